@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The one header shared by lockscope.ko, the BPF programs and userspace.
+ *
+ * The module publishes what it learned as an append-only log of records.
+ * pread() on LS_DEVICE at offset N returns whole records from byte N on, so a
+ * reader that starts late, dies or restarts reads on from any record boundary
+ * it remembers, or from 0, and misses nothing. Figures that change (counts,
+ * losses) come from ioctls. All fields are little endian and naturally
+ * aligned; every record starts at a multiple of 8 bytes.
+ *
+ * The layouts below are compared across compilers by selftests/abi.
+ */
+#ifndef LOCKSCOPE_ABI_H
+#define LOCKSCOPE_ABI_H
+
+#ifdef __KERNEL__
+#include <linux/ioctl.h>
+#include <linux/types.h>
+#elif !defined(__bpf__)
+#include <linux/ioctl.h>
+#include <linux/types.h>
+#endif
+
+/* A reader refuses another major; a newer minor only adds record types. */
+#define LS_ABI_MAJOR 1
+#define LS_ABI_MINOR 0
+
+#define LS_DEVICE_NAME "lockscope"
+#define LS_MAX_DEPTH 64		/* held locks per context */
+#define LS_STACK_FRAMES 24	/* frames kept of one stack trace */
+#define LS_NAME_MAX 120		/* class name, with the final zero */
+#define LS_COMM_LEN 16
+#define LS_SYMBOL_LEN 64
+#define LS_MODULE_LEN 56
+
+/*
+ * One held or acquired lock in one word: class id, how it was taken and in
+ * which context. The hot path hashes these words into chain keys.
+ */
+#define LS_VAL_CLASS_BITS 20
+#define LS_VAL_CLASS_MASK ((1u << LS_VAL_CLASS_BITS) - 1)
+#define LS_VAL_READ_SHIFT 20	/* 2 bits, enum ls_read */
+#define LS_VAL_READ_MASK (3u << LS_VAL_READ_SHIFT)
+#define LS_VAL_TRY (1u << 22)	/* could not wait: adds no incoming edge */
+#define LS_VAL_LEVEL_SHIFT 23	/* 2 bits, enum ls_level */
+#define LS_VAL_LEVEL_MASK (3u << LS_VAL_LEVEL_SHIFT)
+#define LS_VAL_IRQ_OFF (1u << 25)	/* hardirqs were disabled */
+#define LS_VAL_BH_OFF (1u << 26)	/* softirqs were disabled */
+
+enum ls_read {
+	LS_EXCLUSIVE = 0,
+	LS_SHARED = 1,		/* a waiting writer blocks it (lockdep: SR) */
+	LS_RECURSIVE = 2,	/* recursive reader (lockdep: RR) */
+};
+
+enum ls_level {
+	LS_TASK = 0,
+	LS_SOFTIRQ = 1,
+	LS_HARDIRQ = 2,
+	LS_NMI = 3,
+	LS_NR_LEVELS
+};
+
+enum ls_kind {
+	LS_KIND_NONE = 0,
+	LS_KIND_SPINLOCK,
+	LS_KIND_RWLOCK,
+	LS_KIND_MUTEX,
+	LS_KIND_RWSEM,
+	LS_KIND_SEMAPHORE,
+	LS_KIND_RT_MUTEX,
+	LS_KIND_WW_MUTEX,
+	LS_KIND_SOCKET,
+	LS_KIND_PERCPU_RWSEM,
+	LS_NR_KINDS
+};
+
+/* Where a class's identity comes from, best first. */
+enum ls_origin {
+	LS_ORIGIN_NONE = 0,
+	LS_ORIGIN_STATIC,	/* symbol of the kernel or a module */
+	LS_ORIGIN_PERCPU,	/* static per-CPU symbol */
+	LS_ORIGIN_INIT,		/* initialiser's string and calling function */
+	LS_ORIGIN_SLAB,		/* named slab cache and offset in the object */
+	LS_ORIGIN_ALLOC,	/* kmalloc cache, allocation site and offset */
+	LS_ORIGIN_PAGE,		/* inside struct page (split page-table locks) */
+	LS_ORIGIN_SITE,		/* union of acquire sites: the last resort */
+	LS_NR_ORIGINS
+};
+
+/* Dependency kinds of prev -> next, lockdep's names, as a bit mask. */
+#define LS_DEP_ER 1u	/* exclusive -> recursive reader */
+#define LS_DEP_EN 2u	/* exclusive -> anything else */
+#define LS_DEP_SR 4u	/* shared -> recursive reader */
+#define LS_DEP_SN 8u	/* shared -> anything else */
+
+enum ls_rec_type {
+	LS_REC_CLASS = 1,
+	LS_REC_STACK = 2,
+	LS_REC_SIGHT = 3,
+	LS_REC_FINDING = 4,
+	LS_REC_SYMBOL = 5,
+	LS_REC_INVERSION = 6,
+	LS_REC_RESET = 7,	/* what came before is forgotten; header only */
+};
+
+struct ls_rec {
+	__u32 len;		/* whole record in bytes, a multiple of 8 */
+	__u16 type;		/* enum ls_rec_type; skip what is unknown */
+	__u16 flags;		/* 0 */
+};
+
+/*
+ * A lock class seen for the first time. When a module is reloaded, or two
+ * identities turn out to be one lock, the later id points to the first one
+ * with the same name and kind through @canonical.
+ */
+struct ls_rec_class {
+	struct ls_rec hdr;
+	__u32 id;		/* 1 .. 2^20-1 */
+	__u32 canonical;	/* == id unless united with an older class */
+	__u8 kind;		/* enum ls_kind */
+	__u8 origin;		/* enum ls_origin */
+	__u16 pad;
+	__u32 offset;		/* in the object: SLAB, ALLOC, PAGE; in the symbol: STATIC, PERCPU */
+	__u32 object_size;	/* bytes, SLAB and ALLOC, else 0 */
+	__u32 pad2;
+	char module[LS_MODULE_LEN];	/* owner of the symbol or site, "vmlinux" */
+	char name[LS_NAME_MAX];		/* stable name, see contract.md */
+};
+
+/* A stack, innermost frame first; ip[0] is the caller of the lock function. */
+struct ls_rec_stack {
+	struct ls_rec hdr;
+	__u32 id;		/* 1 .. */
+	__u32 nr;		/* <= LS_STACK_FRAMES */
+	__u64 ip[];
+};
+
+struct ls_held_rec {
+	__u32 val;		/* LS_VAL_* */
+	__u32 pad;
+	__u64 ip;		/* where it was acquired (return address) */
+	__u64 lock;		/* instance: address, for comparing only */
+};
+
+/*
+ * One acquisition that brought something new: at least one edge, dependency
+ * kind, context or missing gate not seen before. held[] is the whole held
+ * stack of the context, oldest first, not counting the lock acquired.
+ */
+struct ls_rec_sight {
+	struct ls_rec hdr;
+	__u64 time_ns;		/* CLOCK_MONOTONIC (local_clock) */
+	__u64 new_mask;		/* bit i: the edge held[i] -> val brought it */
+	__u64 ip;		/* caller of the lock function */
+	__u64 lock;		/* instance: address, for comparing only */
+	__u32 val;		/* LS_VAL_* of the lock being acquired */
+	__u32 chain;		/* chain index, 0 when it was not kept */
+	__u32 stack;		/* stack id, 0 when it was not kept */
+	__u32 pid;
+	__u32 tgid;
+	__u32 task_flags;	/* LS_TASK_* */
+	__u16 nr_held;
+	__u16 cpu;
+	__u32 pad;
+	char comm[LS_COMM_LEN];
+	struct ls_held_rec held[];
+};
+#define LS_TASK_KTHREAD 1u
+#define LS_TASK_WORKER 2u	/* workqueue worker */
+#define LS_TASK_INIT_CODE 4u	/* some frame lies in a module's or the kernel's init section */
+
+/* One edge of a finding; sight is the ordinal (0-based) of the LS_REC_SIGHT. */
+struct ls_finding_edge {
+	__u32 from;		/* canonical class ids */
+	__u32 to;
+	__u32 kinds;		/* LS_DEP_* */
+	__u32 sight;
+};
+
+enum ls_finding_kind {
+	LS_FINDING_ORDER_CYCLE = 1,
+	LS_FINDING_RECURSIVE = 2,
+};
+
+/* A fault the module found by itself. */
+struct ls_rec_finding {
+	struct ls_rec hdr;
+	__u32 id;		/* 1 .. since load or reset */
+	__u16 kind;		/* enum ls_finding_kind */
+	__u16 nr_edges;
+	struct ls_finding_edge edges[];
+};
+
+/* Symbol of an address whose module has gone; valid for earlier records. */
+struct ls_rec_symbol {
+	struct ls_rec hdr;
+	__u64 ip;
+	__u32 offset;
+	__u32 size;
+	char function[LS_SYMBOL_LEN];
+	char module[LS_MODULE_LEN];
+};
+
+/*
+ * Two instances of one class taken in both orders, or one instance twice.
+ * @first and @second are sight ordinals.
+ */
+struct ls_rec_inversion {
+	struct ls_rec hdr;
+	__u32 class_id;
+	__u32 same_instance;	/* 1: the very same lock was taken again */
+	__u32 first;
+	__u32 second;
+};
+
+enum ls_loss {
+	LS_LOSS_RECORDS = 0,	/* log full, or an event buffer stayed full */
+	LS_LOSS_STACKS,
+	LS_LOSS_CHAINS,
+	LS_LOSS_CLASSES,
+	LS_LOSS_EDGES,
+	LS_LOSS_HELD_OVERFLOW,	/* deeper than LS_MAX_DEPTH, or no free context */
+	LS_LOSS_RECURSION,	/* hook re-entered itself */
+	LS_LOSS_ADDRESSES,	/* address table evicted a live entry */
+	LS_LOSS_SITES,		/* allocation sites not kept */
+	LS_LOSS_PAIRS,		/* instance pairs not kept */
+	LS_NR_LOSSES
+};
+
+struct ls_info {
+	__u16 abi_major;
+	__u16 abi_minor;
+	__u32 active;		/* 1: hooks record */
+	__u64 instance;		/* random, new with every load of the module */
+	__u64 log_bytes;	/* length of the log; pread beyond returns 0 */
+	__u64 acquisitions;	/* since load */
+	__u64 releases;
+	__u64 unknown_releases;	/* no acquire was seen: held at load, or passed on */
+	__u64 deferred;		/* new chains put off because a buffer was full; seen again later */
+	__u64 level_acquisitions[LS_NR_LEVELS];
+	__u64 losses[LS_NR_LOSSES];
+	__u32 classes;
+	__u32 edges;
+	__u32 chains;		/* chain indices 1 .. chains are valid */
+	__u32 stacks;
+	__u32 sights;
+	__u32 findings;
+	__u32 max_classes;
+	__u32 max_edges;
+	__u32 max_chains;
+	__u32 nr_prims;
+	__u32 ring_bytes;	/* per-CPU event ring, mmap length of one CPU */
+	__u32 nr_cpus;		/* rings: offset cpu * ring_bytes */
+	char release[64];	/* uname -r */
+};
+
+/* A chain: its last lock and the chain below it; 0 ends. */
+struct ls_chain {
+	__u32 parent;
+	__u32 val;		/* LS_VAL_* */
+	__u64 ip;		/* first acquire site */
+	__u32 count;		/* acquisitions, sampled: estimates above 1 */
+	__u32 pad;
+};
+
+struct ls_chains_req {
+	__u32 from;		/* first index, >= 1 */
+	__u32 nr;		/* in: room; out: filled */
+	__u64 buf;		/* struct ls_chain[] */
+};
+
+enum ls_prim_state {
+	LS_PRIM_ABSENT = 0,	/* not in this kernel */
+	LS_PRIM_DIRECT,		/* direct-call trampoline */
+	LS_PRIM_FTRACE,		/* ftrace_ops, the function was taken */
+	LS_PRIM_KRETPROBE,	/* return value needed, direct not possible */
+	LS_PRIM_COVERED,	/* calls another hooked primitive */
+	LS_PRIM_FAILED,
+};
+
+struct ls_prim_info {
+	char function[40];
+	__u8 kind;		/* enum ls_kind */
+	__u8 state;		/* enum ls_prim_state */
+	__u16 pad;
+	__s32 error;		/* -errno with LS_PRIM_FAILED */
+};
+
+struct ls_prims_req {
+	__u32 nr;		/* in: room; out: filled */
+	__u32 pad;
+	__u64 buf;		/* struct ls_prim_info[] */
+};
+
+enum ls_ctl_op {
+	LS_CTL_STOP = 0,	/* hooks stay in place and return at once */
+	LS_CTL_START = 1,
+	LS_CTL_RESET = 2,	/* forget graph and findings, keep the hooks */
+	LS_CTL_FLUSH = 3,	/* wait until everything recorded so far is judged */
+};
+
+#define LS_IOC_MAGIC 0xB7
+#define LS_IOC_INFO _IOR(LS_IOC_MAGIC, 1, struct ls_info)
+#define LS_IOC_CHAINS _IOWR(LS_IOC_MAGIC, 2, struct ls_chains_req)
+#define LS_IOC_PRIMS _IOWR(LS_IOC_MAGIC, 3, struct ls_prims_req)
+#define LS_IOC_CTL _IOW(LS_IOC_MAGIC, 4, __u32)
+
+/*
+ * Per-CPU event ring, mapped read-only at offset cpu * ring_bytes: one header
+ * page, then data. Hooks write it, the module's thread consumes it; a mapping
+ * only watches. head and tail are byte counts since load.
+ */
+struct ls_ring_header {
+	__u64 head;
+	__u64 tail;
+	__u64 deferred;		/* events that found no room */
+	__u64 events;
+	__u32 data_bytes;	/* power of two */
+	__u32 cpu;
+};
+
+#endif /* LOCKSCOPE_ABI_H */
