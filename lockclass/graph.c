@@ -190,10 +190,6 @@ static ls_u32 search(struct ls_graph *g, ls_u32 first, ls_u32 only_xr, bool shar
 			return 0;
 		state = g->queue[head++];
 		node = state / 2;
-		/* Reached unrestricted at the same depth after it was queued. */
-		if ((state & 1) && g->visit[node * 2] == g->epoch)
-			continue;
-
 		for (index = g->first_out[node]; index; index = g->edges[index].next_out) {
 			const struct ls_graph_edge *edge = &g->edges[index];
 			ls_u32 kinds = edge->kinds, next;
