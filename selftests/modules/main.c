@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of cases and its debugfs files, /sys/kernel/debug/lockscope_selftest/:
+ *
+ *   list   one case a line: NAME fault|twin KIND PATTERN...
+ *   about  one case a line: NAME, a tab and what it is about
+ *   run    write words: a NAME, NAME:N for its Nth side alone, or one of all,
+ *          faults, twins. The write returns when everything has run.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitops.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "selftest.h"
+
+static const struct ls_case *const ls_groups[] = {
+	order_spin_cases,
+	order_sleeping_cases,
+};
+
+#define for_each_case(group, c) \
+	for (group = 0; group < ARRAY_SIZE(ls_groups); group++) \
+		for (c = ls_groups[group]; c->name; c++)
+
+static struct dentry *ls_dir;
+
+/* No lock of our own: it would be held around every case. */
+static unsigned long ls_busy;
+
+static const char *ls_kind_name(const struct ls_case *c)
+{
+	return c->expect == LS_RECURSIVE ? "recursive-lock" : "lock-order-cycle";
+}
+
+static const char *ls_verdict_name(const struct ls_case *c)
+{
+	return c->verdict == LS_FAULT ? "fault" : "twin";
+}
+
+static int ls_list_show(struct seq_file *m, void *unused)
+{
+	const struct ls_case *c;
+	unsigned int group;
+
+	for_each_case(group, c)
+		seq_printf(m, "%s %s %s %s\n", c->name, ls_verdict_name(c),
+			   ls_kind_name(c), c->classes);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ls_list);
+
+static int ls_about_show(struct seq_file *m, void *unused)
+{
+	const struct ls_case *c;
+	unsigned int group;
+
+	for_each_case(group, c)
+		seq_printf(m, "%s\t%s\n", c->name, c->summary);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ls_about);
+
+static unsigned int ls_nr_sides(const struct ls_case *c)
+{
+	unsigned int n = 0;
+
+	while (n < LS_MAX_SIDES && c->side[n].run)
+		n++;
+	return n;
+}
+
+/* @only: number of the one side to run, from 1; 0 runs them all in turn. */
+static int ls_run_case(const struct ls_case *c, unsigned int only)
+{
+	unsigned int i, nr = ls_nr_sides(c);
+	char comm[32];
+	int ret = 0;
+
+	if (only > nr)
+		return -ERANGE;
+	if (c->setup) {
+		ret = c->setup();
+		if (ret)
+			goto out;
+	}
+	for (i = 0; i < nr && !ret; i++) {
+		if (only && i + 1 != only)
+			continue;
+		snprintf(comm, sizeof(comm), "lst%u_%s", i + 1, c->name);
+		ret = ls_run_in(c->side[i].where, comm, c->side[i].run);
+	}
+	if (c->teardown)
+		c->teardown();
+out:
+	if (ls_was_broken() && !ret)
+		ret = -EPROTO;
+	if (ret)
+		pr_err("case %s failed: %d\n", c->name, ret);
+	return ret;
+}
+
+static bool ls_matches(const struct ls_case *c, const char *word)
+{
+	if (!strcmp(word, "all"))
+		return true;
+	if (!strcmp(word, "faults"))
+		return c->verdict == LS_FAULT;
+	if (!strcmp(word, "twins"))
+		return c->verdict == LS_TWIN;
+	return !strcmp(word, c->name);
+}
+
+/* Goes on after a failing case and returns the first error. */
+static int ls_run_word(char *word)
+{
+	const struct ls_case *c;
+	unsigned int group, only = 0;
+	char *colon = strchr(word, ':');
+	int ret = -ENOENT, first = 0;
+
+	if (colon) {
+		*colon = '\0';
+		if (kstrtouint(colon + 1, 10, &only) || !only)
+			return -EINVAL;
+	}
+	for_each_case(group, c) {
+		if (!ls_matches(c, word))
+			continue;
+		ret = ls_run_case(c, only);
+		if (ret && !first)
+			first = ret;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return first ? first : ret;
+}
+
+static ssize_t ls_run_write(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
+{
+	char *text, *rest, *word;
+	int ret = 0;
+
+	if (len > PAGE_SIZE)
+		return -E2BIG;
+	text = memdup_user_nul(ubuf, len);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (test_and_set_bit(0, &ls_busy)) {
+		ret = -EBUSY;
+		goto out;
+	}
+	rest = text;
+	while (!ret && (word = strsep(&rest, " \t\n")))
+		if (*word)
+			ret = ls_run_word(word);
+	clear_bit(0, &ls_busy);
+out:
+	kfree(text);
+	return ret ? ret : len;
+}
+
+static const struct file_operations ls_run_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = ls_run_write,
+	.llseek = noop_llseek,
+};
+
+static int __init ls_selftest_init(void)
+{
+	ls_dir = debugfs_create_dir("lockscope_selftest", NULL);
+	if (IS_ERR(ls_dir))
+		return PTR_ERR(ls_dir);
+	debugfs_create_file("list", 0444, ls_dir, NULL, &ls_list_fops);
+	debugfs_create_file("about", 0444, ls_dir, NULL, &ls_about_fops);
+	debugfs_create_file("run", 0200, ls_dir, NULL, &ls_run_fops);
+	return 0;
+}
+
+static void __exit ls_selftest_exit(void)
+{
+	debugfs_remove(ls_dir);
+}
+
+module_init(ls_selftest_init);
+module_exit(ls_selftest_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("LockScope: seeded lock-order faults and their corrected twins");

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a seeded case is made of.
+ *
+ * A case is a handful of sides that, taken together, do or do not allow a
+ * deadlock. A fault and its corrected twin are separate cases with locks of
+ * their own, so that one boot can run all of them. Sides run one strictly after
+ * the other: nothing can hang, whatever the order of the locks.
+ *
+ * Naming is part of the interface. Every function and, where it has a name,
+ * every lock of case NAME begins with "NAME_"; the twin of NAME is NAME_ok. A
+ * finding is attributed to the case with the longest name that fits.
+ */
+#ifndef LS_SELFTEST_H
+#define LS_SELFTEST_H
+
+#include <linux/types.h>
+
+#define LS_MAX_SIDES 4
+
+/*
+ * A side shows up in stacks under its own name: not inlined, not cloned, and
+ * not folded into another function that happens to have the same body.
+ */
+#define __side noinline __attribute__((__noipa__))
+
+enum ls_where {
+	LS_THREAD = 0,		/* a kernel thread of its own */
+	LS_WORK,		/* work item on the unbound workqueue */
+	LS_TASKLET,		/* softirq */
+	LS_TIMER,		/* softirq */
+	LS_HRTIMER,		/* hardirq */
+};
+
+enum ls_verdict { LS_FAULT, LS_TWIN };
+
+/* What the fault is reported as; for a twin, what it would be mistaken for. */
+enum ls_expect { LS_CYCLE, LS_RECURSIVE };
+
+struct ls_side {
+	void (*run)(void);
+	enum ls_where where;
+};
+
+struct ls_case {
+	const char *name;
+	enum ls_verdict verdict;
+	enum ls_expect expect;
+	const char *summary;
+	/*
+	 * Parts of class names, separated by spaces. Each of them occurs in
+	 * the name of some class of the finding.
+	 */
+	const char *classes;
+	int (*setup)(void);	/* before the first side; may sleep */
+	void (*teardown)(void);	/* after the last side; may sleep */
+	struct ls_side side[LS_MAX_SIDES];
+};
+
+/* One array per file, ended by an entry without a name. */
+extern const struct ls_case order_spin_cases[];
+extern const struct ls_case order_sleeping_cases[];
+
+/*
+ * Run @run in context @where and wait for it. Returns 0, -errno when it could
+ * not be started, -EPROTO when it ran in another context than asked for. Sleeps.
+ */
+int ls_run_in(enum ls_where where, const char *comm, void (*run)(void));
+
+/*
+ * Keep a lock held by another thread while a side tries to get it: @take runs
+ * in a new thread, which then waits until ls_unhold() and runs @give. The
+ * holder only sleeps meanwhile. Both calls sleep.
+ */
+struct ls_holder;
+struct ls_holder *ls_hold(void (*take)(void), void (*give)(void));
+void ls_unhold(struct ls_holder *holder);
+
+/* Leave a signal pending for the calling thread, and take it back. */
+void ls_raise(int sig);
+void ls_lower(int sig);
+
+/*
+ * A case that could not set up what it is about proves nothing: the run fails
+ * with -EPROTO instead of passing. Any context.
+ */
+void ls_broken(const char *function, const char *what);
+#define ls_require(cond) \
+	do { \
+		if (!(cond)) \
+			ls_broken(__func__, #cond); \
+	} while (0)
+
+/* True once per run: forget and return whether a requirement was broken. */
+bool ls_was_broken(void);
+
+#endif /* LS_SELFTEST_H */
