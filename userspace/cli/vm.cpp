@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscope vm run: a command in a disposable VM on an unmodified kernel.
+#include "vm.h"
+
+#include "../vm/runner.h"
+
+#include <cstdio>
+#include <map>
+#include <memory>
+
+namespace lockscope::cli {
+namespace {
+
+constexpr char kFooter[] =
+	"Example:\n"
+	"  lockscope vm run --module 'out/kmod/RELEASE/lockscope.ko splat=1' -o out/vm -- stress-ng --pipe 1 -t 5\n"
+	"\n"
+	"The guest sees this machine's files under a writable overlay; what COMMAND\n"
+	"leaves in /out is brought back to DIR. Exits with COMMAND's status, or\n"
+	"2 usage, 3 no guest could be made, 124 time is up, 125 the guest died,\n"
+	"130 interrupted.";
+
+bool parse_copy(const std::string &text, vm::Copy &copy)
+{
+	std::size_t colon = text.find(':');
+	if (colon == 0 || colon == std::string::npos || colon + 1 == text.size())
+		return false;
+	copy = {text.substr(0, colon), text.substr(colon + 1)};
+	return true;
+}
+
+int run(vm::Options options, const std::vector<std::string> &copies)
+{
+	for (const std::string &text : copies) {
+		vm::Copy copy;
+		if (!parse_copy(text, copy)) {
+			std::fprintf(stderr, "lockscope: vm: --copy %s is not SRC:DST\n", text.c_str());
+			std::fprintf(stderr, "HINT: for example --copy build/tool:/usr/local/bin/tool\n");
+			return vm::kUsage;
+		}
+		options.copies.push_back(copy);
+	}
+	auto status = vm::run(options);
+	if (status)
+		return *status;
+	std::fprintf(stderr, "lockscope: vm: %s\n", status.failure().message.c_str());
+	if (!status.failure().hint.empty())
+		std::fprintf(stderr, "HINT: %s\n", status.failure().hint.c_str());
+	return status.failure().status;
+}
+
+} // namespace
+
+void add_vm_command(CLI::App &app, int &exit_status)
+{
+	CLI::App *vm = app.add_subcommand("vm", "disposable virtual machines");
+	vm->require_subcommand(1);
+	CLI::App *sub = vm->add_subcommand("run", "boot a VM, run COMMAND in it, hand back its results");
+	// The callback runs after this function has returned.
+	auto options = std::make_shared<vm::Options>();
+	auto copies = std::make_shared<std::vector<std::string>>();
+	sub->add_option("--kernel", options->kernel, "release or bzImage (default: newest Debian kernel here)");
+	sub->add_option("--smp", options->cpus, "virtual CPUs")->check(CLI::Range(1, 64))->capture_default_str();
+	sub->add_option("--memory", options->memory_mb, "memory in MB")
+		->check(CLI::Range(256, 1 << 20))
+		->capture_default_str();
+	sub->add_option("--module", options->modules, "'FILE.ko PARAMETERS', loaded early, in this order")
+		->allow_extra_args(false);
+	sub->add_option("--copy", *copies, "SRC:DST, a host file or directory to copy into the guest")
+		->allow_extra_args(false);
+	sub->add_option("--append", options->append, "more kernel parameters");
+	sub->add_option("--timeout", options->timeout_s, "seconds until the guest is stopped")
+		->check(CLI::Range(1, 86400))
+		->capture_default_str();
+	sub->add_option("-o,--out", options->out_dir, "gets the guest's /out and console.log");
+	sub->add_flag("--icount", options->icount,
+	              "count instructions: 1 ns of guest time is 1 instruction, 1 CPU");
+	std::map<std::string, vm::Accelerator> accelerators = {
+		{"auto", vm::Accelerator::Auto}, {"kvm", vm::Accelerator::Kvm}, {"tcg", vm::Accelerator::Tcg}};
+	sub->add_option("--accel", options->accelerator, "auto, kvm or tcg")
+		->transform(CLI::CheckedTransformer(accelerators));
+	sub->add_flag("--show-qemu", options->verbose, "print QEMU's command line");
+	sub->add_option("COMMAND", options->command, "command and arguments, after --")->required();
+	sub->footer(kFooter);
+	sub->callback([options, copies, &exit_status] { exit_status = run(*options, *copies); });
+}
+
+} // namespace lockscope::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+// Puts together what the guest starts from: busybox, the few modules its root
+// needs, the user's modules and the command.
+#pragma once
+
+#include "failure.h"
+#include "kernel.h"
+#include "options.h"
+
+#include <string>
+#include <vector>
+
+namespace lockscope::vm {
+
+// The archive's bytes. It is some 3 MB and made in milliseconds, so it is not
+// kept between runs. @cwd is where the command will run.
+Result<std::string> build_initramfs(const Options &options, const Kernel &kernel,
+                                    const std::string &cwd);
+
+// 'text' for a POSIX shell, whatever it contains.
+std::string shell_quote(const std::string &text);
+
+} // namespace lockscope::vm

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace fs = std::filesystem;
+
+namespace lockscope::vm {
+namespace {
+
+// Trees that may hold boot/ and lib/modules/. The second is where scripts/deps
+// unpacks the packages when they cannot be installed.
+std::vector<fs::path> roots()
+{
+	std::vector<fs::path> all;
+	if (const char *extra = std::getenv("LOCKSCOPE_KERNEL_ROOT"); extra && *extra)
+		all.emplace_back(extra);
+	all.emplace_back("/");
+	all.emplace_back(fs::current_path() / "out/kernel");
+	return all;
+}
+
+std::string dashes_to_underscores(std::string name)
+{
+	std::replace(name.begin(), name.end(), '-', '_');
+	return name;
+}
+
+// "9p" for "kernel/fs/9p/9p.ko.xz".
+std::string module_name(const std::string &path)
+{
+	std::string name = fs::path(path).filename();
+	return dashes_to_underscores(name.substr(0, name.find('.')));
+}
+
+fs::path modules_of(const std::string &release, const fs::path &near)
+{
+	for (const fs::path &root : roots())
+		if (fs::path dir = root / "lib/modules" / release; fs::is_directory(dir))
+			return dir;
+	if (fs::path dir = near / release; fs::is_directory(dir))
+		return dir;
+	return {};
+}
+
+// Orders "6.1.0-9" before "6.1.0-56": numbers by value, the rest as text.
+bool version_less(const std::string &a, const std::string &b)
+{
+	return strverscmp(a.c_str(), b.c_str()) < 0;
+}
+
+std::vector<Kernel> installed()
+{
+	std::vector<Kernel> found;
+	for (const fs::path &root : roots()) {
+		std::error_code ec;
+		for (const auto &entry : fs::directory_iterator(root / "lib/modules", ec)) {
+			std::string release = entry.path().filename();
+			fs::path image = root / "boot" / ("vmlinuz-" + release);
+			if (fs::exists(image, ec) && fs::exists(entry.path() / "modules.dep", ec))
+				found.push_back({image, release, entry.path()});
+		}
+	}
+	std::stable_sort(found.begin(), found.end(), [](const Kernel &a, const Kernel &b) {
+		// A kernel with headers is one that modules can be built for.
+		std::error_code ec;
+		bool ha = fs::exists(a.modules / "build", ec), hb = fs::exists(b.modules / "build", ec);
+		return ha != hb ? ha < hb : version_less(a.release, b.release);
+	});
+	return found;
+}
+
+} // namespace
+
+std::string image_release(const fs::path &image)
+{
+	// Documentation/x86/boot.rst: "HdrS" at 0x202, kernel_version at 0x20e
+	// counts from 0x200.
+	std::ifstream in(image, std::ios::binary);
+	std::string head(0x8000, '\0');
+	in.read(head.data(), static_cast<std::streamsize>(head.size()));
+	head.resize(static_cast<std::size_t>(in.gcount()));
+	if (head.size() < 0x210 || head.compare(0x202, 4, "HdrS") != 0)
+		return {};
+	std::size_t at = 0x200 + (static_cast<unsigned char>(head[0x20e]) |
+	                          static_cast<unsigned char>(head[0x20f]) << 8);
+	if (at >= head.size())
+		return {};
+	std::string text = head.c_str() + at;
+	return text.substr(0, text.find(' '));
+}
+
+Result<Kernel> find_kernel(const std::string &wanted)
+{
+	const std::string get = "install linux-image-amd64, or name a kernel with --kernel PATH";
+	if (wanted.find('/') != std::string::npos || (!wanted.empty() && fs::is_regular_file(wanted))) {
+		std::error_code ec;
+		if (!fs::exists(wanted, ec))
+			return Failure{kEnvironment, "kernel " + wanted + " does not exist", get};
+		std::string release = image_release(wanted);
+		if (release.empty())
+			return Failure{kEnvironment, wanted + " is not an x86 kernel image",
+			               "--kernel takes a bzImage (vmlinuz), not a vmlinux"};
+		fs::path image = fs::absolute(wanted);
+		return Kernel{image, release,
+		              modules_of(release, image.parent_path().parent_path() / "lib/modules")};
+	}
+	std::vector<Kernel> kernels = installed();
+	if (wanted.empty()) {
+		if (kernels.empty())
+			return Failure{kEnvironment, "no kernel with modules under /boot and /lib/modules",
+			               get};
+		return kernels.back();
+	}
+	for (const Kernel &kernel : kernels)
+		if (kernel.release == wanted)
+			return kernel;
+	std::string have;
+	for (const Kernel &kernel : kernels)
+		have += " " + kernel.release;
+	return Failure{kEnvironment, "no kernel with modules of release " + wanted,
+	               have.empty() ? get : "installed:" + have};
+}
+
+std::vector<fs::path> module_closure(const Kernel &kernel, const std::vector<std::string> &names)
+{
+	if (kernel.modules.empty())
+		return {};
+	std::map<std::string, std::string> path;
+	std::map<std::string, std::vector<std::string>> needs;
+	std::ifstream in(kernel.modules / "modules.dep");
+	for (std::string line; std::getline(in, line);) {
+		std::size_t colon = line.find(':');
+		if (colon == std::string::npos)
+			continue;
+		std::string name = module_name(line.substr(0, colon));
+		path[name] = line.substr(0, colon);
+		std::istringstream rest(line.substr(colon + 1));
+		for (std::string dependency; rest >> dependency;)
+			needs[name].push_back(dependency);
+	}
+	std::vector<fs::path> ordered;
+	std::set<std::string> done;
+	for (const std::string &wanted : names) {
+		std::string name = dashes_to_underscores(wanted);
+		if (!path.count(name))
+			continue;
+		// modules.dep lists the whole closure, the deepest dependency last.
+		std::vector<std::string> chain(needs[name].rbegin(), needs[name].rend());
+		chain.push_back(path[name]);
+		for (const std::string &file : chain)
+			if (done.insert(file).second)
+				ordered.push_back(kernel.modules / file);
+	}
+	return ordered;
+}
+
+std::vector<std::string> module_dependencies(const std::string &ko_content)
+{
+	// .modinfo is a run of zero-terminated "key=value" strings.
+	const std::string key("\0depends=", 9);
+	std::vector<std::string> names;
+	std::size_t at = ko_content.find(key);
+	if (at == std::string::npos)
+		return names;
+	std::istringstream list(std::string(ko_content.c_str() + at + key.size()));
+	for (std::string name; std::getline(list, name, ',');)
+		if (!name.empty())
+			names.push_back(name);
+	return names;
+}
+
+} // namespace lockscope::vm

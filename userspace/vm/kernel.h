@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+// Finds the kernel to boot and the modules the guest needs before its root is up.
+#pragma once
+
+#include "failure.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockscope::vm {
+
+struct Kernel {
+	std::filesystem::path image;
+	std::string release;
+	std::filesystem::path modules; // .../lib/modules/RELEASE; empty when there is none
+};
+
+// @wanted is a release, the path of a bzImage, or empty for the newest Debian
+// kernel on this machine. The machine's running kernel plays no part: it may
+// be of another kind, without modules or headers.
+Result<Kernel> find_kernel(const std::string &wanted);
+
+// Files of the named modules and all they depend on, in loading order. Names
+// that the kernel has built in, or does not have at all, are left out.
+std::vector<std::filesystem::path> module_closure(const Kernel &kernel,
+                                                  const std::vector<std::string> &names);
+
+// The modules a .ko file says it depends on.
+std::vector<std::string> module_dependencies(const std::string &ko_content);
+
+// The release a bzImage gives itself; empty when it is none.
+std::string image_release(const std::filesystem::path &image);
+
+} // namespace lockscope::vm

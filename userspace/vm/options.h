@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the user asked of `lockscope vm run`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockscope::vm {
+
+enum class Accelerator { Auto, Kvm, Tcg };
+
+struct Copy {
+	std::string source;      // on the host
+	std::string destination; // in the guest
+};
+
+struct Options {
+	std::string kernel; // release, path of a bzImage, or empty: the distribution's
+	int cpus = 2;
+	int memory_mb = 2048;
+	std::vector<std::string> modules; // "FILE.ko [PARAMETER=VALUE]..."
+	std::vector<Copy> copies;
+	std::string append; // more kernel parameters, last and so strongest
+	int timeout_s = 300;
+	std::string out_dir; // gets the guest's /out and console.log; may be empty
+	bool icount = false; // one instruction is one nanosecond, one CPU
+	Accelerator accelerator = Accelerator::Auto;
+	bool verbose = false;
+	std::vector<std::string> command;
+};
+
+} // namespace lockscope::vm

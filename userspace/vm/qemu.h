@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+// One QEMU process: its command line, its start and its end.
+#pragma once
+
+#include "failure.h"
+#include "kernel.h"
+#include "options.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace lockscope::vm {
+
+struct Machine {
+	std::string initramfs;   // file
+	std::string control_dir; // shared, see guest-init.sh
+	std::string console_log; // file
+	std::string qemu_log;    // file: what QEMU itself says
+	bool kvm = false;
+};
+
+std::vector<std::string> qemu_command(const Options &options, const Kernel &kernel,
+                                      const Machine &machine);
+
+// Owns the child process: it is gone when this is.
+class Process {
+public:
+	static Result<Process> start(const std::vector<std::string> &command, const std::string &log);
+	Process(Process &&other) noexcept;
+	Process(const Process &) = delete;
+	Process &operator=(const Process &) = delete;
+	Process &operator=(Process &&) = delete;
+	~Process();
+
+	// The wait status when it has ended.
+	std::optional<int> poll();
+	void kill();
+
+private:
+	explicit Process(pid_t pid) : pid_(pid) {}
+
+	pid_t pid_ = -1;
+	std::optional<int> ended_;
+};
+
+} // namespace lockscope::vm

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "runner.h"
+
+#include "initramfs.h"
+#include "kernel.h"
+#include "qemu.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace lockscope::vm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+volatile std::sig_atomic_t g_interrupted;
+
+// Restores the handlers that were there before.
+class InterruptWatch {
+public:
+	InterruptWatch()
+	{
+		struct sigaction action = {};
+		action.sa_handler = [](int) { g_interrupted = 1; };
+		g_interrupted = 0;
+		sigaction(SIGINT, &action, &old_int_);
+		sigaction(SIGTERM, &action, &old_term_);
+	}
+	~InterruptWatch()
+	{
+		sigaction(SIGINT, &old_int_, nullptr);
+		sigaction(SIGTERM, &old_term_, nullptr);
+	}
+
+private:
+	struct sigaction old_int_ = {}, old_term_ = {};
+};
+
+// Initramfs, control files and logs of one run; removed at the end unless kept.
+class RunDirectory {
+public:
+	static Result<std::unique_ptr<RunDirectory>> create()
+	{
+		std::error_code ec;
+		fs::path base = fs::temp_directory_path(ec);
+		std::string name = (ec ? fs::path("/tmp") : base) / "lockscope-vm-XXXXXX";
+		if (!mkdtemp(name.data()))
+			return Failure{kEnvironment, "cannot make " + name + ": " + std::strerror(errno),
+			               "set TMPDIR to a writable directory"};
+		fs::create_directory(fs::path(name) / "ctl", ec);
+		return std::unique_ptr<RunDirectory>(new RunDirectory(name));
+	}
+	~RunDirectory()
+	{
+		std::error_code ec;
+		if (!keep)
+			fs::remove_all(path_, ec);
+	}
+	std::string file(const std::string &name) const { return path_ / name; }
+	bool keep = false;
+
+private:
+	explicit RunDirectory(fs::path path) : path_(std::move(path)) {}
+	fs::path path_;
+};
+
+// Passes on what the guest has appended to a file since the last look.
+class Tail {
+public:
+	Tail(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+	void pass_on()
+	{
+		int in = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+		if (in < 0)
+			return;
+		std::array<char, 65536> buffer;
+		for (ssize_t n; (n = pread(in, buffer.data(), buffer.size(), offset_)) > 0; offset_ += n)
+			for (ssize_t done = 0; done < n;) {
+				ssize_t written = write(fd_, buffer.data() + done, static_cast<size_t>(n - done));
+				if (written < 0 && errno != EINTR)
+					break;
+				done += std::max<ssize_t>(written, 0);
+			}
+		close(in);
+	}
+
+private:
+	std::string path_;
+	int fd_;
+	off_t offset_ = 0;
+};
+
+std::string read_text(const std::string &path)
+{
+	std::ifstream in(path, std::ios::binary);
+	return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The first line of the console that says why the guest died.
+std::string cause_of_death(const std::string &console)
+{
+	constexpr std::array marks = {
+		"Kernel panic - not syncing", "BUG: unable to handle", "kernel BUG at",
+		"general protection fault",   "watchdog: BUG:",        "Oops:",
+	};
+	std::size_t at = std::string::npos;
+	for (const char *mark : marks)
+		at = std::min(at, console.find(mark));
+	if (at == std::string::npos)
+		return {};
+	return console.substr(at, console.find_first_of("\r\n", at) - at);
+}
+
+std::string last_line(std::string text)
+{
+	while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
+		text.pop_back();
+	return text.substr(text.find_last_of("\r\n") + 1);
+}
+
+// One boot. Knows nothing of falling back from KVM to TCG.
+class Run {
+public:
+	Run(const Options &options, const Kernel &kernel, RunDirectory &dir, bool kvm)
+		: options_(options), kernel_(kernel), dir_(dir), stdout_(dir.file("ctl/stdout"), STDOUT_FILENO),
+		  stderr_(dir.file("ctl/stderr"), STDERR_FILENO)
+	{
+		machine_ = {dir.file("initramfs"), dir.file("ctl"), dir.file("console.log"),
+		            dir.file("qemu.log"), kvm};
+		if (!options.out_dir.empty())
+			machine_.console_log = fs::path(options.out_dir) / "console.log";
+	}
+
+	Result<int> go();
+	bool guest_came_up() const { return fs::exists(dir_.file("ctl/state")); }
+
+private:
+	Result<int> finished(const std::string &status);
+	Result<int> lost(bool timed_out);
+
+	const Options &options_;
+	const Kernel &kernel_;
+	RunDirectory &dir_;
+	Machine machine_;
+	Tail stdout_, stderr_;
+};
+
+Result<int> Run::go()
+{
+	std::error_code ec;
+	fs::remove(machine_.console_log, ec);
+	std::vector<std::string> command = qemu_command(options_, kernel_, machine_);
+	if (options_.verbose) {
+		std::string line;
+		for (const std::string &word : command)
+			line += shell_quote(word) + " ";
+		std::fprintf(stderr, "lockscope: vm: %s\n", line.c_str());
+	}
+	auto qemu = Process::start(command, machine_.qemu_log);
+	if (!qemu)
+		return qemu.failure();
+
+	const auto start = Clock::now();
+	// A KVM that cannot run this kernel often just stays silent.
+	const auto silence = start + std::chrono::seconds(20);
+	const auto deadline = start + std::chrono::seconds(options_.timeout_s);
+	for (;;) {
+		bool ended = qemu->poll().has_value();
+		stdout_.pass_on();
+		stderr_.pass_on();
+		if (std::string status = read_text(dir_.file("ctl/status")); status.ends_with('\n')) {
+			// All is handed over; nothing is lost when the guest goes now.
+			qemu->kill();
+			stdout_.pass_on();
+			stderr_.pass_on();
+			return finished(status);
+		}
+		if (g_interrupted)
+			return Failure{kInterrupted, "interrupted, the guest is gone", ""};
+		if (ended)
+			return lost(false);
+		if (Clock::now() > deadline || (machine_.kvm && Clock::now() > silence && !guest_came_up())) {
+			qemu->kill();
+			return lost(true);
+		}
+		std::this_thread::sleep_for(std::chrono::milliseconds(50));
+	}
+}
+
+Result<int> Run::finished(const std::string &status)
+{
+	int code = 0;
+	if (std::sscanf(status.c_str(), "exit %d", &code) == 1)
+		return code;
+	dir_.keep = options_.out_dir.empty();
+	return Failure{kEnvironment, "guest not ready: " + status.substr(status.find(' ') + 1, status.size() - status.find(' ') - 2),
+	               "the kernel's own words are in " + machine_.console_log};
+}
+
+Result<int> Run::lost(bool timed_out)
+{
+	dir_.keep = options_.out_dir.empty();
+	const std::string console = read_text(machine_.console_log);
+	const std::string hint = "the kernel's last words are in " + machine_.console_log;
+	if (std::string cause = cause_of_death(console); !cause.empty())
+		return Failure{kGuestLost, "guest died: " + cause, hint};
+	if (timed_out && guest_came_up())
+		return Failure{kTimedOut,
+		               "command not finished after " + std::to_string(options_.timeout_s) + " s, guest stopped",
+		               "give it longer with --timeout, or see " + machine_.console_log};
+	if (timed_out)
+		return Failure{kTimedOut,
+		               "guest not booted after " + std::to_string(options_.timeout_s) + " s",
+		               "give it longer with --timeout, or see " + machine_.console_log};
+	std::string qemu_says = last_line(read_text(machine_.qemu_log));
+	if (console.empty()) {
+		if (qemu_says.empty())
+			qemu_says = "qemu-system-x86_64 cannot be run";
+		return Failure{kEnvironment, "QEMU did not start the guest: " + qemu_says,
+		               "apt-get install qemu-system-x86"};
+	}
+	return Failure{kGuestLost,
+	               "guest went away without an exit status" + (qemu_says.empty() ? "" : ": " + qemu_says), hint};
+}
+
+Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir)
+{
+	bool kvm = options.accelerator == Accelerator::Kvm;
+	// Whether KVM works is found out by trying: the device may be there and
+	// yet not able to run a stock kernel. Nothing has happened to the user's
+	// files before the guest is up, so a second try is safe.
+	if (options.accelerator == Accelerator::Auto && !options.icount &&
+	    access("/dev/kvm", R_OK | W_OK) == 0) {
+		Run run(options, kernel, dir, true);
+		auto result = run.go();
+		if (result || run.guest_came_up() || g_interrupted)
+			return result;
+		if (options.verbose)
+			std::fprintf(stderr, "lockscope: vm: KVM does not work here (%s), using TCG\n",
+			             result.failure().message.c_str());
+		std::error_code ec;
+		fs::remove(dir.file("qemu.log"), ec);
+		dir.keep = false;
+	}
+	return Run(options, kernel, dir, kvm).go();
+}
+
+} // namespace
+
+Result<int> run(const Options &options)
+{
+	if (options.timeout_s < 1)
+		return Failure{kUsage, "--timeout must be at least 1 s", "the default is 300"};
+	auto kernel = find_kernel(options.kernel);
+	if (!kernel)
+		return kernel.failure();
+	Options made_absolute = options;
+	std::error_code ec;
+	for (const Copy &copy : options.copies)
+		if (!fs::exists(copy.source, ec))
+			return Failure{kUsage, "--copy: " + copy.source + " does not exist",
+			               "--copy takes HOST-PATH:GUEST-PATH"};
+	if (!options.out_dir.empty()) {
+		fs::create_directories(options.out_dir, ec);
+		if (!fs::is_directory(options.out_dir))
+			return Failure{kEnvironment, "cannot make directory " + options.out_dir,
+			               "give -o a directory that can be written"};
+		made_absolute.out_dir = fs::absolute(options.out_dir).lexically_normal();
+	}
+	auto dir = RunDirectory::create();
+	if (!dir)
+		return dir.failure();
+	auto initramfs = build_initramfs(made_absolute, *kernel, fs::current_path());
+	if (!initramfs)
+		return initramfs.failure();
+	std::ofstream file((*dir)->file("initramfs"), std::ios::binary);
+	file << *initramfs;
+	file.close();
+	if (!file)
+		return Failure{kEnvironment, "cannot write " + (*dir)->file("initramfs"),
+		               "is the disk full? TMPDIR names another place"};
+	InterruptWatch watch;
+	return boot(made_absolute, *kernel, **dir);
+}
+
+} // namespace lockscope::vm

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+// Boots the disposable VM, passes the command's output through, brings back
+// /out and the exit status, and never waits longer than it was told.
+#pragma once
+
+#include "failure.h"
+#include "options.h"
+
+namespace lockscope::vm {
+
+// Runs options.command in a fresh guest. The value is the command's exit
+// status (128 + N when signal N ended it). Writes the command's output to our
+// stdout and stderr while it runs. Not re-entrant: takes SIGINT and SIGTERM.
+Result<int> run(const Options &options);
+
+} // namespace lockscope::vm
