@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+# The commands of the project. Everything made goes to out/.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+RELEASE = $(or $(LOCKSCOPE_RELEASE),$(shell scripts/kernel-release))
+JOBS ?= $(shell nproc)
+
+all: programs modules
+
+programs:
+	@scripts/build-programs
+
+modules:
+	@scripts/build-kmod
+
+# Installs what is missing, builds, shows the tool at work in a VM.
+demo:
+	@scripts/deps vm
+	@$(MAKE) --no-print-directory all
+	@scripts/demo
+
+# Installs what is missing, builds, runs every test.
+check:
+	@scripts/deps vm test bench
+	@$(MAKE) --no-print-directory all
+	@scripts/check
+
+bench:
+	@scripts/deps vm bench
+	@$(MAKE) --no-print-directory all
+	@scripts/bench
+
+fuzz:
+	@scripts/deps fuzz
+	@scripts/fuzz
+
+install: all
+	install -D -t $(DESTDIR)$(PREFIX)/bin out/bin/lockscope out/bin/lockscoped
+	install -D -m 644 -t $(DESTDIR)/lib/modules/$(RELEASE)/updates out/kmod/$(RELEASE)/lockscope.ko
+	[ -n "$(DESTDIR)" ] || depmod $(RELEASE)
+
+clean:
+	rm -rf out
+
+.PHONY: all programs modules demo check bench fuzz install clean
