@@ -25,6 +25,21 @@
 static const struct ls_case *const ls_groups[] = {
 	order_spin_cases,
 	order_sleeping_cases,
+	order_ww_cases,
+	order_socket_cases,
+	order_rw_cases,
+	order_recursion_cases,
+	order_chain_cases,
+	order_objects_cases,
+	order_types_cases,
+	order_try_cases,
+	order_gate_cases,
+	order_release_cases,
+	order_failing_cases,
+	order_failing_sem_cases,
+	order_context_cases,
+	order_memory_cases,
+	order_reuse_cases,
 };
 
 #define for_each_case(group, c) \
@@ -87,11 +102,8 @@ static int ls_run_case(const struct ls_case *c, unsigned int only)
 
 	if (only > nr)
 		return -ERANGE;
-	if (c->setup) {
+	if (c->setup)
 		ret = c->setup();
-		if (ret)
-			goto out;
-	}
 	for (i = 0; i < nr && !ret; i++) {
 		if (only && i + 1 != only)
 			continue;
@@ -100,7 +112,6 @@ static int ls_run_case(const struct ls_case *c, unsigned int only)
 	}
 	if (c->teardown)
 		c->teardown();
-out:
 	if (ls_was_broken() && !ret)
 		ret = -EPROTO;
 	if (ret)

@@ -53,13 +53,28 @@ struct ls_case {
 	 */
 	const char *classes;
 	int (*setup)(void);	/* before the first side; may sleep */
-	void (*teardown)(void);	/* after the last side; may sleep */
+	void (*teardown)(void);	/* after the last side or a failed setup; may sleep */
 	struct ls_side side[LS_MAX_SIDES];
 };
 
 /* One array per file, ended by an entry without a name. */
 extern const struct ls_case order_spin_cases[];
 extern const struct ls_case order_sleeping_cases[];
+extern const struct ls_case order_ww_cases[];
+extern const struct ls_case order_socket_cases[];
+extern const struct ls_case order_rw_cases[];
+extern const struct ls_case order_recursion_cases[];
+extern const struct ls_case order_chain_cases[];
+extern const struct ls_case order_objects_cases[];
+extern const struct ls_case order_types_cases[];
+extern const struct ls_case order_try_cases[];
+extern const struct ls_case order_gate_cases[];
+extern const struct ls_case order_release_cases[];
+extern const struct ls_case order_failing_cases[];
+extern const struct ls_case order_failing_sem_cases[];
+extern const struct ls_case order_context_cases[];
+extern const struct ls_case order_memory_cases[];
+extern const struct ls_case order_reuse_cases[];
 
 /*
  * Run @run in context @where and wait for it. Returns 0, -errno when it could

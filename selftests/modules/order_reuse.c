@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that changes hands. A lock at an address seen before is another lock
+ * once the memory has been freed and given to another type: what was learned
+ * about the address is void. Each case makes sure that the address is the same.
+ */
+#include <linux/gfp.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "selftest.h"
+
+#define REUSE_TRIES 200
+
+/*
+ * Of a size (kmalloc-192) that little else uses. The owner is set after the
+ * allocation, so that no call to the allocator is a jump: the allocation's call
+ * site lies in the function that names the type.
+ */
+struct ls_big {
+	spinlock_t lock;
+	struct task_struct *owner;
+	unsigned char rest[168];
+};
+
+static struct ls_big *reuse_kmalloc_object;
+static DEFINE_SPINLOCK(reuse_kmalloc_s);
+
+static __side struct ls_big *reuse_kmalloc_first(void)
+{
+	struct ls_big *big = kmalloc(sizeof(*big), GFP_ATOMIC);
+
+	if (big)
+		big->owner = current;
+	return big;
+}
+
+static __side struct ls_big *reuse_kmalloc_second(void)
+{
+	struct ls_big *big = kmalloc(sizeof(*big), GFP_ATOMIC);
+
+	if (big)
+		big->owner = current;
+	return big;
+}
+
+static void reuse_kmalloc_teardown(void)
+{
+	kfree(reuse_kmalloc_object);
+	reuse_kmalloc_object = NULL;
+}
+
+/*
+ * The first type is seen at the address, then the second one: s is taken inside
+ * the second type's lock here and around it on the other side.
+ */
+static __side void reuse_kmalloc_second_then_s(void)
+{
+	struct ls_big *old, *new = NULL;
+	unsigned int tries;
+
+	for (tries = 0; tries < REUSE_TRIES; tries++) {
+		preempt_disable();
+		old = reuse_kmalloc_first();
+		if (old) {
+			spin_lock_init(&old->lock);
+			spin_lock(&old->lock);
+			spin_unlock(&old->lock);
+			kfree(old);
+		}
+		new = reuse_kmalloc_second();
+		preempt_enable();
+		if (new && new == old)
+			break;
+		kfree(new);
+		new = NULL;
+	}
+	reuse_kmalloc_object = new;
+	ls_require(new);
+	if (!new)
+		return;
+	spin_lock_init(&new->lock);
+	spin_lock(&new->lock);
+	spin_lock(&reuse_kmalloc_s);
+	spin_unlock(&reuse_kmalloc_s);
+	spin_unlock(&new->lock);
+}
+
+static __side void reuse_kmalloc_s_then_second(void)
+{
+	if (!reuse_kmalloc_object)
+		return;
+	spin_lock(&reuse_kmalloc_s);
+	spin_lock(&reuse_kmalloc_object->lock);
+	spin_unlock(&reuse_kmalloc_object->lock);
+	spin_unlock(&reuse_kmalloc_s);
+}
+
+static struct ls_big *reuse_kmalloc_ok_object;
+static DEFINE_SPINLOCK(reuse_kmalloc_ok_s);
+
+static __side struct ls_big *reuse_kmalloc_ok_first(void)
+{
+	struct ls_big *big = kmalloc(sizeof(*big), GFP_ATOMIC);
+
+	if (big)
+		big->owner = current;
+	return big;
+}
+
+static __side struct ls_big *reuse_kmalloc_ok_second(void)
+{
+	struct ls_big *big = kmalloc(sizeof(*big), GFP_ATOMIC);
+
+	if (big)
+		big->owner = current;
+	return big;
+}
+
+static void reuse_kmalloc_ok_teardown(void)
+{
+	kfree(reuse_kmalloc_ok_object);
+	reuse_kmalloc_ok_object = NULL;
+}
+
+/* s inside the first type's lock; then the memory becomes the second type's. */
+static __side void reuse_kmalloc_ok_first_then_s(void)
+{
+	struct ls_big *old, *new = NULL;
+	unsigned int tries;
+
+	for (tries = 0; tries < REUSE_TRIES; tries++) {
+		preempt_disable();
+		old = reuse_kmalloc_ok_first();
+		if (old) {
+			spin_lock_init(&old->lock);
+			spin_lock(&old->lock);
+			spin_lock(&reuse_kmalloc_ok_s);
+			spin_unlock(&reuse_kmalloc_ok_s);
+			spin_unlock(&old->lock);
+			kfree(old);
+		}
+		new = reuse_kmalloc_ok_second();
+		preempt_enable();
+		if (new && new == old)
+			break;
+		kfree(new);
+		new = NULL;
+	}
+	reuse_kmalloc_ok_object = new;
+	ls_require(new);
+	if (new)
+		spin_lock_init(&new->lock);
+}
+
+static __side void reuse_kmalloc_ok_s_then_second(void)
+{
+	if (!reuse_kmalloc_ok_object)
+		return;
+	spin_lock(&reuse_kmalloc_ok_s);
+	spin_lock(&reuse_kmalloc_ok_object->lock);
+	spin_unlock(&reuse_kmalloc_ok_object->lock);
+	spin_unlock(&reuse_kmalloc_ok_s);
+}
+
+/* The same with whole pages, which no allocation site names. */
+static spinlock_t *reuse_page_ok_lock;
+static DEFINE_SPINLOCK(reuse_page_ok_s);
+
+static void reuse_page_ok_teardown(void)
+{
+	free_page((unsigned long)reuse_page_ok_lock);
+	reuse_page_ok_lock = NULL;
+}
+
+static __side void reuse_page_ok_first_then_s(void)
+{
+	spinlock_t *old, *new = NULL;
+	unsigned int tries;
+
+	for (tries = 0; tries < REUSE_TRIES; tries++) {
+		preempt_disable();
+		old = (spinlock_t *)__get_free_page(GFP_ATOMIC);
+		if (old) {
+			spin_lock_init(old);
+			spin_lock(old);
+			spin_lock(&reuse_page_ok_s);
+			spin_unlock(&reuse_page_ok_s);
+			spin_unlock(old);
+			free_page((unsigned long)old);
+		}
+		new = (spinlock_t *)__get_free_page(GFP_ATOMIC);
+		preempt_enable();
+		if (new && new == old)
+			break;
+		free_page((unsigned long)new);
+		new = NULL;
+	}
+	reuse_page_ok_lock = new;
+	ls_require(new);
+	if (new)
+		spin_lock_init(new);
+}
+
+static __side void reuse_page_ok_s_then_second(void)
+{
+	if (!reuse_page_ok_lock)
+		return;
+	spin_lock(&reuse_page_ok_s);
+	spin_lock(reuse_page_ok_lock);
+	spin_unlock(reuse_page_ok_lock);
+	spin_unlock(&reuse_page_ok_s);
+}
+
+/*
+ * Two functions called one after the other from the same frame: their locals
+ * share an address. Nothing is freed in between, and a spinlock's initialiser
+ * leaves no call to be seen.
+ */
+static DEFINE_SPINLOCK(reuse_stack_ok_s);
+static unsigned long reuse_stack_ok_address;
+
+static __side void reuse_stack_ok_local_then_s(void)
+{
+	spinlock_t local;
+
+	reuse_stack_ok_address = (unsigned long)&local;
+	spin_lock_init(&local);
+	spin_lock(&local);
+	spin_lock(&reuse_stack_ok_s);
+	spin_unlock(&reuse_stack_ok_s);
+	spin_unlock(&local);
+}
+
+static __side void reuse_stack_ok_s_then_local(void)
+{
+	spinlock_t local;
+
+	ls_require(reuse_stack_ok_address == (unsigned long)&local);
+	spin_lock_init(&local);
+	spin_lock(&reuse_stack_ok_s);
+	spin_lock(&local);
+	spin_unlock(&local);
+	spin_unlock(&reuse_stack_ok_s);
+}
+
+static __side void reuse_stack_ok_both(void)
+{
+	reuse_stack_ok_local_then_s();
+	reuse_stack_ok_s_then_local();
+}
+
+const struct ls_case order_reuse_cases[] = {
+	{ "reuse_kmalloc", LS_FAULT, LS_CYCLE, "reused kmalloc memory whose new type has a circle",
+	  "reuse_kmalloc_s reuse_kmalloc_second",
+	  .teardown = reuse_kmalloc_teardown,
+	  .side = { { reuse_kmalloc_second_then_s }, { reuse_kmalloc_s_then_second } } },
+	{ "reuse_kmalloc_ok", LS_TWIN, LS_CYCLE, "reused kmalloc memory: the old type's order is void",
+	  "reuse_kmalloc_ok_s",
+	  .teardown = reuse_kmalloc_ok_teardown,
+	  .side = { { reuse_kmalloc_ok_first_then_s }, { reuse_kmalloc_ok_s_then_second } } },
+	{ "reuse_page_ok", LS_TWIN, LS_CYCLE, "reused page: the old lock's order is void",
+	  "reuse_page_ok_s",
+	  .teardown = reuse_page_ok_teardown,
+	  .side = { { reuse_page_ok_first_then_s }, { reuse_page_ok_s_then_second } } },
+	{ "reuse_stack_ok", LS_TWIN, LS_CYCLE, "reused stack: another function's local",
+	  "reuse_stack_ok_s",
+	  .side = { { reuse_stack_ok_both } } },
+	{ }
+};
