@@ -220,36 +220,36 @@ static __side void reuse_page_ok_s_then_second(void)
  * leaves no call to be seen.
  */
 static DEFINE_SPINLOCK(reuse_stack_ok_s);
-static unsigned long reuse_stack_ok_address;
 
-static __side void reuse_stack_ok_local_then_s(void)
+static __side unsigned long reuse_stack_ok_local_then_s(void)
 {
 	spinlock_t local;
 
-	reuse_stack_ok_address = (unsigned long)&local;
 	spin_lock_init(&local);
 	spin_lock(&local);
 	spin_lock(&reuse_stack_ok_s);
 	spin_unlock(&reuse_stack_ok_s);
 	spin_unlock(&local);
+	return (unsigned long)&local;
 }
 
-static __side void reuse_stack_ok_s_then_local(void)
+static __side unsigned long reuse_stack_ok_s_then_local(void)
 {
 	spinlock_t local;
 
-	ls_require(reuse_stack_ok_address == (unsigned long)&local);
 	spin_lock_init(&local);
 	spin_lock(&reuse_stack_ok_s);
 	spin_lock(&local);
 	spin_unlock(&local);
 	spin_unlock(&reuse_stack_ok_s);
+	return (unsigned long)&local;
 }
 
 static __side void reuse_stack_ok_both(void)
 {
-	reuse_stack_ok_local_then_s();
-	reuse_stack_ok_s_then_local();
+	unsigned long first = reuse_stack_ok_local_then_s();
+
+	ls_require(first == reuse_stack_ok_s_then_local());
 }
 
 const struct ls_case order_reuse_cases[] = {
