@@ -22,8 +22,8 @@ typedef __SIZE_TYPE__ ls_size;
 
 #define ls_likely(x) __builtin_expect(!!(x), 1)
 #define ls_unlikely(x) __builtin_expect(!!(x), 0)
-#define LS_INLINE static inline __attribute__((always_inline))
-#define LS_COLD __attribute__((cold, noinline))
+#define LS_INLINE static inline __attribute__((__always_inline__))
+#define LS_COLD __attribute__((__cold__, __noinline__))
 
 #define ls_load(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define ls_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)

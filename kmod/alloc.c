@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where kmalloc objects come from: the identity of locks in memory that many
+ * types share. Two tracepoints, one word an object.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <linux/vmalloc.h>
+
+#include "lockscope.h"
+#include "slab.h"
+
+#define SITE_BITS 13			/* 8,192 allocation sites */
+#define SITE_SLOT_BITS (SITE_BITS + 1)
+#define GEN_BITS 12
+#define ARRAY_OFFSETS 32		/* more lock offsets than this: an array of locks */
+
+static struct ls_tagtab site_ids;	/* call site -> number */
+static struct site {
+	unsigned long ip;
+	u32 offsets;			/* distinct lock offsets seen */
+} *site_table;
+static u32 nr_sites;
+static u16 *generations;		/* of freed memory, by a hash of the address */
+
+unsigned long ls_site_ip(u32 site)
+{
+	return site && site <= ls_load(&nr_sites) ? site_table[site].ip : 0;
+}
+
+/*
+ * Many offsets in objects of one site: an array of locks, one class. Until that
+ * is known the first few have got classes of their own.
+ */
+bool ls_site_is_array(u32 site, bool new_offset)
+{
+	if (new_offset)
+		return ls_fetch_add(&site_table[site].offsets, 1) >= ARRAY_OFFSETS;
+	return ls_load(&site_table[site].offsets) > ARRAY_OFFSETS;
+}
+
+static u32 site_of(unsigned long ip)
+{
+	u64 key = ls_mix(ip);
+	u64 slot = ls_tagtab_first(&site_ids, key);
+	u32 id, found;
+
+	if (likely(ls_tag_match(slot, key) && (slot & LS_TAG_ID_MASK)))
+		return slot & LS_TAG_ID_MASK;
+	found = ls_tagtab_find(&site_ids, key);
+	if (found)
+		return found;
+	id = ls_load(&nr_sites);
+	do {
+		if (id + 1 >= 1u << SITE_BITS) {
+			ls_lose(LS_LOSS_SITES);
+			return 0;
+		}
+	} while (!ls_cmpxchg(&nr_sites, &id, id + 1));
+	site_table[id + 1].ip = ip;
+	return ls_tagtab_insert(&site_ids, key, id + 1);
+}
+
+/* Allocation site of the object that starts at @object, 0 unknown. Any context. */
+u32 ls_alloc_site(unsigned long object)
+{
+	return ls_addrmap_find(&ls.sites, object);
+}
+
+static u32 gen_index(unsigned long object)
+{
+	return ls_mix(object) >> (64 - GEN_BITS);
+}
+
+static unsigned long object_of(unsigned long addr)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset;
+
+	return ls_slab_locate(addr, &cache, &object, &offset) ? object : addr;
+}
+
+/* Changes when one of the objects that @a and @b lie in is freed. */
+u32 ls_freed_generation(unsigned long a, unsigned long b)
+{
+	return ls_load(&generations[gen_index(object_of(a))]) +
+	       31 * ls_load(&generations[gen_index(object_of(b))]);
+}
+
+static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, size_t bytes_req,
+		       size_t bytes_alloc, gfp_t gfp_flags, int node)
+{
+	u32 site;
+
+	if (!ptr || !READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	site = site_of(call_site);
+	if (site && ls_addrmap_set(&ls.sites, (u64)ptr, site))
+		ls_lose(LS_LOSS_ADDRESSES);
+	barrier();
+	__preempt_count_sub(1);
+}
+
+static void freed(unsigned long object)
+{
+	u16 *gen = &generations[gen_index(object)];
+
+	ls_store(gen, (u16)(ls_load(gen) + 1));
+}
+
+static void on_kfree(void *data, unsigned long call_site, const void *ptr)
+{
+	if (!ptr || !READ_ONCE(ls_active))
+		return;
+	ls_addrmap_remove(&ls.sites, (u64)ptr);
+	freed((unsigned long)ptr);
+}
+
+static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
+			  const struct kmem_cache *cache)
+{
+	freed((unsigned long)ptr);
+}
+
+struct find_tracepoint {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void match_tracepoint(struct tracepoint *tp, void *priv)
+{
+	struct find_tracepoint *f = priv;
+
+	if (!strcmp(tp->name, f->name))
+		f->found = tp;
+}
+
+/* Attach to a tracepoint of the kernel by name. -ENOENT when it has none of that name. */
+int ls_tracepoint_attach(const char *name, void *probe, void *data)
+{
+	struct find_tracepoint f = { .name = name };
+
+	for_each_kernel_tracepoint(match_tracepoint, &f);
+	return f.found ? tracepoint_probe_register(f.found, probe, data) : -ENOENT;
+}
+
+void ls_tracepoint_detach(const char *name, void *probe, void *data)
+{
+	struct find_tracepoint f = { .name = name };
+
+	for_each_kernel_tracepoint(match_tracepoint, &f);
+	if (f.found)
+		tracepoint_probe_unregister(f.found, probe, data);
+}
+
+static const struct {
+	const char *name;
+	void *probe;
+} probes[] = {
+	{ "kmalloc", on_kmalloc },
+	{ "kfree", on_kfree },
+	{ "kmem_cache_free", on_cache_free },
+};
+
+int ls_alloc_attach(void)
+{
+	u32 i;
+	int rc;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
+		if (rc)
+			pr_warn("lockscope: no tracepoint %s (%d): classes of kmalloc memory will be named by acquire site\n",
+				probes[i].name, rc);
+	}
+	return 0;
+}
+
+void ls_alloc_detach(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		ls_tracepoint_detach(probes[i].name, probes[i].probe, NULL);
+}
+
+/* @bits: log2 of the kmalloc objects that can be known at one time. */
+int ls_alloc_init(u32 bits)
+{
+	void *objects = vzalloc(ls_addrmap_bytes(bits));
+	void *slots = vzalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
+
+	site_table = vzalloc(sizeof(*site_table) << SITE_BITS);
+	generations = vzalloc(sizeof(*generations) << GEN_BITS);
+	if (!objects || !slots || !site_table || !generations) {
+		vfree(objects);
+		vfree(slots);
+		return -ENOMEM;
+	}
+	ls_addrmap_init(&ls.sites, objects, bits);
+	ls_tagtab_init(&site_ids, slots, SITE_SLOT_BITS);
+	return 0;
+}
+
+void ls_alloc_exit(void)
+{
+	vfree(ls.sites.slots);
+	vfree(site_ids.slots);
+	vfree(site_table);
+	vfree(generations);
+}

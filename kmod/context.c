@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts of tasks. Only a task that is switched out while it holds something
+ * needs a context of its own; all others share the CPU's home context, one
+ * after the other. So the pool is small however many tasks there are, and a
+ * task's end needs no hook.
+ */
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <linux/vmalloc.h>
+
+#include "lockscope.h"
+
+#define TASK_MAP_BITS 12
+
+static struct ls_ctx *pool;
+static u32 pool_size;
+static unsigned long *pool_used;	/* bit per context */
+
+/* Any context. NULL when all are in use. */
+static struct ls_ctx *pool_get(void)
+{
+	u32 word, words = BITS_TO_LONGS(pool_size);
+
+	for (word = 0; word < words; word++) {
+		unsigned long used = READ_ONCE(pool_used[word]);
+
+		while (~used) {
+			u32 bit = __ffs(~used);
+			struct ls_ctx *ctx;
+
+			if (word * BITS_PER_LONG + bit >= pool_size)
+				return NULL;
+			if (!ls_cmpxchg(&pool_used[word], &used, used | BIT(bit)))
+				continue;
+			ctx = &pool[word * BITS_PER_LONG + bit];
+			ls_held_clear(ctx);
+			return ctx;
+		}
+	}
+	return NULL;
+}
+
+static void pool_put(struct ls_ctx *ctx)
+{
+	u32 i = ctx->id;
+
+	ls_fetch_and(&pool_used[i / BITS_PER_LONG], ~BIT(i % BITS_PER_LONG));
+}
+
+static struct ls_ctx *registered(struct task_struct *task)
+{
+	u32 id = ls_addrmap_find(&ls.tasks, (u64)task);
+
+	return id ? &pool[id - 1] : NULL;
+}
+
+/* The CPU's idea of the current task is old: find what @current holds. Preemption off. */
+struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc)
+{
+	struct ls_ctx *ctx = registered(current);
+
+	pc->cur = current;
+	pc->task = ctx ? ctx : pc->home;
+	return pc->task;
+}
+
+static bool spins(const struct ls_held *h)
+{
+	u32 kind = ls.classes.table[h->val & LS_VAL_CLASS_MASK].kind;
+
+	return kind == LS_KIND_SPINLOCK || kind == LS_KIND_RWLOCK;
+}
+
+/*
+ * What a task takes across a switch: the lock on top, the run queue's, goes to
+ * next. No other spinning lock can be held here; one that is left over was
+ * released where no hook could see it, and must not stand below everything the
+ * CPU does from now on. Returns the index from which entries change hands.
+ */
+static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx)
+{
+	u32 i, level, last = ctx->depth;
+
+	if (last && spins(&ctx->held[last - 1]))
+		last--;
+	for (i = last; i-- > 0;) {
+		if (spins(&ctx->held[i])) {
+			ls_held_remove(ctx, i);
+			pc->stale++;
+			last--;
+		}
+	}
+	/* The same goes for interrupts: none is being served now. */
+	for (level = 0; level < LS_NR_LEVELS - 1; level++) {
+		if (unlikely(pc->level[level].depth)) {
+			pc->stale += pc->level[level].depth;
+			ls_held_clear(&pc->level[level]);
+		}
+	}
+	return last;
+}
+
+/*
+ * Interrupts are off and prev still runs. The run-queue lock that prev took is
+ * released by next, so it changes hands.
+ */
+static void on_switch(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	struct ls_ctx *from, *to;
+	u32 first;
+
+	if (!READ_ONCE(ls_active))
+		return;
+	from = pc->cur == prev ? pc->task : ls_ctx_fix(pc);
+	first = clean(pc, from);
+	to = registered(next);
+
+	if (from == pc->home) {
+		if (unlikely(first)) {
+			struct ls_ctx *home = prev_state & TASK_DEAD ? NULL : pool_get();
+
+			if (home) {
+				if (ls_addrmap_set(&ls.tasks, (u64)prev, from->id + 1))
+					ls_lose(LS_LOSS_HELD_OVERFLOW);
+				pc->home = home;
+			} else {
+				/* Dead, or no room: what prev holds is forgotten. */
+				if (!(prev_state & TASK_DEAD))
+					ls_lose(LS_LOSS_HELD_OVERFLOW);
+				while (first) {
+					ls_held_remove(from, 0);
+					first--;
+				}
+			}
+		}
+	} else if (!first || prev_state & TASK_DEAD) {
+		ls_addrmap_remove(&ls.tasks, (u64)prev);
+	}
+	if (!to)
+		to = pc->home;
+	if (to != from) {
+		u32 lost = ls_held_move(from, first, to);
+
+		while (lost--)
+			ls_lose(LS_LOSS_HELD_OVERFLOW);
+		if (from != pc->home && (!first || prev_state & TASK_DEAD))
+			pool_put(from);
+	}
+	pc->cur = next;
+	pc->task = to;
+}
+
+/* Everything held is forgotten. Only while no hook can run. */
+void ls_context_clear(void)
+{
+	u32 i, cpu;
+
+	for (i = 0; i < pool_size; i++)
+		ls_held_clear(&pool[i]);
+	memset(ls.tasks.slots, 0, ls_addrmap_bytes(TASK_MAP_BITS));
+	memset(pool_used, 0, BITS_TO_LONGS(pool_size) * sizeof(long));
+	for_each_possible_cpu(cpu) {
+		struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
+
+		pc->home = pool_get();
+		pc->cur = NULL;
+		pc->task = pc->home;
+		for (i = 0; i < LS_NR_LEVELS - 1; i++)
+			ls_held_clear(&pc->level[i]);
+	}
+}
+
+int ls_context_attach(void)
+{
+	return ls_tracepoint_attach("sched_switch", on_switch, NULL);
+}
+
+void ls_context_detach(void)
+{
+	ls_tracepoint_detach("sched_switch", on_switch, NULL);
+}
+
+/* @nr: tasks that may sleep with locks held at one time; the CPUs' own come on top. */
+int ls_context_init(u32 nr)
+{
+	void *map;
+	u32 i;
+
+	pool_size = nr + num_possible_cpus();
+	pool = vzalloc(array_size(pool_size, sizeof(*pool)));
+	pool_used = vzalloc(BITS_TO_LONGS(pool_size) * sizeof(long));
+	map = vzalloc(ls_addrmap_bytes(TASK_MAP_BITS));
+	if (!pool || !pool_used || !map) {
+		vfree(map);
+		return -ENOMEM;
+	}
+	ls_addrmap_init(&ls.tasks, map, TASK_MAP_BITS);
+	for (i = 0; i < pool_size; i++)
+		pool[i].id = i;
+	ls_context_clear();
+	return 0;
+}
+
+void ls_context_exit(void)
+{
+	vfree(ls.tasks.slots);
+	vfree(pool_used);
+	vfree(pool);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* /sys/kernel/debug/lockscope: figures for people, and two files for tests. */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "lockscope.h"
+
+static struct dentry *dir;
+
+/* Reading waits until everything recorded so far has been judged. */
+static ssize_t findings_read(struct file *file, char __user *buf, size_t len, loff_t *at)
+{
+	char text[16];
+	int rc;
+
+	if (!*at) {
+		rc = ls_worker_flush();
+		if (rc)
+			return rc;
+	}
+	return simple_read_from_buffer(buf, len, at, text,
+				       scnprintf(text, sizeof(text), "%u\n", ls_worker_findings()));
+}
+
+static const struct file_operations findings_fops = {
+	.owner = THIS_MODULE, .open = simple_open, .read = findings_read, .llseek = default_llseek,
+};
+
+static ssize_t reset_write(struct file *file, const char __user *buf, size_t len, loff_t *at)
+{
+	bool on;
+	int rc = kstrtobool_from_user(buf, len, &on);
+
+	if (!rc && on)
+		rc = ls_worker_control(LS_CTL_RESET);
+	return rc ? rc : len;
+}
+
+static const struct file_operations reset_fops = {
+	.owner = THIS_MODULE, .open = simple_open, .write = reset_write, .llseek = noop_llseek,
+};
+
+static const char *const losses[LS_NR_LOSSES] = {
+	"records", "stacks", "chains", "classes", "edges", "held_overflow", "recursion",
+	"addresses", "sites", "pairs",
+};
+
+static int stats_show(struct seq_file *m, void *unused)
+{
+	struct ls_info info = { };
+	u64 stale = 0;
+	u32 i;
+	int cpu;
+
+	ls_info_fill(&info);
+	for_each_possible_cpu(cpu)
+		stale += per_cpu_ptr(&ls_cpus, cpu)->stale;
+	seq_printf(m, "active            %u\n", info.active);
+	seq_printf(m, "classes           %u of %u\n", info.classes, info.max_classes);
+	seq_printf(m, "edges             %u of %u\n", info.edges, info.max_edges);
+	seq_printf(m, "chains            %u of %u\n", info.chains, info.max_chains);
+	seq_printf(m, "stacks            %u\n", info.stacks);
+	seq_printf(m, "sights            %u\n", info.sights);
+	seq_printf(m, "findings          %u\n", info.findings);
+	seq_printf(m, "log bytes         %llu\n", info.log_bytes);
+	seq_printf(m, "acquisitions      %llu (task %llu, softirq %llu, hardirq %llu, nmi %llu)\n",
+		   info.acquisitions, info.level_acquisitions[0], info.level_acquisitions[1],
+		   info.level_acquisitions[2], info.level_acquisitions[3]);
+	seq_printf(m, "releases          %llu\n", info.releases);
+	seq_printf(m, "unknown releases  %llu\n", info.unknown_releases);
+	seq_printf(m, "stale entries     %llu\n", stale);
+	seq_printf(m, "deferred          %llu\n", info.deferred);
+	for (i = 0; i < LS_NR_LOSSES; i++)
+		seq_printf(m, "lost %-13s%llu\n", losses[i], info.losses[i]);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int primitives_show(struct seq_file *m, void *unused)
+{
+	static const char *const states[] = {
+		"absent", "direct", "ftrace", "kretprobe", "covered", "failed",
+	};
+	u32 i;
+
+	for (i = 0; i < ls_prims_count(); i++) {
+		struct ls_prim_info p = { };
+
+		ls_prims_info(i, &p);
+		seq_printf(m, "%-32s %-12s %s", p.function, ls_kind_name(p.kind),
+			   p.state < ARRAY_SIZE(states) ? states[p.state] : "?");
+		if (p.error)
+			seq_printf(m, " (%d)", p.error);
+		seq_putc(m, '\n');
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(primitives);
+
+void ls_debugfs_init(void)
+{
+	dir = debugfs_create_dir("lockscope", NULL);
+	debugfs_create_file("findings_total", 0400, dir, NULL, &findings_fops);
+	debugfs_create_file("reset", 0200, dir, NULL, &reset_fops);
+	debugfs_create_file("stats", 0400, dir, NULL, &stats_fops);
+	debugfs_create_file("primitives", 0400, dir, NULL, &primitives_fops);
+}
+
+void ls_debugfs_exit(void)
+{
+	debugfs_remove(dir);
+}

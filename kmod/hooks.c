@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hooks. Any context, NMI included. They take no lock, allocate nothing,
+ * never sleep or print; they only touch this CPU's state, the held stack of
+ * their own context, and tables updated by compare-and-swap.
+ */
+#include <linux/hardirq.h>
+#include <linux/kernel.h>
+#include <linux/sched/clock.h>
+#include <linux/stacktrace.h>
+
+#include "lockscope.h"
+#include "slab.h"
+
+DEFINE_PER_CPU_ALIGNED(struct ls_cpu, ls_cpus);
+struct ls_tables ls __cacheline_aligned;
+int ls_active __read_mostly;
+
+/*
+ * preempt_enable() without the reschedule: a hook may run where scheduling is
+ * not allowed. A wish to reschedule is honoured at the next chance.
+ */
+static __always_inline void leave(void)
+{
+	barrier();
+	__preempt_count_sub(1);
+}
+
+static __always_inline struct ls_ctx *context(struct ls_cpu *pc, unsigned long count, u32 *level)
+{
+	if (likely(!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))) {
+		*level = LS_TASK;
+		if (likely(pc->cur == current))
+			return pc->task;
+		return ls_ctx_fix(pc);
+	}
+	*level = count & NMI_MASK ? LS_NMI : count & HARDIRQ_MASK ? LS_HARDIRQ : LS_SOFTIRQ;
+	return &pc->level[*level - 1];
+}
+
+/* Set the thread to work; at most one irq_work is under way on a CPU. */
+void ls_wake_worker(void)
+{
+	irq_work_queue(this_cpu_ptr(&ls_cpus.work));
+}
+
+/*
+ * Semaphores may be released by anyone. What another context has released is
+ * not held here any more, whatever our stack says. Looked at only before
+ * something new is learnt.
+ */
+static void drop_orphans(struct ls_ctx *ctx)
+{
+	u32 i;
+
+	for (i = ctx->depth; i-- > 0;) {
+		u64 lock = ctx->held[i].lock;
+		u32 kind = ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].kind;
+
+		if (kind != LS_KIND_SEMAPHORE && kind != LS_KIND_RWSEM)
+			continue;
+		if (ls_addrmap_remove(&ls.orphans, lock)) {
+			ls_fetch_add(&ls.nr_orphans, -1);
+			ls_held_remove(ctx, i);
+		}
+	}
+}
+
+struct news {
+	u64 mask;	/* held entries whose edge brings something new */
+	bool self;	/* the class is held already */
+};
+
+/* Signature of the gates that entry @skip -> next would have. */
+static u32 gates_without(const struct ls_ctx *ctx, u32 skip)
+{
+	u32 i, gates = 0;
+
+	for (i = 0; i < ctx->depth; i++)
+		if (i != skip && !(ctx->held[i].val & LS_VAL_READ_MASK))
+			gates |= ls_gate_bit(ctx->held[i].lock);
+	return gates;
+}
+
+static void find_news(const struct ls_ctx *ctx, u32 val, struct news *news)
+{
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++) {
+		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
+			news->self = true;
+		if (val & LS_VAL_TRY)
+			continue;
+		if (ls_edges_peek(&ls.edges, ctx->held[i].val, val, gates_without(ctx, i)) == LS_EDGE_NEWS)
+			news->mask |= 1ull << i;
+	}
+}
+
+static void mark_edges(const struct ls_ctx *ctx, u32 val, u64 mask)
+{
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++) {
+		if (!(mask & (1ull << i)))
+			continue;
+		if (ls_edges_mark(&ls.edges, ctx->held[i].val, val, gates_without(ctx, i)) == LS_EDGE_FULL)
+			ls_lose(LS_LOSS_EDGES);
+	}
+}
+
+/* Most frames between a hook and the caller of the lock function. */
+#define LS_OWN_FRAMES 8
+
+
+/* Stack from the acquire site @ip down to the entry. */
+static u32 save_stack(u64 *to, unsigned long ip)
+{
+	unsigned long frames[LS_STACK_FRAMES + LS_OWN_FRAMES];
+	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+	u32 first = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		if (frames[i] == ip) {
+			first = i;
+			break;
+		}
+	}
+	/* The caller must be there even if the unwinder missed it. */
+	if (i == nr) {
+		to[0] = ip;
+		return 1;
+	}
+	nr = min_t(u32, nr - first, LS_STACK_FRAMES);
+	for (i = 0; i < nr; i++)
+		to[i] = frames[first + i];
+	return nr;
+}
+
+static u32 task_flags(void)
+{
+	u32 flags = 0;
+
+	if (current->flags & PF_KTHREAD)
+		flags |= LS_TASK_KTHREAD;
+	if (current->flags & PF_WQ_WORKER)
+		flags |= LS_TASK_WORKER;
+	return flags;
+}
+
+/*
+ * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused,
+ * nr_held entries behind it), then the frames of its stack; ls_rec_sight.stack
+ * says how many.
+ */
+static void fill_event(struct ls_event *e, const struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
+		       u32 chain, const struct news *news, bool inversion)
+{
+	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
+	u32 i;
+
+	s->hdr.flags = inversion ? 1 : 0;
+	s->time_ns = local_clock();
+	s->new_mask = news->mask;
+	s->ip = ip;
+	s->lock = lock;
+	s->val = val;
+	s->chain = chain;
+	s->pid = current->pid;
+	s->tgid = current->tgid;
+	s->task_flags = task_flags();
+	s->nr_held = ctx->depth;
+	s->cpu = smp_processor_id();
+	memcpy(s->comm, current->comm, LS_COMM_LEN);
+	for (i = 0; i < ctx->depth; i++) {
+		s->held[i].val = ctx->held[i].val;
+		s->held[i].ip = ctx->held[i].ip;
+		s->held[i].lock = ctx->held[i].lock;
+	}
+	s->stack = save_stack((u64 *)&s->held[ctx->depth], ip);
+}
+
+static struct ls_event *reserve_event(struct ls_cpu *pc, const struct ls_ctx *ctx)
+{
+	return ls_ring_reserve(&pc->ring, sizeof(struct ls_event) + sizeof(struct ls_rec_sight) +
+					  ctx->depth * sizeof(struct ls_held_rec) +
+					  LS_STACK_FRAMES * sizeof(u64));
+}
+
+/*
+ * The same class is held already: were these two instances ever taken the
+ * other way round? Two readers do not block each other.
+ */
+static bool inverted(const struct ls_ctx *ctx, u64 lock, u32 val, u64 *mask)
+{
+	bool found = false;
+	u32 i;
+
+	if (val & LS_VAL_TRY)
+		return false;
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+
+		if (((h->val ^ val) & LS_VAL_CLASS_MASK) || h->lock == lock)
+			continue;
+		if ((h->val & LS_VAL_READ_MASK) && (val & LS_VAL_READ_MASK))
+			continue;
+		/* Locks of one acquire context may be taken in any order. */
+		if (ls.classes.table[val & LS_VAL_CLASS_MASK].kind == LS_KIND_WW_MUTEX)
+			continue;
+		if (ls_pairs_inverted(&ls.pairs, h->lock, lock, ls_freed_generation(h->lock, lock))) {
+			*mask |= 1ull << i;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/*
+ * A chain not seen before, or one that nests a class in itself. Learns what is
+ * new; when there is no room for it now, forgets that it was here, so that the
+ * next time round tries again: nothing is lost, only put off.
+ */
+static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
+			      u64 key)
+{
+	struct news news = { 0 };
+	struct ls_event *e = NULL;
+	enum ls_chain_result r;
+	bool inversion;
+	u32 chain = ls_tagtab_find(&ls.chains.tab, key);
+
+	if (chain && !(chain & LS_CHAIN_SELF))
+		return;		/* lay beside its first place */
+
+	if (!chain)
+		find_news(ctx, val, &news);
+	else
+		news.self = true;
+	inversion = news.self && inverted(ctx, lock, val, &news.mask);
+	if (chain && !inversion)
+		return;
+
+	if (news.mask) {
+		e = reserve_event(pc, ctx);
+		if (!e)
+			return;
+	}
+	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.self, &chain);
+	if (r == LS_CHAIN_FULL)
+		ls_lose(LS_LOSS_CHAINS);
+	if (e) {
+		if (r == LS_CHAIN_DEFER) {
+			ls_store_release(&e->state, LS_EVENT_SKIP);
+			ls_fetch_add(&pc->ring.hdr->deferred, 1);
+			return;
+		}
+		mark_edges(ctx, val, news.mask);
+		fill_event(e, ctx, lock, ip, val, chain & LS_CHAIN_INDEX, &news, inversion);
+		ls_ring_commit(e);
+	}
+	ls_wake_worker();
+}
+
+/* Every so often an acquisition counts for all those since the last one. */
+static noinline void count_chain(struct ls_cpu *pc, u64 key)
+{
+	struct ls_chain *data;
+	u32 id = ls_tagtab_find(&ls.chains.tab, key) & LS_CHAIN_INDEX;
+
+	data = ls_chains_get(&ls.chains, id);
+	if (data)
+		ls_fetch_add(&data->count, pc->sample_weight);
+	pc->random = pc->random * 1664525u + 1013904223u;
+	pc->sample_weight = LS_SAMPLE / 2 + (pc->random >> 26);
+	pc->sample = pc->sample_weight;
+}
+
+static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
+{
+	u32 id;
+
+	ctx->busy = 1;
+	barrier();
+	id = ls_identify(lock, kind, ip);
+	barrier();
+	ctx->busy = 0;
+	return id;
+}
+
+/*
+ * Class of @lock without touching any per-object state: static locks by
+ * address, locks in slab objects by cache and offset (the address of the page's
+ * cache and one reciprocal division). What neither tells goes the long way.
+ */
+static __always_inline u32 class_of(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset, id;
+	u64 key, slot;
+
+	if (ls_slab_locate(lock, &cache, &object, &offset))
+		key = ls_key_slab((u64)cache, offset);
+	else
+		key = ls_key_address(lock);
+	slot = ls_tagtab_first(&ls.classes.keys, key);
+	id = slot & LS_TAG_ID_MASK;
+	if (likely(ls_tag_match(slot, key) && id && !(ls.classes.table[id].marks & LS_CLASS_KMALLOC)))
+		return id;
+	return new_class(ctx, lock, kind, ip);
+}
+
+static __always_inline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
+{
+	unsigned long count = preempt_count();
+	struct ls_ctx *ctx;
+	u32 level, val;
+	u64 key, slot;
+
+	ctx = context(pc, count, &level);
+	this_cpu_inc(ls_cpus.acquisitions[level]);
+	if (unlikely(ctx->busy)) {
+		ls_lose(LS_LOSS_RECURSION);
+		return;
+	}
+	val = class_of(ctx, lock, desc >> LS_DESC_KIND_SHIFT, ip);
+	if (unlikely(!val || ctx->depth >= LS_MAX_DEPTH)) {
+		if (val)
+			ls_lose(LS_LOSS_HELD_OVERFLOW);
+		ctx->lost++;
+		return;
+	}
+	val |= (desc & LS_DESC_VAL) | level << LS_VAL_LEVEL_SHIFT;
+	val |= (~native_save_fl() & X86_EFLAGS_IF) << (25 - 9);
+	if (count & SOFTIRQ_MASK)
+		val |= LS_VAL_BH_OFF;
+	/*
+	 * A queued rwlock lets readers pass waiting writers only in interrupt
+	 * context, which includes code that has softirqs off.
+	 */
+	if (unlikely((val & LS_VAL_READ_MASK) &&
+		     desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWLOCK &&
+		     (level || (val & LS_VAL_BH_OFF))))
+		val ^= (LS_SHARED ^ LS_RECURSIVE) << LS_VAL_READ_SHIFT;
+
+	key = ls_chain_mix(ctx->key, val);
+	slot = ls_tagtab_first(&ls.chains.tab, key);
+	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SELF))) {
+		ctx->busy = 1;
+		barrier();
+		if (unlikely(ls_load(&ls.nr_orphans)) && ctx->depth) {
+			drop_orphans(ctx);
+			key = ls_chain_mix(ctx->key, val);
+		}
+		slow_path(pc, ctx, lock, ip, val, key);
+		barrier();
+		ctx->busy = 0;
+	}
+	ls_held_push(ctx, lock, ip, val, key);
+	if (unlikely(!--pc->sample))
+		count_chain(pc, key);
+}
+
+static LS_COLD void release_slow(struct ls_ctx *ctx, u64 lock, unsigned long func5)
+{
+	u32 kind;
+	int i;
+
+	if (ctx->busy) {
+		ls_lose(LS_LOSS_RECURSION);
+		return;
+	}
+	i = ls_held_find(ctx, lock);
+	if (i >= 0) {
+		ls_held_remove(ctx, i);
+		return;
+	}
+	if (ctx->lost) {
+		ctx->lost--;
+		return;
+	}
+	this_cpu_inc(ls_cpus.unknown_releases);
+	/* Only these may be released by somebody else. */
+	kind = ls_desc_of(func5) >> LS_DESC_KIND_SHIFT;
+	if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_RWSEM) {
+		if (ls_addrmap_find(&ls.orphans, lock))
+			return;
+		ls_addrmap_set(&ls.orphans, lock, 1);
+		ls_fetch_add(&ls.nr_orphans, 1);
+	}
+}
+
+static __always_inline void release(struct ls_cpu *pc, u64 lock, unsigned long func5)
+{
+	struct ls_ctx *ctx;
+	u32 level;
+
+	ctx = context(pc, preempt_count(), &level);
+	this_cpu_inc(ls_cpus.releases);
+	if (likely(ls_held_is_top(ctx, lock) && !ctx->busy))
+		ls_held_pop_top(ctx);
+	else
+		release_slow(ctx, lock, func5);
+}
+
+void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5)
+{
+	preempt_disable_notrace();
+	if (likely(ls_active))
+		acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	leave();
+}
+
+void ls_hook_release(unsigned long lock, unsigned long func5)
+{
+	preempt_disable_notrace();
+	if (likely(ls_active))
+		release(this_cpu_ptr(&ls_cpus), lock, func5);
+	leave();
+}
+
+static noinline void acquire_rare(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
+{
+	acquire(pc, lock, ip, desc);
+}
+
+void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret)
+{
+	u32 desc;
+	bool taken;
+
+	preempt_disable_notrace();
+	if (likely(ls_active)) {
+		desc = ls_desc_of(func5);
+		taken = desc & LS_DESC_BOOL ? (ret & 0xff) : (u32)ret;
+		if (desc & LS_DESC_ZERO)
+			taken = !taken;
+		if (taken)
+			acquire_rare(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
+	}
+	leave();
+}
+
+/* A semaphore that its holder takes again counts or signals: one entry is enough. */
+static void forget_if_held(struct ls_cpu *pc, u64 lock)
+{
+	u32 level;
+	struct ls_ctx *ctx = context(pc, preempt_count(), &level);
+	int i = ctx->busy ? -1 : ls_held_find(ctx, lock);
+
+	if (i >= 0)
+		ls_held_remove(ctx, i);
+}
+
+static void downgrade(struct ls_cpu *pc, u64 lock)
+{
+	u32 level;
+	struct ls_ctx *ctx = context(pc, preempt_count(), &level);
+	int i = ctx->busy ? -1 : ls_held_find(ctx, lock);
+
+	if (i >= 0)
+		ls_held_set_read(ctx, i, LS_SHARED);
+}
+
+void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5)
+{
+	u32 desc, kind;
+	u64 lock;
+	struct ls_cpu *pc;
+
+	preempt_disable_notrace();
+	if (unlikely(!ls_active))
+		goto out;
+	pc = this_cpu_ptr(&ls_cpus);
+	desc = ls_desc_of(func5);
+	kind = desc >> LS_DESC_KIND_SHIFT;
+	lock = arg0 + (desc & LS_DESC_OFFSET);
+	switch (desc & LS_OP_MASK) {
+	case LS_OP_ACQUIRE:
+		if (kind == LS_KIND_SEMAPHORE)
+			forget_if_held(pc, lock);
+		acquire_rare(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		break;
+	case LS_OP_RELEASE:
+		release(pc, lock, func5);
+		break;
+	case LS_OP_DOWNGRADE:
+		downgrade(pc, lock);
+		break;
+	case LS_OP_INIT:
+		ls_identity_named(lock, kind, (const char *)arg1, ip);
+		break;
+	case LS_OP_CACHE_GONE:
+		ls_identity_cache_gone(arg0);
+		break;
+	}
+out:
+	leave();
+}

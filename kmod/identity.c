@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a lock's address to its class, at first sight. Runs in hooks: reads the
+ * kernel's structures, takes no lock. See contract.md, "Stable identity".
+ *
+ *   kernel image, module		the address itself
+ *   static per-CPU			offset in the per-CPU area, one class for all CPUs
+ *   struct page (vmemmap)		offset in struct page: split page-table locks
+ *   object of a named slab cache	cache and offset
+ *   object of a kmalloc cache		cache, offset and allocation site
+ *   anything else			by address: its initialiser if one was seen,
+ *					else the acquire site
+ */
+#include <linux/mm.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "lockscope.h"
+#include "slab.h"
+
+#define ADDR_BITS 14		/* locks known by address only */
+#define LS_ARRAY_OFFSET 0xffffu	/* stands for "any element" in keys and classes */
+
+unsigned long ls_slab_cache_offset __ro_after_init;	/* of slab_cache in struct slab */
+static unsigned long percpu_size __ro_after_init;	/* of the kernel's static per-CPU area */
+
+static bool on_own_stack(unsigned long addr)
+{
+	unsigned long stack = (unsigned long)task_stack_page(current);
+
+	return addr - stack < THREAD_SIZE;
+}
+
+static u32 add_class(const struct ls_class *proto)
+{
+	bool created;
+	u32 id = ls_classes_add(&ls.classes, proto, &created);
+
+	if (!id)
+		ls_lose(LS_LOSS_CLASSES);
+	if (created)
+		ls_wake_worker();
+	return id;
+}
+
+static u32 static_class(unsigned long lock, u32 kind)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_STATIC,
+		.addr = lock, .key = ls_key_address(lock),
+	};
+
+	return add_class(&proto);
+}
+
+static u32 percpu_class(unsigned long offset, unsigned long lock, u32 kind)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_PERCPU,
+		.addr = offset, .key = ls_key_address(offset),
+	};
+	u32 id = ls_classes_find(&ls.classes, proto.key);
+
+	if (!id)
+		id = add_class(&proto);
+	/* The per-CPU area stays where it is: next time the address will do. */
+	if (id)
+		ls_classes_alias(&ls.classes, ls_key_address(lock), id);
+	return id;
+}
+
+static u32 page_class(unsigned long lock, u32 kind)
+{
+	u32 offset = (lock - VMEMMAP_START) % sizeof(struct page);
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_PAGE, .offset = offset,
+		.object_size = sizeof(struct page), .key = ls_mix(VMEMMAP_START + offset),
+	};
+	u32 id = ls_classes_find(&ls.classes, proto.key);
+
+	return id ? id : add_class(&proto);
+}
+
+static u32 site_class(u32 kind, unsigned long ip)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_SITE, .addr = ip, .key = ls_key_site(ip),
+	};
+
+	return add_class(&proto);
+}
+
+/*
+ * By address only. An initialiser's word is good until the next one. Otherwise
+ * the acquire sites decide, and sites that met at one address are one class:
+ * but memory is used again, so a site that has a class of its own keeps it.
+ */
+static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
+{
+	u32 id = ls_addrmap_find(&ls.addrs, lock);
+	u64 key = ls_key_site(ip);
+	u32 site = ls_classes_find(&ls.classes, key);
+
+	if (id && ls.classes.table[id].origin == LS_ORIGIN_INIT)
+		return id;
+	if (id && (!site || site == id)) {
+		if (!site && ls.classes.table[id].kind == kind)
+			ls_classes_alias(&ls.classes, key, id);
+		if (ls.classes.table[id].kind == kind)
+			return id;
+	}
+	if (!site)
+		site = site_class(kind, ip);
+	if (site)
+		ls_addrmap_set(&ls.addrs, lock, site);
+	return site;
+}
+
+static bool is_kmalloc(const struct kmem_cache *cache)
+{
+	return strstarts(cache->name, "kmalloc-") || strstarts(cache->name, "dma-kmalloc-");
+}
+
+/* @name: of the initialiser, NULL when the class comes from an acquire. */
+static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offset, u32 kind,
+		       const char *name, unsigned long ip)
+{
+	u32 site = ls_alloc_site(object), at = offset, id;
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC };
+
+	if (!site)
+		return 0;
+	id = ls_classes_find(&ls.classes, ls_key_alloc((u64)cache, offset, site));
+	if (id)
+		return id;
+	if (ls_site_is_array(site, false)) {
+		at = LS_ARRAY_OFFSET;
+		id = ls_classes_find(&ls.classes, ls_key_alloc((u64)cache, at, site));
+		if (id)
+			return id;
+	} else {
+		ls_site_is_array(site, true);
+	}
+	proto.key = ls_key_alloc((u64)cache, at, site);
+	proto.cache = (u64)cache;
+	proto.offset = at;
+	proto.addr = ls_site_ip(site);
+	proto.object_size = cache ? cache->object_size : 0;
+	ls_copy_label(proto.label, cache ? cache->name : "kmalloc-large", sizeof(proto.label));
+	if (name) {
+		proto.origin = LS_ORIGIN_INIT;
+		proto.addr = ip;
+		ls_copy_label(proto.label, name, sizeof(proto.label));
+	}
+	return add_class(&proto);
+}
+
+static u32 slab_class(struct kmem_cache *cache, u32 offset, u32 kind)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_SLAB,
+		.offset = offset, .object_size = cache->object_size,
+		.key = ls_key_slab((u64)cache, offset), .cache = (u64)cache,
+		.marks = is_kmalloc(cache) ? LS_CLASS_KMALLOC : 0,
+	};
+
+	ls_copy_label(proto.label, cache->name, sizeof(proto.label));
+	return add_class(&proto);
+}
+
+/* Offset in the static per-CPU area, or -1. */
+static long percpu_offset(unsigned long lock)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		unsigned long at = lock - __per_cpu_offset[cpu];
+
+		if (at < percpu_size)
+			return at;
+	}
+	return -1;
+}
+
+static u32 object_class(unsigned long lock, u32 kind, unsigned long ip)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset, id;
+
+	if (ls_slab_locate(lock, &cache, &object, &offset)) {
+		id = ls_classes_find(&ls.classes, ls_key_slab((u64)cache, offset));
+		if (!id)
+			id = slab_class(cache, offset, kind);
+		if (!id || !(ls.classes.table[id].marks & LS_CLASS_KMALLOC))
+			return id;
+		return alloc_class(cache, object, offset, kind, NULL, ip);
+	}
+	/* Large kmalloc: pages of its own, starting where the object starts. */
+	object = (unsigned long)page_address(virt_to_head_page((void *)lock));
+	if (lock - object >= LS_ARRAY_OFFSET)
+		return 0;
+	return alloc_class(NULL, object, lock - object, kind, NULL, ip);
+}
+
+/*
+ * Locks in the memory nodes' own data (zones, lru lists): allocated before
+ * anything has a name, never freed, and hot.
+ */
+static u32 node_class(unsigned long lock, u32 kind)
+{
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_STATIC };
+	int node;
+	u32 id;
+
+	for_each_online_node(node) {
+		unsigned long at = lock - (unsigned long)NODE_DATA(node);
+
+		if (at >= sizeof(struct pglist_data))
+			continue;
+		proto.addr = (unsigned long)node_data;
+		proto.offset = at;
+		proto.key = ls_key_slab(proto.addr, at);
+		id = ls_classes_find(&ls.classes, proto.key);
+		if (!id)
+			id = add_class(&proto);
+		if (id)
+			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
+		return id;
+	}
+	return 0;
+}
+
+/* Class of @lock, LS_CLASS_NONE when the table is full. Any context. */
+u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
+{
+	long percpu;
+	u32 id;
+
+	if (lock >= __START_KERNEL_map) {
+		id = ls_classes_find(&ls.classes, ls_key_address(lock));
+		return id ? id : static_class(lock, kind);
+	}
+	if (lock - VMEMMAP_START < (1ul << 40))
+		return page_class(lock, kind);
+	if (in_direct_map(lock)) {
+		id = object_class(lock, kind, ip);
+		if (id)
+			return id;
+	}
+	id = ls_classes_find(&ls.classes, ls_key_address(lock));
+	if (id)
+		return id;
+	if (!ls_addrmap_find(&ls.addrs, lock) && !on_own_stack(lock)) {
+		percpu = percpu_offset(lock);
+		if (percpu >= 0)
+			return percpu_class(percpu, lock, kind);
+		id = node_class(lock, kind);
+		if (id)
+			return id;
+	}
+	return address_class(lock, kind, ip);
+}
+
+/* Initialiser's word for a lock known by address only. */
+static void name_address(unsigned long lock, u32 kind, const char *name, unsigned long ip)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
+		.key = ls_key_init((u64)name, ip),
+	};
+	u32 id = ls_classes_find(&ls.classes, proto.key);
+
+	if (!id) {
+		ls_copy_label(proto.label, name, sizeof(proto.label));
+		id = add_class(&proto);
+	}
+	if (id)
+		ls_addrmap_set(&ls.addrs, lock, id);
+}
+
+/*
+ * An initialiser ran on @lock: @name is the expression it was given, @ip its
+ * caller. Named slab caches and static locks need no such help: their name must
+ * not depend on whether the initialiser was seen.
+ */
+void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset;
+
+	if (lock >= __START_KERNEL_map)
+		return;
+	if (ls_slab_locate(lock, &cache, &object, &offset)) {
+		if (is_kmalloc(cache))
+			alloc_class(cache, object, offset, kind, name, ip);
+		return;
+	}
+	if (in_direct_map(lock) && percpu_offset(lock) >= 0)
+		return;
+	name_address(lock, kind, name, ip);
+}
+
+/* A slab cache goes away: its address may soon be another's. Process context. */
+void ls_identity_cache_gone(unsigned long cache)
+{
+	if (cache)
+		ls_classes_forget_cache(&ls.classes, cache);
+}
+
+/* Where struct slab keeps its cache: look for our own in the page of an object. */
+static int find_slab_cache_offset(void)
+{
+	struct kmem_cache *own = kmem_cache_create("lockscope_probe", 192, 0, 0, NULL);
+	void *object = own ? kmem_cache_alloc(own, GFP_KERNEL) : NULL;
+	struct page *page;
+	u32 at;
+	int rc = -ENODEV;
+
+	if (!object) {
+		kmem_cache_destroy(own);
+		return -ENOMEM;
+	}
+	page = virt_to_head_page(object);
+	for (at = 0; at < sizeof(struct page); at += sizeof(long)) {
+		if (*(struct kmem_cache **)((char *)page + at) == own && PageSlab(page)) {
+			ls_slab_cache_offset = at;
+			rc = 0;
+			break;
+		}
+	}
+	kmem_cache_free(own, object);
+	kmem_cache_destroy(own);
+	return rc;
+}
+
+int ls_identity_init(void)
+{
+	void *addrs = vzalloc(ls_addrmap_bytes(ADDR_BITS));
+	void *orphans = vzalloc(ls_addrmap_bytes(10));
+
+	if (!addrs || !orphans) {
+		vfree(addrs);
+		vfree(orphans);
+		return -ENOMEM;
+	}
+	ls_addrmap_init(&ls.addrs, addrs, ADDR_BITS);
+	ls_addrmap_init(&ls.orphans, orphans, 10);
+	percpu_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
+	return find_slab_cache_offset();
+}
+
+void ls_identity_exit(void)
+{
+	vfree(ls.addrs.slots);
+	vfree(ls.orphans.slots);
+}

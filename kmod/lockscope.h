@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of lockscope.ko share. */
+#ifndef LOCKSCOPE_H
+#define LOCKSCOPE_H
+
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include "abi.h"
+#include "addrmap.h"
+#include "chains.h"
+#include "classes.h"
+#include "edges.h"
+#include "held.h"
+#include "judge.h"
+#include "pairs.h"
+#include "primitives.h"
+#include "ring.h"
+
+#define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */
+
+/*
+ * State of one CPU. Written by its own CPU with preemption off; statistics are
+ * single-instruction updates, so an interrupt in between does no harm.
+ */
+struct ls_cpu {
+	struct task_struct *cur;	/* whose locks @task holds */
+	struct ls_ctx *task;		/* held locks of cur */
+	struct ls_ctx *home;		/* context of whoever holds nothing while switched out */
+	u32 sample;			/* acquisitions until the next counted one */
+	u32 sample_weight;
+	u32 random;
+	u64 acquisitions[LS_NR_LEVELS];
+	u64 releases;
+	u64 unknown_releases;
+	u64 stale;			/* held entries given up: their release was not seen */
+	u64 losses[LS_NR_LOSSES];
+	struct ls_ring ring;
+	struct irq_work work;
+	struct ls_ctx level[LS_NR_LEVELS - 1];	/* softirq, hardirq, NMI */
+};
+DECLARE_PER_CPU(struct ls_cpu, ls_cpus);
+
+/* Tables that every CPU reads; laid out once at load. */
+struct ls_tables {
+	struct ls_chains chains;
+	struct ls_classes classes;
+	struct ls_edges edges;
+	struct ls_pairs pairs;
+	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
+	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
+	struct ls_addrmap orphans;	/* semaphores released by another context */
+	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
+	u32 nr_orphans;
+};
+extern struct ls_tables ls;
+extern int ls_active;			/* hooks record; set by the worker's owner only */
+extern bool ls_splat;
+
+/* Count a loss. Any context. */
+#define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
+
+/* prims.c */
+int ls_prims_init(void);
+int ls_prims_attach(void);
+void ls_prims_detach(void);
+u32 ls_prims_count(void);
+void ls_prims_info(u32 i, struct ls_prim_info *out);
+unsigned long ls_symbol(const char *name);
+extern u32 ls_desc_table[];
+extern u64 ls_desc_mul;
+#define LS_DESC_BITS 10
+static __always_inline u32 ls_desc_of(unsigned long func5)
+{
+	return ls_desc_table[(u64)func5 * ls_desc_mul >> (64 - LS_DESC_BITS)];
+}
+
+/* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes. */
+void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
+void ls_hook_release(unsigned long lock, unsigned long func5);
+void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5);
+void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret);
+void ls_wake_worker(void);
+struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
+
+/* context.c */
+int ls_context_init(u32 nr);
+void ls_context_exit(void);
+void ls_context_clear(void);
+int ls_context_attach(void);
+void ls_context_detach(void);
+
+/* identity.c */
+int ls_identity_init(void);
+u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
+void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip);
+void ls_identity_cache_gone(unsigned long cache);
+void ls_identity_exit(void);
+
+/* alloc.c: kmalloc objects and where they were allocated */
+int ls_alloc_init(u32 bits);
+void ls_alloc_exit(void);
+int ls_alloc_attach(void);
+void ls_alloc_detach(void);
+u32 ls_alloc_site(unsigned long object);
+unsigned long ls_site_ip(u32 site);
+bool ls_site_is_array(u32 site, bool new_offset);
+u32 ls_freed_generation(unsigned long a, unsigned long b);
+int ls_tracepoint_attach(const char *name, void *probe, void *data);
+void ls_tracepoint_detach(const char *name, void *probe, void *data);
+
+/* names.c: worker only */
+int ls_names_init(u32 max_classes);
+void ls_names_exit(void);
+void ls_name_class(u32 id);
+const char *ls_class_name(u32 id);
+const char *ls_kind_name(u32 kind);
+
+/* log.c: written by the worker only */
+int ls_log_init(u32 megabytes);
+void ls_log_exit(void);
+bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64 *at);
+bool ls_log_read(u64 at, void *to, size_t len);
+u64 ls_log_len(void);
+extern struct wait_queue_head ls_log_wait;	/* woken after new records */
+ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at);
+
+/* worker.c */
+int ls_worker_init(u32 max_classes, u32 max_edges);
+void ls_worker_exit(void);
+int ls_worker_flush(void);
+int ls_worker_control(u32 op);
+bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held);
+u32 ls_worker_stack(u32 id, u64 *ips);
+u32 ls_worker_class(u32 val);
+u32 ls_worker_findings(void);
+void ls_worker_info(struct ls_info *info);
+struct ls_info;
+
+/* splat.c */
+void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr);
+void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second);
+
+/* chardev.c, debugfs.c, main.c */
+int ls_chardev_init(void);
+void ls_chardev_exit(void);
+void ls_debugfs_init(void);
+void ls_debugfs_exit(void);
+void ls_info_fill(struct ls_info *info);
+extern u32 ls_ring_bytes;
+extern u64 ls_instance;
+
+#endif /* LOCKSCOPE_H */

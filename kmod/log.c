@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The log: everything the module has learnt, as an append-only stream of
+ * records (abi.h). One writer, the worker; any number of readers, who see
+ * nothing beyond the published length.
+ */
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <linux/wait.h>
+
+#include "lockscope.h"
+
+#define SEG_BITS 18
+#define SEG_BYTES (1ul << SEG_BITS)
+
+static u8 **segs;
+static u32 nr_segs;
+static u64 length;
+DECLARE_WAIT_QUEUE_HEAD(ls_log_wait);
+
+u64 ls_log_len(void)
+{
+	return ls_load_acquire(&length);
+}
+
+static bool room(u64 end)
+{
+	u32 seg;
+
+	if (end > (u64)nr_segs << SEG_BITS)
+		return false;
+	for (seg = length >> SEG_BITS; (u64)seg << SEG_BITS < end; seg++) {
+		if (!segs[seg])
+			segs[seg] = vzalloc(SEG_BYTES);
+		if (!segs[seg])
+			return false;
+	}
+	return true;
+}
+
+static void put(u64 at, const u8 *from, size_t len)
+{
+	while (len) {
+		size_t part = min_t(size_t, len, SEG_BYTES - (at & (SEG_BYTES - 1)));
+
+		memcpy(segs[at >> SEG_BITS] + (at & (SEG_BYTES - 1)), from, part);
+		at += part;
+		from += part;
+		len -= part;
+	}
+}
+
+/*
+ * Append one record of two parts (the second may be empty); the lengths add up
+ * to a multiple of 8. *at gets its offset. False, and a counted loss, when the
+ * log is full. Worker only.
+ */
+bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64 *at)
+{
+	u64 start = length;
+
+	if (!room(start + a_len + b_len)) {
+		ls_lose(LS_LOSS_RECORDS);
+		return false;
+	}
+	put(start, a, a_len);
+	put(start + a_len, b, b_len);
+	if (at)
+		*at = start;
+	ls_store_release(&length, start + a_len + b_len);
+	return true;
+}
+
+/* Copy out of the log. False when it does not reach that far. */
+bool ls_log_read(u64 at, void *to, size_t len)
+{
+	u8 *out = to;
+
+	if (at + len > ls_log_len())
+		return false;
+	while (len) {
+		size_t part = min_t(size_t, len, SEG_BYTES - (at & (SEG_BYTES - 1)));
+
+		memcpy(out, segs[at >> SEG_BITS] + (at & (SEG_BYTES - 1)), part);
+		at += part;
+		out += part;
+		len -= part;
+	}
+	return true;
+}
+
+/*
+ * Whole records from offset @at, as many as fit in @len. 0 at the end; -EINVAL
+ * when @at is beyond it or is no record boundary; -ENOSPC when not even one
+ * record fits.
+ */
+ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at)
+{
+	u64 end = ls_log_len(), pos = at, stop = at;
+	struct ls_rec hdr;
+
+	if (at < 0 || pos > end || pos & 7)
+		return -EINVAL;
+	while (stop < end) {
+		if (!ls_log_read(stop, &hdr, sizeof(hdr)) || hdr.len < sizeof(hdr) || hdr.len & 7 ||
+		    stop + hdr.len > end)
+			return -EINVAL;
+		if (stop + hdr.len - pos > len)
+			break;
+		stop += hdr.len;
+	}
+	if (stop == pos)
+		return pos < end ? -ENOSPC : 0;
+	for (; pos < stop;) {
+		size_t part = min_t(u64, stop - pos, SEG_BYTES - (pos & (SEG_BYTES - 1)));
+
+		if (copy_to_user(buf + (pos - at), segs[pos >> SEG_BITS] + (pos & (SEG_BYTES - 1)), part))
+			return -EFAULT;
+		pos += part;
+	}
+	return stop - at;
+}
+
+int ls_log_init(u32 megabytes)
+{
+	nr_segs = clamp(megabytes, 1u, 4096u) << (20 - SEG_BITS);
+	length = 0;
+	segs = vzalloc(array_size(nr_segs, sizeof(*segs)));
+	return segs ? 0 : -ENOMEM;
+}
+
+void ls_log_exit(void)
+{
+	u32 i;
+
+	for (i = 0; segs && i < nr_segs; i++)
+		vfree(segs[i]);
+	vfree(segs);
+}

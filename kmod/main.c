@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lockscope.ko: a lock validator for the kernel it is loaded into. Loading it
+ * attaches the hooks and validates from that moment.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/tracepoint.h>
+#include <linux/utsname.h>
+#include <linux/vmalloc.h>
+
+#include "lockscope.h"
+
+static uint max_classes = 16384;
+module_param(max_classes, uint, 0444);
+MODULE_PARM_DESC(max_classes, "lock classes kept, 1024 .. 524288");
+static uint max_edges = 262144;
+module_param(max_edges, uint, 0444);
+MODULE_PARM_DESC(max_edges, "class -> class edges kept, 4096 .. 4194304");
+static uint max_chains = 1048576;
+module_param(max_chains, uint, 0444);
+MODULE_PARM_DESC(max_chains, "lock chains kept, 16384 .. 8000000");
+static uint max_sleepers = 1024;
+module_param(max_sleepers, uint, 0444);
+MODULE_PARM_DESC(max_sleepers, "tasks that may sleep with locks held at one time, 64 .. 65536");
+static uint ring_kb = 512;
+module_param(ring_kb, uint, 0444);
+MODULE_PARM_DESC(ring_kb, "event ring of one CPU in KiB, a power of two, 64 .. 65536");
+static uint log_mb = 64;
+module_param(log_mb, uint, 0444);
+MODULE_PARM_DESC(log_mb, "bound of the log in MiB, 1 .. 4096; memory is taken as needed");
+bool ls_splat;
+module_param_named(splat, ls_splat, bool, 0644);
+MODULE_PARM_DESC(splat, "print each new finding on the console in lockdep's wording");
+
+u32 ls_ring_bytes;
+u64 ls_instance;
+
+/* Sum of what the CPUs counted. Any sleepable context. */
+void ls_info_fill(struct ls_info *info)
+{
+	u32 i;
+	int cpu;
+
+	info->abi_major = LS_ABI_MAJOR;
+	info->abi_minor = LS_ABI_MINOR;
+	info->active = READ_ONCE(ls_active);
+	info->instance = ls_instance;
+	info->log_bytes = ls_log_len();
+	for_each_possible_cpu(cpu) {
+		struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
+
+		for (i = 0; i < LS_NR_LEVELS; i++) {
+			info->level_acquisitions[i] += READ_ONCE(pc->acquisitions[i]);
+			info->acquisitions += READ_ONCE(pc->acquisitions[i]);
+		}
+		info->releases += READ_ONCE(pc->releases);
+		info->unknown_releases += READ_ONCE(pc->unknown_releases);
+		for (i = 0; i < LS_NR_LOSSES; i++)
+			info->losses[i] += READ_ONCE(pc->losses[i]);
+		if (pc->ring.hdr)
+			info->deferred += READ_ONCE(pc->ring.hdr->deferred);
+	}
+	info->classes = READ_ONCE(ls.classes.nr);
+	info->chains = READ_ONCE(ls.chains.nr);
+	info->max_classes = ls.classes.max;
+	info->max_edges = ls.edges.max;
+	info->max_chains = ls.chains.max;
+	info->nr_prims = ls_prims_count();
+	info->ring_bytes = ls_ring_bytes;
+	info->nr_cpus = nr_cpu_ids;
+	strscpy(info->release, init_utsname()->release, sizeof(info->release));
+	ls_worker_info(info);
+}
+
+static int init_rings(void)
+{
+	u32 data = roundup_pow_of_two(clamp(ring_kb, 64u, 65536u)) * 1024;
+	int cpu;
+
+	ls_ring_bytes = PAGE_SIZE + data;
+	for_each_possible_cpu(cpu) {
+		struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
+		u8 *mem = vmalloc_user(ls_ring_bytes);
+
+		if (!mem)
+			return -ENOMEM;
+		ls_ring_init(&pc->ring, (struct ls_ring_header *)mem, mem + PAGE_SIZE, data, cpu);
+		pc->sample = pc->sample_weight = LS_SAMPLE;
+		pc->random = cpu + 1;
+	}
+	return 0;
+}
+
+static int init_tables(void)
+{
+	u32 class_bits, edge_bits, chain_bits;
+	void *keys, *edges, *chains, *pairs;
+	struct ls_class *classes;
+
+	max_classes = clamp(max_classes, 1024u, LS_VAL_CLASS_MASK / 2);
+	max_edges = clamp(max_edges, 4096u, 4194304u);
+	max_chains = clamp(max_chains, 16384u, 8000000u);
+	/* Keys outnumber classes: aliases, and one key a kmalloc cache and offset. */
+	class_bits = order_base_2(max_classes) + 2;
+	edge_bits = order_base_2(max_edges) + 1;
+	chain_bits = order_base_2(max_chains) + 1;
+	keys = vzalloc(ls_tagtab_bytes(class_bits));
+	classes = vzalloc(array_size(max_classes + 1, sizeof(*classes)));
+	edges = vzalloc(ls_edges_bytes(edge_bits));
+	chains = vzalloc(ls_tagtab_bytes(chain_bits));
+	pairs = vzalloc(ls_pairs_bytes(14));
+	ls_classes_init(&ls.classes, keys, class_bits, classes, max_classes);
+	ls_edges_init(&ls.edges, edges, edge_bits, max_edges);
+	ls_chains_init(&ls.chains, chains, chain_bits, max_chains);
+	ls_pairs_init(&ls.pairs, pairs, 14);
+	return keys && classes && edges && chains && pairs ? 0 : -ENOMEM;
+}
+
+static void free_all(void)
+{
+	int cpu;
+
+	ls_worker_exit();
+	for_each_possible_cpu(cpu)
+		vfree(per_cpu_ptr(&ls_cpus, cpu)->ring.hdr);
+	vfree(ls.classes.keys.slots);
+	vfree(ls.classes.table);
+	vfree(ls.edges.slots);
+	vfree(ls.chains.tab.slots);
+	vfree(ls.pairs.slots);
+	ls_context_exit();
+	ls_alloc_exit();
+	ls_identity_exit();
+	ls_names_exit();
+	ls_log_exit();
+}
+
+static void detach(void)
+{
+	WRITE_ONCE(ls_active, 0);
+	ls_prims_detach();
+	ls_context_detach();
+	ls_alloc_detach();
+	tracepoint_synchronize_unregister();
+	synchronize_rcu();
+}
+
+static int __init lockscope_init(void)
+{
+	int rc;
+
+	ls_instance = get_random_u64() | 1;
+	rc = ls_prims_init();
+	rc = rc ? rc : init_rings();
+	rc = rc ? rc : init_tables();
+	rc = rc ? rc : ls_context_init(clamp(max_sleepers, 64u, 65536u));
+	rc = rc ? rc : ls_alloc_init(17);
+	rc = rc ? rc : ls_identity_init();
+	rc = rc ? rc : ls_names_init(max_classes);
+	rc = rc ? rc : ls_log_init(log_mb);
+	rc = rc ? rc : ls_worker_init(max_classes, max_edges);
+	if (rc)
+		goto out_free;
+	rc = ls_chardev_init();
+	if (rc)
+		goto out_free;
+	ls_debugfs_init();
+	rc = ls_context_attach();
+	rc = rc ? rc : ls_alloc_attach();
+	rc = rc ? rc : ls_prims_attach();
+	if (rc)
+		goto out_detach;
+	rc = ls_worker_control(LS_CTL_START);
+	if (rc)
+		goto out_detach;
+	return 0;
+
+out_detach:
+	detach();
+	ls_debugfs_exit();
+	ls_chardev_exit();
+out_free:
+	free_all();
+	pr_err("lockscope: not loaded (%d)\n", rc);
+	return rc;
+}
+
+static void __exit lockscope_exit(void)
+{
+	ls_debugfs_exit();
+	ls_chardev_exit();
+	detach();
+	free_all();
+}
+
+module_init(lockscope_init);
+module_exit(lockscope_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Lock validator for unmodified kernels");
+MODULE_VERSION("0.1");

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stable names of lock classes (contract.md, "Stable identity"): no address in
+ * them, the same on every boot. Worker only.
+ */
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/sort.h>
+#include <linux/vmalloc.h>
+
+#include "lockscope.h"
+#include "trace.h"
+
+static char (*names)[LS_NAME_MAX];
+static struct ls_tagtab by_name;
+
+/* Static per-CPU symbols, sorted; kallsyms does not look them up by address. */
+static struct percpu_symbol {
+	unsigned long addr;
+	char name[LS_SYMBOL_LEN - 8];
+} *percpu_symbols;
+static u32 nr_percpu, max_percpu;
+static unsigned long percpu_end;
+
+static const char *const kinds[LS_NR_KINDS] = {
+	"none", "spinlock", "rwlock", "mutex", "rwsem", "semaphore",
+	"rt_mutex", "ww_mutex", "socket", "percpu_rwsem",
+};
+
+const char *ls_kind_name(u32 kind)
+{
+	return kind < LS_NR_KINDS ? kinds[kind] : "?";
+}
+
+const char *ls_class_name(u32 id)
+{
+	return id <= ls.classes.max ? names[id] : "?";
+}
+
+struct symbol {
+	char name[KSYM_NAME_LEN];
+	char module[LS_MODULE_LEN];
+	unsigned long offset;
+};
+
+/* False when nothing covers @addr. Compiler suffixes (.isra.0, .cold) go: they change with the build. */
+static bool resolve(unsigned long addr, struct symbol *s)
+{
+	char text[KSYM_SYMBOL_LEN];
+	char *p, *end;
+
+	strscpy(s->module, "vmlinux", sizeof(s->module));
+	s->offset = 0;
+	sprint_symbol(text, addr);
+	if (!strncmp(text, "0x", 2)) {
+		strscpy(s->name, "?", sizeof(s->name));
+		return false;
+	}
+	p = strstr(text, " [");
+	if (p) {
+		end = strpbrk(p + 2, " ]");
+		if (end)
+			*end = 0;
+		strscpy(s->module, p + 2, sizeof(s->module));
+		*p = 0;
+	}
+	p = strrchr(text, '+');
+	if (p) {
+		s->offset = simple_strtoul(p + 1, NULL, 16);
+		*p = 0;
+	}
+	p = strchr(text + 1, '.');
+	if (p && text[0] != '.')
+		*p = 0;
+	strscpy(s->name, text, sizeof(s->name));
+	return true;
+}
+
+static int collect_percpu(void *data, const char *name, struct module *mod, unsigned long addr)
+{
+	if (addr >= percpu_end)
+		return 0;
+	if (percpu_symbols && nr_percpu < max_percpu) {
+		percpu_symbols[nr_percpu].addr = addr;
+		strscpy(percpu_symbols[nr_percpu].name, name, sizeof(percpu_symbols->name));
+	}
+	nr_percpu++;
+	return 0;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct percpu_symbol *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void load_percpu_symbols(void)
+{
+	int (*each)(int (*fn)(void *, const char *, struct module *, unsigned long), void *data);
+
+	each = (void *)ls_symbol("kallsyms_on_each_symbol");
+	percpu_end = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
+	max_percpu = 8192;
+	percpu_symbols = vzalloc(array_size(max_percpu, sizeof(*percpu_symbols)));
+	if (!each || !percpu_symbols)
+		return;
+	each(collect_percpu, NULL);
+	nr_percpu = min(nr_percpu, max_percpu);
+	sort(percpu_symbols, nr_percpu, sizeof(*percpu_symbols), by_addr, NULL);
+}
+
+static void name_percpu(char *name, unsigned long at)
+{
+	u32 low = 0, high;
+
+	if (!percpu_symbols)
+		load_percpu_symbols();
+	high = nr_percpu;
+	while (low < high) {
+		u32 mid = (low + high) / 2;
+
+		if (percpu_symbols[mid].addr <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low) {
+		snprintf(name, LS_NAME_MAX, "percpu+%#lx", at);
+		return;
+	}
+	at -= percpu_symbols[low - 1].addr;
+	if (at)
+		snprintf(name, LS_NAME_MAX, "percpu:%s+%#lx", percpu_symbols[low - 1].name, at);
+	else
+		snprintf(name, LS_NAME_MAX, "percpu:%s", percpu_symbols[low - 1].name);
+}
+
+static void name_static(char *name, const struct ls_class *c, struct symbol *s)
+{
+	bool vmlinux;
+
+	if (!resolve(c->addr, s)) {
+		snprintf(name, LS_NAME_MAX, "static lock without a symbol");
+		return;
+	}
+	vmlinux = !strcmp(s->module, "vmlinux");
+	s->offset += c->offset;
+	if (s->offset)
+		snprintf(name, LS_NAME_MAX, "%s%s%s+%#lx", vmlinux ? "" : s->module,
+			 vmlinux ? "" : ":", s->name, s->offset);
+	else
+		snprintf(name, LS_NAME_MAX, "%s%s%s", vmlinux ? "" : s->module,
+			 vmlinux ? "" : ":", s->name);
+}
+
+static void make_name(const struct ls_class *c, char *name, struct symbol *s)
+{
+	strscpy(s->module, "vmlinux", sizeof(s->module));
+	switch (c->origin) {
+	case LS_ORIGIN_STATIC:
+		name_static(name, c, s);
+		break;
+	case LS_ORIGIN_PERCPU:
+		name_percpu(name, c->addr);
+		break;
+	case LS_ORIGIN_INIT:
+		resolve(c->addr, s);
+		snprintf(name, LS_NAME_MAX, "%s @ %s", c->label, s->name);
+		break;
+	case LS_ORIGIN_SLAB:
+		snprintf(name, LS_NAME_MAX, "%s+%#x", c->label, c->offset);
+		break;
+	case LS_ORIGIN_ALLOC:
+		resolve(c->addr, s);
+		if (c->offset == 0xffff)
+			snprintf(name, LS_NAME_MAX, "%s[] @ %s", c->label, s->name);
+		else
+			snprintf(name, LS_NAME_MAX, "%s+%#x @ %s", c->label, c->offset, s->name);
+		break;
+	case LS_ORIGIN_PAGE:
+		snprintf(name, LS_NAME_MAX, "struct page+%#x", c->offset);
+		break;
+	default:
+		resolve(c->addr, s);
+		snprintf(name, LS_NAME_MAX, "lock taken in %s", s->name);
+	}
+}
+
+/* Classes of one name and kind are one class: the key of both. */
+static u64 name_key(const char *name, u32 kind)
+{
+	u64 key = kind;
+
+	while (*name)
+		key = ls_chain_mix(key, *name++);
+	return key;
+}
+
+/* Name class @id, unite it with an older one of that name, publish it. */
+void ls_name_class(u32 id)
+{
+	struct ls_class *c = &ls.classes.table[id];
+	struct ls_rec_class rec = {
+		.hdr = { sizeof(rec), LS_REC_CLASS },
+		.id = id, .kind = c->kind, .origin = c->origin,
+		.offset = c->offset, .object_size = c->object_size,
+	};
+	struct symbol s = { };
+
+	make_name(c, names[id], &s);
+	c->canonical = ls_tagtab_insert(&by_name, name_key(names[id], c->kind), id);
+	if (!c->canonical)
+		c->canonical = id;
+	rec.canonical = c->canonical;
+	strscpy(rec.name, names[id], sizeof(rec.name));
+	strscpy(rec.module, s.module, sizeof(rec.module));
+	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
+	trace_class(id, names[id], ls_kind_name(c->kind));
+}
+
+int ls_names_init(u32 max_classes)
+{
+	u32 bits = order_base_2(max_classes + 1) + 1;
+	void *slots = vzalloc(ls_tagtab_bytes(bits));
+
+	names = vzalloc(array_size(max_classes + 1, LS_NAME_MAX));
+	if (!slots || !names) {
+		vfree(slots);
+		return -ENOMEM;
+	}
+	ls_tagtab_init(&by_name, slots, bits);
+	return 0;
+}
+
+void ls_names_exit(void)
+{
+	vfree(names);
+	vfree(by_name.slots);
+	vfree(percpu_symbols);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The one table of lock primitives: hooks, coverage lists and documentation
+ * all come from here.
+ *
+ *   X(function, kind, group, value bits, offset, flags)
+ *
+ * group:
+ *   ACQUIRE  the first argument is the lock; on entry it counts as taken
+ *   RELEASE  on entry the lock counts as released, whatever kind it is
+ *   RESULT   taken only if the return value says so
+ *   SPECIAL  rare or odd: goes through a switch (hooks.c)
+ * value bits: how it is taken (LS_VAL_*), without class and level.
+ * offset: added to the first argument, where a lock shares its address with the
+ *   spinlock inside it and needs one of its own.
+ * flags: LS_P_*.
+ *
+ * A primitive that only calls another one in this table would be seen twice.
+ * Such pairs differ from kernel to kernel with inlining, so LS_P_WRAPS entries
+ * are hooked only where the body does not call the primitive of the same kind.
+ */
+#ifndef LOCKSCOPE_PRIMITIVES_H
+#define LOCKSCOPE_PRIMITIVES_H
+
+#define LS_P_ZERO 1	/* RESULT: taken when it returns 0 (else: when not 0) */
+#define LS_P_BOOL 2	/* RESULT: only the low 8 bits of the value count */
+#define LS_P_WRAPS 4
+
+#define LS_SH (LS_SHARED << LS_VAL_READ_SHIFT)
+#define LS_IRQ LS_VAL_IRQ_OFF
+#define LS_BH LS_VAL_BH_OFF
+
+#define LS_SOCK_OFF offsetof(struct sock, sk_lock.owned)
+#define LS_SEM_OFF offsetof(struct semaphore, count)
+#define LS_RTM_OFF 8
+
+#define LS_PRIMITIVES(X)								\
+	X(_raw_spin_lock,		SPINLOCK, ACQUIRE, 0,			0, 0)	\
+	X(_raw_spin_lock_irqsave,	SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
+	X(_raw_spin_lock_irq,		SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
+	X(_raw_spin_lock_bh,		SPINLOCK, ACQUIRE, LS_BH,		0, 0)	\
+	X(_raw_spin_trylock,		SPINLOCK, RESULT,  LS_VAL_TRY,		0, 0)	\
+	X(_raw_spin_trylock_bh,		SPINLOCK, RESULT,  LS_VAL_TRY,		0, 0)	\
+	X(_raw_spin_unlock,		SPINLOCK, RELEASE, 0,			0, 0)	\
+	X(_raw_spin_unlock_irqrestore,	SPINLOCK, RELEASE, 0,			0, 0)	\
+	X(_raw_spin_unlock_irq,		SPINLOCK, RELEASE, 0,			0, 0)	\
+	X(_raw_spin_unlock_bh,		SPINLOCK, RELEASE, 0,			0, 0)	\
+	X(_raw_read_lock,		RWLOCK,	  ACQUIRE, LS_SH,		0, 0)	\
+	X(_raw_read_lock_irqsave,	RWLOCK,	  ACQUIRE, LS_SH | LS_IRQ,	0, 0)	\
+	X(_raw_read_lock_irq,		RWLOCK,	  ACQUIRE, LS_SH | LS_IRQ,	0, 0)	\
+	X(_raw_read_lock_bh,		RWLOCK,	  ACQUIRE, LS_SH | LS_BH,	0, 0)	\
+	X(_raw_read_trylock,		RWLOCK,	  RESULT,  LS_SH | LS_VAL_TRY,	0, 0)	\
+	X(_raw_write_lock,		RWLOCK,	  ACQUIRE, 0,			0, 0)	\
+	X(_raw_write_lock_irqsave,	RWLOCK,	  ACQUIRE, LS_IRQ,		0, 0)	\
+	X(_raw_write_lock_irq,		RWLOCK,	  ACQUIRE, LS_IRQ,		0, 0)	\
+	X(_raw_write_lock_bh,		RWLOCK,	  ACQUIRE, LS_BH,		0, 0)	\
+	X(_raw_write_lock_nested,	RWLOCK,	  ACQUIRE, 0,			0, LS_P_WRAPS)	\
+	X(_raw_write_trylock,		RWLOCK,	  RESULT,  LS_VAL_TRY,		0, 0)	\
+	X(_raw_read_unlock,		RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_read_unlock_irqrestore,	RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_read_unlock_irq,		RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_read_unlock_bh,		RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_write_unlock,		RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_write_unlock_irqrestore,	RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_write_unlock_irq,	RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_write_unlock_bh,		RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(mutex_lock,			MUTEX,	  ACQUIRE, 0,			0, 0)	\
+	X(mutex_lock_io,		MUTEX,	  ACQUIRE, 0,			0, LS_P_WRAPS)	\
+	X(mutex_lock_interruptible,	MUTEX,	  RESULT,  0,			0, LS_P_ZERO)	\
+	X(mutex_lock_killable,		MUTEX,	  RESULT,  0,			0, LS_P_ZERO)	\
+	X(mutex_trylock,		MUTEX,	  RESULT,  LS_VAL_TRY,		0, 0)	\
+	X(mutex_unlock,			MUTEX,	  RELEASE, 0,			0, 0)	\
+	X(down_read,			RWSEM,	  ACQUIRE, LS_SH,		0, 0)	\
+	X(down_read_interruptible,	RWSEM,	  RESULT,  LS_SH,		0, LS_P_ZERO)	\
+	X(down_read_killable,		RWSEM,	  RESULT,  LS_SH,		0, LS_P_ZERO)	\
+	X(down_read_trylock,		RWSEM,	  RESULT,  LS_SH | LS_VAL_TRY,	0, 0)	\
+	X(down_write,			RWSEM,	  ACQUIRE, 0,			0, 0)	\
+	X(down_write_killable,		RWSEM,	  RESULT,  0,			0, LS_P_ZERO)	\
+	X(down_write_trylock,		RWSEM,	  RESULT,  LS_VAL_TRY,		0, 0)	\
+	X(up_read,			RWSEM,	  RELEASE, 0,			0, 0)	\
+	X(up_write,			RWSEM,	  RELEASE, 0,			0, 0)	\
+	X(downgrade_write,		RWSEM,	  SPECIAL, LS_OP_DOWNGRADE,	0, 0)	\
+	X(down,				SEMAPHORE, SPECIAL, LS_OP_ACQUIRE,	LS_SEM_OFF, 0)	\
+	X(down_interruptible,		SEMAPHORE, RESULT, 0,			LS_SEM_OFF, LS_P_ZERO)	\
+	X(down_killable,		SEMAPHORE, RESULT, 0,			LS_SEM_OFF, LS_P_ZERO)	\
+	X(down_timeout,			SEMAPHORE, RESULT, 0,			LS_SEM_OFF, LS_P_ZERO)	\
+	X(down_trylock,			SEMAPHORE, RESULT, LS_VAL_TRY,		LS_SEM_OFF, LS_P_ZERO)	\
+	X(up,				SEMAPHORE, SPECIAL, LS_OP_RELEASE,	LS_SEM_OFF, 0)	\
+	X(rt_mutex_lock,		RT_MUTEX, SPECIAL, LS_OP_ACQUIRE,	LS_RTM_OFF, 0)	\
+	X(rt_mutex_lock_interruptible,	RT_MUTEX, RESULT,  0,			LS_RTM_OFF, LS_P_ZERO)	\
+	X(rt_mutex_lock_killable,	RT_MUTEX, RESULT,  0,			LS_RTM_OFF, LS_P_ZERO)	\
+	X(rt_mutex_trylock,		RT_MUTEX, RESULT,  LS_VAL_TRY,		LS_RTM_OFF, 0)	\
+	X(rt_mutex_unlock,		RT_MUTEX, SPECIAL, LS_OP_RELEASE,	LS_RTM_OFF, 0)	\
+	X(ww_mutex_lock,		WW_MUTEX, RESULT,  0,			0, LS_P_ZERO)	\
+	X(ww_mutex_lock_interruptible,	WW_MUTEX, RESULT,  0,			0, LS_P_ZERO)	\
+	X(ww_mutex_trylock,		WW_MUTEX, RESULT,  LS_VAL_TRY,		0, LS_P_WRAPS)	\
+	X(ww_mutex_unlock,		WW_MUTEX, RELEASE, 0,			0, LS_P_WRAPS)	\
+	X(lock_sock_nested,		SOCKET,	  SPECIAL, LS_OP_ACQUIRE,	LS_SOCK_OFF, 0)	\
+	X(__lock_sock_fast,		SOCKET,	  RESULT,  0,			LS_SOCK_OFF, LS_P_BOOL)	\
+	X(release_sock,			SOCKET,	  SPECIAL, LS_OP_RELEASE,	LS_SOCK_OFF, 0)	\
+	X(percpu_down_write,		PERCPU_RWSEM, ACQUIRE, 0,		0, 0)	\
+	X(percpu_up_write,		PERCPU_RWSEM, RELEASE, 0,		0, 0)	\
+	X(__mutex_init,			MUTEX,	  SPECIAL, LS_OP_INIT,		0, 0)	\
+	X(__init_rwsem,			RWSEM,	  SPECIAL, LS_OP_INIT,		0, 0)	\
+	X(__init_waitqueue_head,	SPINLOCK, SPECIAL, LS_OP_INIT,		0, 0)	\
+	X(__init_swait_queue_head,	SPINLOCK, SPECIAL, LS_OP_INIT,		0, 0)	\
+	X(__rt_mutex_init,		RT_MUTEX, SPECIAL, LS_OP_INIT,		LS_RTM_OFF, 0)	\
+	X(__percpu_init_rwsem,		PERCPU_RWSEM, SPECIAL, LS_OP_INIT,	0, 0)	\
+	X(kmem_cache_destroy,		NONE,	  SPECIAL, LS_OP_CACHE_GONE,	0, 0)
+
+/* What a SPECIAL hook does; lies where the value bits would be. */
+enum ls_special_op {
+	LS_OP_ACQUIRE = 0,
+	LS_OP_RELEASE = 1 << 20,
+	LS_OP_DOWNGRADE = 2 << 20,
+	LS_OP_INIT = 3 << 20,
+	LS_OP_CACHE_GONE = 4 << 20,
+	LS_OP_MASK = 7 << 20,
+};
+
+enum ls_group { LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_SPECIAL, LS_NR_GROUPS };
+
+/*
+ * A primitive in one word for the hooks: value bits where LS_VAL_* has them,
+ * the class's place taken by the offset, kind and flags in what is spare.
+ */
+#define LS_DESC_OFFSET 0xfffu
+#define LS_DESC_VAL (LS_VAL_READ_MASK | LS_VAL_TRY | LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)
+#define LS_DESC_FLAG_SHIFT 12
+#define LS_DESC_ZERO (LS_P_ZERO << LS_DESC_FLAG_SHIFT)
+#define LS_DESC_BOOL (LS_P_BOOL << LS_DESC_FLAG_SHIFT)
+#define LS_DESC_KIND_SHIFT 28
+#define LS_DESC(kind, bits, offset, flags)						\
+	((u32)LS_KIND_##kind << LS_DESC_KIND_SHIFT | (u32)(bits) | (u32)(offset) |	\
+	 (u32)(flags) << LS_DESC_FLAG_SHIFT)
+
+#endif /* LOCKSCOPE_PRIMITIVES_H */

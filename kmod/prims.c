@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From the table of primitives to live hooks: find each function, choose how to
+ * hook it, attach and detach. Direct calls where they can be had; ftrace_ops
+ * where a function is already taken by another direct user (a BPF fentry, say);
+ * kretprobes there if the return value matters.
+ */
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/semaphore.h>
+#include <net/sock.h>
+
+#include "lockscope.h"
+#include "wrapper/ftrace.h"
+
+static char *hook = "auto";
+module_param(hook, charp, 0444);
+MODULE_PARM_DESC(hook, "how to hook: auto (direct calls, ftrace_ops where taken), direct, ftrace");
+
+#define FENTRY_CALL 5	/* bytes of the patched call at a function's start */
+
+static const struct {
+	const char *function;
+	u32 desc;
+	u8 group;
+	u8 flags;
+} table[] = {
+#define X(f, kind, group, bits, offset, flags) \
+	{ #f, LS_DESC(kind, bits, offset, flags), LS_G_##group, flags },
+	LS_PRIMITIVES(X)
+#undef X
+};
+#define NR_PRIMS ARRAY_SIZE(table)
+
+static struct prim {
+	unsigned long addr;
+	u8 state;		/* enum ls_prim_state */
+	s32 error;
+	struct kretprobe *probe;
+} prims[NR_PRIMS];
+
+u32 ls_desc_table[1 << LS_DESC_BITS];
+u64 ls_desc_mul __read_mostly;
+DEFINE_PER_CPU(long, ls_inflight);
+
+static unsigned long (*lookup_name)(const char *name);
+
+/* Address of a kernel symbol, 0 when there is none. */
+unsigned long ls_symbol(const char *name)
+{
+	return lookup_name ? lookup_name(name) : 0;
+}
+
+/* kallsyms_lookup_name() is not exported, but a kprobe knows where it is. */
+static int find_lookup(void)
+{
+	struct kprobe kp = { .symbol_name = "kallsyms_lookup_name" };
+	int rc = register_kprobe(&kp);
+
+	if (rc) {
+		pr_err("lockscope: kprobes do not work here (%d)\n", rc);
+		return rc;
+	}
+	lookup_name = (void *)kp.addr;
+	unregister_kprobe(&kp);
+	return 0;
+}
+
+/*
+ * Does the function call one of the hooked primitives? Then hooking it too
+ * would count one acquire twice. Calls and tail calls are e8/e9 with a 32-bit
+ * displacement; a false match in other bytes costs no more than a primitive
+ * reported as covered.
+ */
+static bool calls_primitive(unsigned long addr)
+{
+	const u8 *code = (const u8 *)addr;
+	u32 at, i;
+
+	for (at = FENTRY_CALL; at < 96; at++) {
+		unsigned long target;
+
+		if (code[at] != 0xe8 && code[at] != 0xe9)
+			continue;
+		target = addr + at + 5 + *(s32 *)(code + at + 1);
+		for (i = 0; i < NR_PRIMS; i++)
+			if (prims[i].addr == target && table[i].group != LS_G_SPECIAL &&
+			    table[i].desc >> LS_DESC_KIND_SHIFT != LS_KIND_SPINLOCK)
+				return true;
+	}
+	return false;
+}
+
+/* One multiplication tells any hooked function from any other. */
+static int build_desc_table(void)
+{
+	u64 mul = LS_GOLDEN;
+	int tries;
+
+	for (tries = 0; tries < 100000; tries++, mul = mul * 6364136223846793005ull + 1442695040888963407ull) {
+		bool clash = false;
+		u32 i;
+
+		memset(ls_desc_table, 0, sizeof(ls_desc_table));
+		for (i = 0; i < NR_PRIMS && !clash; i++) {
+			u32 *slot;
+
+			if (!prims[i].addr)
+				continue;
+			slot = &ls_desc_table[(u64)(prims[i].addr + FENTRY_CALL) * (mul | 1) >> (64 - LS_DESC_BITS)];
+			clash = *slot != 0;
+			/* Kind NONE with operation 0 would look free; no entry has that. */
+			*slot = table[i].desc;
+		}
+		if (!clash) {
+			ls_desc_mul = mul | 1;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+int ls_prims_init(void)
+{
+	struct ftrace_ops probe = { };
+	int rc = find_lookup();
+	u32 i;
+
+	if (rc)
+		return rc;
+	for (i = 0; i < NR_PRIMS; i++) {
+		prims[i].addr = ls_symbol(table[i].function);
+		/* Something there that cannot be traced is as good as absent. */
+		rc = prims[i].addr ? ftrace_set_filter_ip(&probe, prims[i].addr, 0, 1) : 0;
+		if (rc) {
+			prims[i].addr = 0;
+			prims[i].state = LS_PRIM_FAILED;
+			prims[i].error = rc;
+		}
+	}
+	ftrace_free_filter(&probe);
+	for (i = 0; i < NR_PRIMS; i++) {
+		if (prims[i].addr && (table[i].flags & LS_P_WRAPS) && calls_primitive(prims[i].addr)) {
+			prims[i].addr = 0;
+			prims[i].state = LS_PRIM_COVERED;
+		}
+	}
+	return build_desc_table();
+}
+
+void ls_tramp_acquire(void);
+void ls_tramp_release(void);
+void ls_tramp_result(void);
+void ls_tramp_special(void);
+
+static void on_acquire(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs)
+{
+	ls_hook_acquire(ftrace_regs_get_argument(fregs, 0), parent, ip + FENTRY_CALL);
+}
+
+static void on_release(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs)
+{
+	ls_hook_release(ftrace_regs_get_argument(fregs, 0), ip + FENTRY_CALL);
+}
+
+static void on_special(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs)
+{
+	ls_hook_special(ftrace_regs_get_argument(fregs, 0), ftrace_regs_get_argument(fregs, 1),
+			parent, ip + FENTRY_CALL);
+}
+
+static struct group {
+	struct ftrace_ops direct;
+	struct ftrace_ops ops;
+	void (*tramp)(void);
+	ftrace_func_t func;		/* NULL: the return value is needed */
+	bool direct_on, ops_on;
+} groups[LS_NR_GROUPS] = {
+	[LS_G_ACQUIRE] = { .tramp = ls_tramp_acquire, .func = on_acquire },
+	[LS_G_RELEASE] = { .tramp = ls_tramp_release, .func = on_release },
+	[LS_G_RESULT] = { .tramp = ls_tramp_result },
+	[LS_G_SPECIAL] = { .tramp = ls_tramp_special, .func = on_special },
+};
+
+struct probe_data {
+	unsigned long lock;
+	unsigned long ip;
+};
+
+static int on_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct probe_data *d = (struct probe_data *)ri->data;
+
+	d->lock = regs->di;
+	d->ip = *(unsigned long *)regs->sp;
+	return 0;
+}
+
+static int on_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct probe_data *d = (struct probe_data *)ri->data;
+	struct kretprobe *probe = get_kretprobe(ri);
+
+	if (probe)
+		ls_hook_result(d->lock, d->ip, (unsigned long)probe->kp.addr + FENTRY_CALL, regs->ax);
+	return 0;
+}
+
+static void attach_kretprobe(u32 i)
+{
+	struct kretprobe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+	int rc = -ENOMEM;
+
+	if (probe) {
+		probe->kp.addr = (void *)prims[i].addr;
+		probe->handler = on_probe_return;
+		probe->entry_handler = on_probe_entry;
+		probe->data_size = sizeof(struct probe_data);
+		probe->maxactive = 256;
+		rc = register_kretprobe(probe);
+	}
+	if (rc) {
+		kfree(probe);
+		prims[i].state = LS_PRIM_FAILED;
+		prims[i].error = rc;
+		return;
+	}
+	prims[i].probe = probe;
+	prims[i].state = LS_PRIM_KRETPROBE;
+}
+
+/* Can this one function be had for a direct call? */
+static bool direct_possible(struct group *g, unsigned long addr)
+{
+	struct ftrace_ops one = { };
+	bool free;
+
+	if (ftrace_set_filter_ip(&one, addr, 0, 1))
+		return false;
+	free = !register_ftrace_direct_multi(&one, (unsigned long)g->tramp);
+	if (free)
+		unregister_ftrace_direct_multi(&one, (unsigned long)g->tramp);
+	ftrace_free_filter(&one);
+	return free;
+}
+
+static int set_filter(struct ftrace_ops *ops, u32 group, u32 state)
+{
+	unsigned long ips[NR_PRIMS];
+	u32 i, nr = 0;
+
+	for (i = 0; i < NR_PRIMS; i++)
+		if (table[i].group == group && prims[i].addr && prims[i].state == state)
+			ips[nr++] = prims[i].addr;
+	if (!nr)
+		return -ENOENT;
+	return ftrace_set_filter_ips(ops, ips, nr, 0, 1);
+}
+
+static void set_state(u32 group, u32 from, u32 to, int error)
+{
+	u32 i;
+
+	for (i = 0; i < NR_PRIMS; i++) {
+		if (table[i].group == group && prims[i].addr && prims[i].state == from) {
+			prims[i].state = to;
+			prims[i].error = error;
+		}
+	}
+}
+
+static int attach_direct(u32 group)
+{
+	struct group *g = &groups[group];
+	int rc;
+	u32 i;
+
+	set_state(group, LS_PRIM_ABSENT, LS_PRIM_DIRECT, 0);
+	rc = set_filter(&g->direct, group, LS_PRIM_DIRECT);
+	if (!rc)
+		rc = register_ftrace_direct_multi(&g->direct, (unsigned long)g->tramp);
+	if (rc == -EBUSY) {
+		/* Somebody has one of them: find out which, take the others. */
+		for (i = 0; i < NR_PRIMS; i++)
+			if (table[i].group == group && prims[i].addr &&
+			    prims[i].state == LS_PRIM_DIRECT && !direct_possible(g, prims[i].addr))
+				prims[i].state = LS_PRIM_FTRACE;
+		rc = set_filter(&g->direct, group, LS_PRIM_DIRECT);
+		if (!rc)
+			rc = register_ftrace_direct_multi(&g->direct, (unsigned long)g->tramp);
+	}
+	g->direct_on = !rc;
+	if (rc)
+		set_state(group, LS_PRIM_DIRECT, LS_PRIM_FTRACE, 0);
+	return rc;
+}
+
+static int attach_ops(u32 group)
+{
+	struct group *g = &groups[group];
+	u32 i;
+	int rc;
+
+	if (!g->func) {
+		for (i = 0; i < NR_PRIMS; i++)
+			if (table[i].group == group && prims[i].addr && prims[i].state == LS_PRIM_FTRACE)
+				attach_kretprobe(i);
+		return 0;
+	}
+	rc = set_filter(&g->ops, group, LS_PRIM_FTRACE);
+	if (rc == -ENOENT)
+		return 0;
+	g->ops.func = g->func;
+	if (!rc)
+		rc = register_ftrace_function(&g->ops);
+	g->ops_on = !rc;
+	if (rc)
+		set_state(group, LS_PRIM_FTRACE, LS_PRIM_FAILED, rc);
+	return rc;
+}
+
+/*
+ * Releases first: an acquire whose release is not hooked yet would stay held
+ * for ever. Nothing is recorded until ls_active is set.
+ */
+static const u8 order[LS_NR_GROUPS] = { LS_G_RELEASE, LS_G_SPECIAL, LS_G_RESULT, LS_G_ACQUIRE };
+
+int ls_prims_attach(void)
+{
+	bool direct = strcmp(hook, "ftrace"), ops = strcmp(hook, "direct");
+	u32 i;
+	int rc;
+
+	if (direct && ops && strcmp(hook, "auto")) {
+		pr_err("lockscope: hook=%s: must be auto, direct or ftrace\n", hook);
+		return -EINVAL;
+	}
+	for (i = 0; i < LS_NR_GROUPS; i++) {
+		u32 group = order[i];
+
+		if (direct)
+			rc = attach_direct(group);
+		else
+			set_state(group, LS_PRIM_ABSENT, LS_PRIM_FTRACE, rc = 0);
+		if (ops)
+			rc = attach_ops(group);
+		else if (!rc)
+			set_state(group, LS_PRIM_FTRACE, LS_PRIM_FAILED, -EBUSY);
+		if (rc) {
+			pr_err("lockscope: hooking group %u failed (%d)\n", group, rc);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* Tasks that sleep inside a hooked function and will come back through us. */
+static long inflight(void)
+{
+	long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(ls_inflight, cpu);
+	return sum;
+}
+
+void ls_prims_detach(void)
+{
+	u32 i;
+
+	for (i = LS_NR_GROUPS; i-- > 0;) {
+		struct group *g = &groups[order[i]];
+
+		if (g->ops_on)
+			unregister_ftrace_function(&g->ops);
+		if (g->direct_on)
+			unregister_ftrace_direct_multi(&g->direct, (unsigned long)g->tramp);
+		g->ops_on = g->direct_on = false;
+		ftrace_free_filter(&g->ops);
+		ftrace_free_filter(&g->direct);
+	}
+	for (i = 0; i < NR_PRIMS; i++) {
+		if (prims[i].probe) {
+			unregister_kretprobe(prims[i].probe);
+			kfree(prims[i].probe);
+			prims[i].probe = NULL;
+		}
+	}
+	/* Nobody enters any more; those preempted in a trampoline leave it ... */
+	synchronize_rcu_tasks();
+	/* ... and those asleep in a hooked function come back. */
+	while (inflight())
+		schedule_timeout_uninterruptible(HZ / 50);
+	synchronize_rcu_tasks();
+}
+
+u32 ls_prims_count(void)
+{
+	return NR_PRIMS;
+}
+
+void ls_prims_info(u32 i, struct ls_prim_info *out)
+{
+	strscpy(out->function, table[i].function, sizeof(out->function));
+	out->kind = table[i].desc >> LS_DESC_KIND_SHIFT;
+	out->state = prims[i].state;
+	out->error = prims[i].error;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints lockscope:* for perf, bpftrace and BPF. They fire in the
+ * module's thread: any program may be attached, locks and maps included.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM lockscope
+
+#if !defined(LOCKSCOPE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define LOCKSCOPE_TRACE_H
+
+#include <linux/tracepoint.h>
+
+TRACE_EVENT(class,
+	TP_PROTO(u32 id, const char *name, const char *kind),
+	TP_ARGS(id, name, kind),
+	TP_STRUCT__entry(
+		__field(u32, id)
+		__string(name, name)
+		__string(kind, kind)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__assign_str(name, name);
+		__assign_str(kind, kind);
+	),
+	TP_printk("id=%u kind=%s name=%s", __entry->id, __get_str(kind), __get_str(name))
+);
+
+TRACE_EVENT(edge,
+	TP_PROTO(u32 from, u32 to, u32 kinds, const char *from_name, const char *to_name),
+	TP_ARGS(from, to, kinds, from_name, to_name),
+	TP_STRUCT__entry(
+		__field(u32, from)
+		__field(u32, to)
+		__field(u32, kinds)
+		__string(from_name, from_name)
+		__string(to_name, to_name)
+	),
+	TP_fast_assign(
+		__entry->from = from;
+		__entry->to = to;
+		__entry->kinds = kinds;
+		__assign_str(from_name, from_name);
+		__assign_str(to_name, to_name);
+	),
+	TP_printk("%u -> %u kinds=%#x %s -> %s", __entry->from, __entry->to, __entry->kinds,
+		  __get_str(from_name), __get_str(to_name))
+);
+
+TRACE_EVENT(finding,
+	TP_PROTO(u32 id, u32 kind, u32 length, const char *first),
+	TP_ARGS(id, kind, length, first),
+	TP_STRUCT__entry(
+		__field(u32, id)
+		__field(u32, kind)
+		__field(u32, length)
+		__string(first, first)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__entry->kind = kind;
+		__entry->length = length;
+		__assign_str(first, first);
+	),
+	TP_printk("id=%u kind=%s length=%u first=%s", __entry->id,
+		  __entry->kind == 1 ? "lock-order-cycle" : "recursive-lock",
+		  __entry->length, __get_str(first))
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

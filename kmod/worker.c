@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The thread behind the hooks: names classes, drains the event rings, writes
+ * the log, feeds the judge and reports what it finds. The only writer of all of
+ * these; work_mutex keeps the control operations out while it works.
+ */
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/vmalloc.h>
+#include <linux/wait.h>
+
+#include "lockscope.h"
+#include "trace.h"
+
+#define STACK_BITS 18
+#define MAX_STACKS (1u << (STACK_BITS - 1))
+#define INDEX_SEG_BITS 12
+#define INDEX_SEGS 1024
+
+/* Log offset (in units of 8) per ordinal, in segments that come as needed. */
+struct index {
+	u32 *segs[INDEX_SEGS];
+	u32 nr;
+};
+
+static struct task_struct *thread;
+static DEFINE_MUTEX(work_mutex);
+static DECLARE_WAIT_QUEUE_HEAD(flushed);
+static u64 flush_wanted, flush_done;
+
+static struct ls_judge judge;
+static void *judge_memory;
+static struct ls_tagtab stacks;		/* hash of a stack -> id */
+static struct ls_tagtab self_sights;	/* class nested in itself -> 1 + first sight */
+static struct index stack_index, sight_index;
+static u32 named;			/* classes up to here have their names */
+static u32 nr_findings;
+
+/* Memory the judge asked for, chained so that it can be freed. */
+static struct judge_block {
+	struct judge_block *next;
+	u64 data[];
+} *judge_blocks;
+
+static bool index_add(struct index *x, u64 at)
+{
+	u32 seg = x->nr >> INDEX_SEG_BITS;
+
+	if (seg >= INDEX_SEGS)
+		return false;
+	if (!x->segs[seg])
+		x->segs[seg] = vzalloc(sizeof(u32) << INDEX_SEG_BITS);
+	if (!x->segs[seg])
+		return false;
+	x->segs[seg][x->nr & ((1u << INDEX_SEG_BITS) - 1)] = at / 8;
+	x->nr++;
+	return true;
+}
+
+static bool index_get(const struct index *x, u32 i, u64 *at)
+{
+	if (i >= x->nr)
+		return false;
+	*at = (u64)x->segs[i >> INDEX_SEG_BITS][i & ((1u << INDEX_SEG_BITS) - 1)] * 8;
+	return true;
+}
+
+static void index_free(struct index *x)
+{
+	u32 i;
+
+	for (i = 0; i < INDEX_SEGS; i++)
+		vfree(x->segs[i]);
+	memset(x, 0, sizeof(*x));
+}
+
+/* Sight @ordinal and what was held, LS_MAX_DEPTH entries of room. */
+bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held)
+{
+	u64 at;
+
+	return index_get(&sight_index, ordinal, &at) && ls_log_read(at, s, sizeof(*s)) &&
+	       ls_log_read(at + sizeof(*s), held, s->nr_held * sizeof(*held));
+}
+
+/* Frames of stack @id into @ips (LS_STACK_FRAMES of room); how many. */
+u32 ls_worker_stack(u32 id, u64 *ips)
+{
+	struct ls_rec_stack rec;
+	u64 at;
+
+	if (!id || !index_get(&stack_index, id - 1, &at) || !ls_log_read(at, &rec, sizeof(rec)) ||
+	    !ls_log_read(at + sizeof(rec), ips, rec.nr * sizeof(*ips)))
+		return 0;
+	return rec.nr;
+}
+
+/* Canonical class of a held word. */
+u32 ls_worker_class(u32 val)
+{
+	return ls_judge_class(&judge, val);
+}
+
+static u32 stack_id(const u64 *ips, u32 nr)
+{
+	struct ls_rec_stack rec = {
+		.hdr = { sizeof(rec) + nr * sizeof(u64), LS_REC_STACK }, .nr = nr,
+	};
+	u64 key = nr, at;
+	u32 i, id;
+
+	for (i = 0; i < nr; i++)
+		key = ls_chain_mix(key, ips[i]);
+	id = ls_tagtab_find(&stacks, key);
+	if (id)
+		return id;
+	if (stack_index.nr >= MAX_STACKS) {
+		ls_lose(LS_LOSS_STACKS);
+		return 0;
+	}
+	rec.id = stack_index.nr + 1;
+	if (!ls_log_append(&rec, sizeof(rec), ips, nr * sizeof(u64), &at))
+		return 0;
+	if (!index_add(&stack_index, at)) {
+		ls_lose(LS_LOSS_STACKS);
+		return 0;
+	}
+	ls_tagtab_insert(&stacks, key, rec.id);
+	return rec.id;
+}
+
+static void report_inversion(const struct ls_rec_sight *s, u32 ordinal)
+{
+	struct {
+		struct ls_rec_finding rec;
+		struct ls_finding_edge edge;
+	} f = { };
+	struct ls_rec_inversion inv = {
+		.hdr = { sizeof(inv), LS_REC_INVERSION },
+		.class_id = ls_worker_class(s->val), .second = ordinal,
+	};
+	u32 first = ls_tagtab_find(&self_sights, ls_mix(inv.class_id));
+
+	inv.first = first ? (first & ~(1u << 23)) - 1 : ordinal;
+	if (first & (1u << 23))
+		return;		/* reported before */
+	ls_tagtab_remove(&self_sights, ls_mix(inv.class_id));
+	ls_tagtab_insert(&self_sights, ls_mix(inv.class_id), (inv.first + 1) | 1u << 23);
+	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
+
+	nr_findings++;
+	f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
+	f.rec.hdr.type = LS_REC_FINDING;
+	f.rec.id = nr_findings;
+	f.rec.kind = LS_FINDING_RECURSIVE;
+	f.rec.nr_edges = 1;
+	f.edge.from = f.edge.to = inv.class_id;
+	f.edge.kinds = LS_DEP_EN;
+	f.edge.sight = ordinal;
+	ls_log_append(&f, f.rec.hdr.len, NULL, 0, NULL);
+	trace_finding(nr_findings, LS_FINDING_RECURSIVE, 1, ls_class_name(inv.class_id));
+	if (ls_splat)
+		ls_splat_inversion(inv.class_id, false, inv.first, ordinal);
+}
+
+static void on_cycle(void *cookie, const struct ls_finding_edge *edges, u32 nr)
+{
+	struct ls_rec_finding rec = {
+		.hdr = { sizeof(rec) + nr * sizeof(*edges), LS_REC_FINDING },
+		.id = ++nr_findings, .kind = LS_FINDING_ORDER_CYCLE, .nr_edges = nr,
+	};
+
+	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
+	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
+	if (ls_splat)
+		ls_splat_cycle(edges, nr);
+}
+
+static void on_edge(void *cookie, u32 from, u32 to, u32 kinds, u32 sight)
+{
+	trace_edge(from, to, kinds, ls_class_name(from), ls_class_name(to));
+}
+
+static void *judge_alloc(void *cookie, ls_size bytes)
+{
+	struct judge_block *b = vzalloc(sizeof(*b) + bytes);
+
+	if (!b)
+		return NULL;
+	b->next = judge_blocks;
+	judge_blocks = b;
+	return b->data;
+}
+
+static const struct ls_judge_ops judge_ops = {
+	.alloc = judge_alloc, .edge = on_edge, .cycle = on_cycle,
+};
+
+static void take_event(struct ls_event *e)
+{
+	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
+	u32 frames = s->stack, ordinal = sight_index.nr, i;
+	bool inversion = s->hdr.flags;
+	u64 at;
+
+	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
+	s->hdr.type = LS_REC_SIGHT;
+	s->hdr.flags = 0;
+	s->stack = stack_id((u64 *)&s->held[s->nr_held], frames);
+	if (!ls_log_append(s, s->hdr.len, NULL, 0, &at))
+		return;
+	if (!index_add(&sight_index, at)) {
+		ls_lose(LS_LOSS_RECORDS);
+		return;
+	}
+	for (i = 0; i < s->nr_held; i++) {
+		u32 class_id = ls_worker_class(s->held[i].val);
+
+		if (class_id == ls_worker_class(s->val) && !inversion) {
+			ls_tagtab_insert(&self_sights, ls_mix(class_id), ordinal + 1);
+			break;
+		}
+	}
+	ls_judge_sight(&judge, s, ordinal);
+	if (inversion)
+		report_inversion(s, ordinal);
+}
+
+/* Name what is new. Classes named here exist before any event that uses them. */
+static void name_classes(void)
+{
+	u32 nr = ls_load_acquire(&ls.classes.nr);
+
+	while (named < nr) {
+		struct ls_class *c = &ls.classes.table[named + 1];
+		u8 state = ls_load_acquire(&c->state);
+
+		if (state == LS_CLASS_EMPTY)
+			break;		/* its maker is just about to say */
+		named++;
+		if (state == LS_CLASS_READY && !(c->marks & LS_CLASS_KMALLOC)) {
+			ls_name_class(named);
+			if (c->canonical != named)
+				ls_judge_unite(&judge, named, c->canonical);
+		}
+	}
+}
+
+static void provide_segments(void)
+{
+	int seg;
+
+	while ((seg = ls_chains_want(&ls.chains)) >= 0) {
+		struct ls_chain *mem = vzalloc(array_size(LS_CHAIN_SEG, sizeof(*mem)));
+
+		if (!mem)
+			break;
+		ls_chains_provide(&ls.chains, seg, mem);
+	}
+}
+
+/* One round over everything. True when there was something to do. */
+static bool work(void)
+{
+	bool any = false;
+	int cpu;
+
+	mutex_lock(&work_mutex);
+	provide_segments();
+	name_classes();
+	for_each_possible_cpu(cpu) {
+		struct ls_ring *r = &per_cpu_ptr(&ls_cpus, cpu)->ring;
+		struct ls_event *e;
+
+		while ((e = ls_ring_peek(r))) {
+			name_classes();
+			take_event(e);
+			ls_ring_consume(r, e);
+			any = true;
+			cond_resched();
+		}
+	}
+	name_classes();
+	mutex_unlock(&work_mutex);
+	if (any)
+		wake_up_interruptible(&ls_log_wait);
+	return any;
+}
+
+static int worker(void *unused)
+{
+	while (!kthread_should_stop()) {
+		u64 wanted = smp_load_acquire(&flush_wanted);
+
+		while (work())
+			;
+		if (READ_ONCE(flush_done) != wanted) {
+			smp_store_release(&flush_done, wanted);
+			wake_up_all(&flushed);
+		}
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!kthread_should_stop() && READ_ONCE(flush_wanted) == wanted)
+			schedule_timeout(HZ / 4);
+		__set_current_state(TASK_RUNNING);
+	}
+	return 0;
+}
+
+static void on_irq_work(struct irq_work *work)
+{
+	struct task_struct *t = READ_ONCE(thread);
+
+	if (t)
+		wake_up_process(t);
+}
+
+/*
+ * Wait until everything recorded before the call has been judged. Process
+ * context. -ETIME when the worker did not manage in 30 seconds, -ERESTARTSYS
+ * when a signal came.
+ */
+int ls_worker_flush(void)
+{
+	static DEFINE_MUTEX(ticket);
+	u64 mine;
+	long rc;
+
+	mutex_lock(&ticket);
+	mine = flush_wanted + 1;
+	smp_store_release(&flush_wanted, mine);
+	mutex_unlock(&ticket);
+	wake_up_process(thread);
+	rc = wait_event_interruptible_timeout(flushed, smp_load_acquire(&flush_done) >= mine, 30 * HZ);
+	return rc > 0 ? 0 : rc ? (int)rc : -ETIME;
+}
+
+/* Stop the hooks and wait until none is running. */
+static void quiesce(void)
+{
+	WRITE_ONCE(ls_active, 0);
+	synchronize_rcu();
+}
+
+static void resume(void)
+{
+	ls_context_clear();
+	smp_wmb();
+	WRITE_ONCE(ls_active, 1);
+}
+
+static void forget(void)
+{
+	struct ls_rec rec = { sizeof(rec), LS_REC_RESET };
+
+	mutex_lock(&work_mutex);
+	ls_chains_clear(&ls.chains);
+	ls_edges_clear(&ls.edges);
+	memset(ls.pairs.slots, 0, ls_pairs_bytes(64 - ls.pairs.shift + 3));
+	memset(self_sights.slots, 0, sizeof(u64) * (self_sights.mask + 1));
+	ls_judge_clear(&judge);
+	nr_findings = 0;
+	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
+	mutex_unlock(&work_mutex);
+}
+
+/* LS_CTL_*. Process context, may sleep; one caller at a time. */
+int ls_worker_control(u32 op)
+{
+	static DEFINE_MUTEX(control);
+	int rc = 0;
+
+	if (op == LS_CTL_FLUSH)
+		return ls_worker_flush();
+	rc = mutex_lock_interruptible(&control);
+	if (rc)
+		return rc;
+	switch (op) {
+	case LS_CTL_STOP:
+		quiesce();
+		break;
+	case LS_CTL_START:
+		if (!ls_active) {
+			quiesce();
+			resume();
+		}
+		break;
+	case LS_CTL_RESET: {
+		int was = ls_active;
+
+		quiesce();
+		rc = ls_worker_flush();
+		if (!rc)
+			forget();
+		if (was)
+			resume();
+		break;
+	}
+	default:
+		rc = -EINVAL;
+	}
+	mutex_unlock(&control);
+	return rc;
+}
+
+u32 ls_worker_findings(void)
+{
+	return READ_ONCE(nr_findings);
+}
+
+void ls_worker_info(struct ls_info *info)
+{
+	info->edges = READ_ONCE(judge.graph.nr_edges);
+	info->stacks = READ_ONCE(stack_index.nr);
+	info->sights = READ_ONCE(sight_index.nr);
+	info->findings = READ_ONCE(nr_findings);
+	info->losses[LS_LOSS_EDGES] += READ_ONCE(judge.lost_edges);
+}
+
+int ls_worker_init(u32 max_classes, u32 max_edges)
+{
+	void *stack_slots = vzalloc(ls_tagtab_bytes(STACK_BITS));
+	void *self_slots = vzalloc(ls_tagtab_bytes(12));
+	int cpu;
+
+	judge_memory = vzalloc(ls_judge_bytes(max_classes, max_edges));
+	if (!stack_slots || !self_slots || !judge_memory) {
+		vfree(stack_slots);
+		vfree(self_slots);
+		return -ENOMEM;
+	}
+	ls_tagtab_init(&stacks, stack_slots, STACK_BITS);
+	ls_tagtab_init(&self_sights, self_slots, 12);
+	ls_judge_init(&judge, judge_memory, max_classes, max_edges, &judge_ops, NULL);
+	provide_segments();
+	for_each_possible_cpu(cpu)
+		init_irq_work(&per_cpu_ptr(&ls_cpus, cpu)->work, on_irq_work);
+	thread = kthread_run(worker, NULL, "lockscope");
+	if (IS_ERR(thread)) {
+		int rc = PTR_ERR(thread);
+
+		thread = NULL;
+		return rc;
+	}
+	return 0;
+}
+
+/* The hooks are gone. */
+void ls_worker_exit(void)
+{
+	struct task_struct *t = thread;
+	u32 i;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu_ptr(&ls_cpus, cpu)->work);
+	WRITE_ONCE(thread, NULL);
+	if (t)
+		kthread_stop(t);
+	index_free(&stack_index);
+	index_free(&sight_index);
+	for (i = 0; i < LS_CHAIN_MAX_SEGS; i++)
+		vfree(ls.chains.segs[i]);
+	while (judge_blocks) {
+		struct judge_block *next = judge_blocks->next;
+
+		vfree(judge_blocks);
+		judge_blocks = next;
+	}
+	vfree(judge_memory);
+	vfree(stacks.slots);
+	vfree(self_sights.slots);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef LOCKSCOPE_WRAPPER_FTRACE_H
+#define LOCKSCOPE_WRAPPER_FTRACE_H
+
+#include <linux/ftrace.h>
+
+/* Since 6.2 ("ftrace: abstract DYNAMIC_FTRACE_WITH_ARGS accesses") a function; before, look inside. */
+#ifndef ftrace_regs_get_argument
+#define ftrace_regs_get_argument(fregs, n) \
+	((n) == 0 ? (fregs)->regs.di : (n) == 1 ? (fregs)->regs.si : (fregs)->regs.dx)
+#endif
+
+#endif

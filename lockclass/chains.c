@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "chains.h"
+
+void ls_chains_init(struct ls_chains *c, void *slots, ls_u32 bits, ls_u32 max)
+{
+	ls_u32 limit = (LS_CHAIN_MAX_SEGS << LS_CHAIN_SEG_BITS) - 2;
+
+	ls_tagtab_init(&c->tab, slots, bits);
+	c->max = max < limit ? max : limit;
+	c->nr = 0;
+}
+
+int ls_chains_want(const struct ls_chains *c)
+{
+	/* Half a segment ahead: the thread may be late, hooks never wait. */
+	ls_u32 ahead = ls_load(&c->nr) + LS_CHAIN_SEG / 2 + 1;
+	ls_u32 seg, last;
+
+	if (ahead > c->max)
+		ahead = c->max;
+	last = ahead >> LS_CHAIN_SEG_BITS;
+	for (seg = 0; seg <= last; seg++)
+		if (!ls_load(&c->segs[seg]))
+			return (int)seg;
+	return -1;
+}
+
+void ls_chains_provide(struct ls_chains *c, int seg, struct ls_chain *mem)
+{
+	ls_store_release(&c->segs[seg], mem);
+}
+
+static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 parent, ls_u32 val,
+				    ls_u64 ip, bool self, ls_u32 *index)
+{
+	ls_u32 nr = ls_load(&c->nr), id, found;
+	struct ls_chain *data;
+
+	do {
+		if (nr >= c->max) {
+			/* Known from now on, so that it stays off the slow path. */
+			ls_tagtab_insert(&c->tab, key, LS_CHAIN_LOST | (self ? LS_CHAIN_SELF : 0));
+			*index = 0;
+			return LS_CHAIN_FULL;
+		}
+		if (!ls_chains_get(c, nr + 1))
+			return LS_CHAIN_DEFER;
+	} while (!ls_cmpxchg(&c->nr, &nr, nr + 1));
+
+	*index = nr + 1;
+	data = ls_chains_get(c, *index);
+	data->parent = parent;
+	data->val = val;
+	data->ip = ip;
+	data->count = 1;
+	id = *index | (self ? LS_CHAIN_SELF : 0);
+	found = ls_tagtab_insert(&c->tab, key, id);
+	if (found == id)
+		return LS_CHAIN_NEW;
+	/* Lost a race (or the run is full): the entry becomes a hole. */
+	ls_store(&data->val, 0);
+	ls_store(&data->count, 0);
+	*index = found & LS_CHAIN_INDEX;
+	return found ? LS_CHAIN_KNOWN : LS_CHAIN_FULL;
+}
+
+/* Index of the chain that ends with entry @depth - 1 of @ctx. */
+static enum ls_chain_result below(struct ls_chains *c, const struct ls_ctx *ctx, ls_u32 *index)
+{
+	ls_u32 i, parent = 0;
+
+	*index = 0;
+	if (!ctx->depth)
+		return LS_CHAIN_KNOWN;
+	*index = ls_tagtab_find(&c->tab, ctx->key) & LS_CHAIN_INDEX;
+	if (*index)
+		return LS_CHAIN_KNOWN;
+	for (i = 0; i < ctx->depth; i++) {
+		ls_u64 key = i + 1 < ctx->depth ? ctx->held[i + 1].below : ctx->key;
+		enum ls_chain_result r;
+
+		*index = ls_tagtab_find(&c->tab, key) & LS_CHAIN_INDEX;
+		if (!*index) {
+			r = add_one(c, key, parent, ctx->held[i].val, ctx->held[i].ip, false, index);
+			if (r == LS_CHAIN_DEFER || r == LS_CHAIN_FULL)
+				return r;
+			/* Nobody acquired it: it is there to be a parent. */
+			if (r == LS_CHAIN_NEW)
+				ls_store(&ls_chains_get(c, *index)->count, 0);
+		}
+		parent = *index;
+	}
+	return LS_CHAIN_KNOWN;
+}
+
+enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx, ls_u64 key,
+				   ls_u32 val, ls_u64 ip, bool self, ls_u32 *index)
+{
+	ls_u32 parent;
+	enum ls_chain_result r = below(c, ctx, &parent);
+
+	*index = 0;
+	if (r == LS_CHAIN_DEFER)
+		return r;
+	return add_one(c, key, parent, val, ip, self, index);
+}
+
+void ls_chains_clear(struct ls_chains *c)
+{
+	ls_u32 i, seg;
+
+	for (i = 0; i <= c->tab.mask; i++)
+		ls_store(&c->tab.slots[i], 0);
+	for (seg = 0; seg < LS_CHAIN_MAX_SEGS; seg++) {
+		struct ls_chain *s = c->segs[seg];
+
+		for (i = 0; s && i < LS_CHAIN_SEG; i++)
+			s[i] = (struct ls_chain){ 0 };
+	}
+	ls_store_release(&c->nr, 0);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Lock chains: every ordered sequence of held classes seen so far, as a tree.
+ * The hot path asks only "is this key known?"; all that is new leaves it.
+ *
+ * Chain data lie in segments that a thread provides ahead of need, so a small
+ * system pays for few and a bound of a million costs nothing up front but the
+ * key table.
+ */
+#ifndef LOCKSCOPE_CHAINS_H
+#define LOCKSCOPE_CHAINS_H
+
+#include "abi.h"
+#include "held.h"
+#include "port.h"
+#include "tagtab.h"
+
+#define LS_CHAIN_SEG_BITS 14
+#define LS_CHAIN_SEG (1u << LS_CHAIN_SEG_BITS)
+#define LS_CHAIN_MAX_SEGS 512
+
+/* Chain ids in the key table: index and a mark. */
+#define LS_CHAIN_SELF (1u << 23)	/* takes a class that it already holds */
+#define LS_CHAIN_INDEX ((1u << 23) - 1)
+#define LS_CHAIN_LOST LS_CHAIN_INDEX	/* known, but its data found no room */
+
+struct ls_chains {
+	struct ls_tagtab tab;
+	ls_u32 max;
+	ls_u32 nr;			/* indices handed out, 1 .. nr */
+	struct ls_chain *segs[LS_CHAIN_MAX_SEGS];
+};
+
+/* @slots: zeroed memory for the key table of 2^@bits slots. */
+void ls_chains_init(struct ls_chains *c, void *slots, ls_u32 bits, ls_u32 max);
+
+/* The segment that will be needed next and is not there, -1 when all is ready. Thread only. */
+int ls_chains_want(const struct ls_chains *c);
+/* Hand over a zeroed segment of LS_CHAIN_SEG entries. Thread only. */
+void ls_chains_provide(struct ls_chains *c, int seg, struct ls_chain *mem);
+
+/* Data of chain @index, NULL when it has none. Any context. */
+LS_INLINE struct ls_chain *ls_chains_get(struct ls_chains *c, ls_u32 index)
+{
+	struct ls_chain *seg;
+
+	if (!index || index >= LS_CHAIN_LOST)
+		return (struct ls_chain *)0;
+	seg = ls_load_acquire(&c->segs[index >> LS_CHAIN_SEG_BITS]);
+	return seg ? &seg[index & (LS_CHAIN_SEG - 1)] : (struct ls_chain *)0;
+}
+
+enum ls_chain_result {
+	LS_CHAIN_KNOWN,		/* somebody else was first */
+	LS_CHAIN_NEW,
+	LS_CHAIN_DEFER,		/* no segment yet: leave it, it will be seen again */
+	LS_CHAIN_FULL,		/* bound reached: counted by the caller */
+};
+
+/*
+ * Add the chain @key = @ctx's chain + @val. Chains below it that were never
+ * acquired as such (after an out-of-order release) are added too. Any context.
+ */
+enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx, ls_u64 key,
+				   ls_u32 val, ls_u64 ip, bool self, ls_u32 *index);
+
+/* Forget every chain; segments stay. Only while no hook can run. */
+void ls_chains_clear(struct ls_chains *c);
+
+#endif /* LOCKSCOPE_CHAINS_H */

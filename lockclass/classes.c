@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "classes.h"
+
+void ls_classes_init(struct ls_classes *c, void *keys, ls_u32 bits, struct ls_class *table, ls_u32 max)
+{
+	ls_tagtab_init(&c->keys, keys, bits);
+	c->table = table;
+	c->max = max < LS_VAL_CLASS_MASK ? max : LS_VAL_CLASS_MASK;
+	c->nr = 0;
+}
+
+void ls_copy_label(char *to, const char *from, ls_size size)
+{
+	ls_size i;
+
+	for (i = 0; i + 1 < size && from[i]; i++)
+		to[i] = from[i];
+	for (; i < size; i++)
+		to[i] = 0;
+}
+
+ls_u32 ls_classes_add(struct ls_classes *c, const struct ls_class *proto, bool *created)
+{
+	ls_u32 id = ls_load(&c->nr), found;
+	struct ls_class *cls;
+
+	*created = false;
+	found = ls_tagtab_find(&c->keys, proto->key);
+	if (found)
+		return found;
+	do {
+		if (id >= c->max)
+			return LS_CLASS_NONE;
+	} while (!ls_cmpxchg(&c->nr, &id, id + 1));
+	id++;
+
+	cls = &c->table[id];
+	*cls = *proto;
+	cls->canonical = 0;
+	cls->state = LS_CLASS_EMPTY;
+	found = ls_tagtab_insert(&c->keys, proto->key, id);
+	if (found == id) {
+		*created = true;
+		ls_store_release(&cls->state, LS_CLASS_READY);
+		return id;
+	}
+	ls_store_release(&cls->state, LS_CLASS_HOLE);
+	return found;
+}
+
+void ls_classes_alias(struct ls_classes *c, ls_u64 key, ls_u32 id)
+{
+	ls_tagtab_insert(&c->keys, key, id);
+}
+
+void ls_classes_forget_range(struct ls_classes *c, ls_u64 start, ls_u64 end)
+{
+	ls_u32 nr = ls_load_acquire(&c->nr), id;
+
+	for (id = 1; id <= nr; id++) {
+		struct ls_class *cls = &c->table[id];
+
+		if (ls_load_acquire(&cls->state) == LS_CLASS_READY && cls->addr >= start && cls->addr < end)
+			ls_tagtab_remove(&c->keys, cls->key);
+	}
+}
+
+void ls_classes_forget_cache(struct ls_classes *c, ls_u64 cache)
+{
+	ls_u32 nr = ls_load_acquire(&c->nr), id;
+
+	for (id = 1; id <= nr; id++) {
+		struct ls_class *cls = &c->table[id];
+
+		if (ls_load_acquire(&cls->state) == LS_CLASS_READY && cls->cache == cache)
+			ls_tagtab_remove(&c->keys, cls->key);
+	}
+}

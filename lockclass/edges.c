@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "edges.h"
+
+#define PROBES 256
+#define SEEN_BITS 16
+#define SEEN_MASK ((1u << SEEN_BITS) - 1)
+#define NOT_FOUND (~0u)
+
+void ls_edges_init(struct ls_edges *e, void *mem, ls_u32 bits, ls_u32 max)
+{
+	e->slots = mem;
+	e->gates = (ls_u32 *)(e->slots + ((ls_size)1 << bits));
+	e->shift = 64 - bits;
+	e->mask = (1u << bits) - 1;
+	e->max = max < e->mask ? max : e->mask;
+	e->nr = 0;
+}
+
+void ls_edges_clear(struct ls_edges *e)
+{
+	ls_u32 i;
+
+	for (i = 0; i <= e->mask; i++) {
+		ls_store(&e->slots[i], 0);
+		ls_store(&e->gates[i], 0);
+	}
+	ls_store(&e->nr, 0);
+}
+
+LS_INLINE ls_u64 edge_key(ls_u32 prev, ls_u32 next)
+{
+	return (((ls_u64)(prev & LS_VAL_CLASS_MASK) << LS_VAL_CLASS_BITS) |
+		(next & LS_VAL_CLASS_MASK)) << SEEN_BITS;
+}
+
+/* Bit kind * 4 + level. */
+LS_INLINE ls_u32 seen_bit(ls_u32 prev, ls_u32 next)
+{
+	ls_u32 kind = (ls_u32)__builtin_ctz(ls_dep_kind(prev, next));
+	ls_u32 level = (next & LS_VAL_LEVEL_MASK) >> LS_VAL_LEVEL_SHIFT;
+
+	return 1u << (kind * 4 + level);
+}
+
+/* Place of @key, or of the first free slot when @free is given, else NOT_FOUND. */
+static ls_u32 find(const struct ls_edges *e, ls_u64 key, ls_u32 *free)
+{
+	ls_u32 place = (ls_u32)(ls_mix(key) >> e->shift), i;
+
+	for (i = 0; i < PROBES && i <= e->mask; i++, place = (place + 1) & e->mask) {
+		ls_u64 slot = ls_load_acquire(&e->slots[place]);
+
+		if (!slot) {
+			if (free)
+				*free = place;
+			return NOT_FOUND;
+		}
+		if ((slot & ~(ls_u64)SEEN_MASK) == key)
+			return place;
+	}
+	if (free)
+		*free = NOT_FOUND;
+	return NOT_FOUND;
+}
+
+enum ls_edge_news ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates)
+{
+	ls_u32 place = find(e, edge_key(prev, next), (ls_u32 *)0);
+
+	if (place == NOT_FOUND)
+		return LS_EDGE_NEWS;
+	if (!(ls_load(&e->slots[place]) & seen_bit(prev, next)))
+		return LS_EDGE_NEWS;
+	return (ls_load(&e->gates[place]) & ~gates) ? LS_EDGE_NEWS : LS_EDGE_KNOWN;
+}
+
+enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates)
+{
+	ls_u64 key = edge_key(prev, next), slot;
+	ls_u32 bit = seen_bit(prev, next), place, free;
+
+	for (;;) {
+		place = find(e, key, &free);
+		if (place != NOT_FOUND)
+			break;
+		if (free == NOT_FOUND || ls_load(&e->nr) >= e->max)
+			return LS_EDGE_FULL;
+		slot = 0;
+		if (ls_cmpxchg(&e->slots[free], &slot, key | bit)) {
+			/*
+			 * Another CPU may have put its gates in between; the
+			 * signature only ever loses bits, so joining them errs
+			 * towards news.
+			 */
+			ls_store(&e->gates[free], gates);
+			ls_fetch_add(&e->nr, 1);
+			return LS_EDGE_NEWS;
+		}
+	}
+	slot = ls_fetch_or(&e->slots[place], bit);
+	if (ls_fetch_and(&e->gates[place], gates) & ~gates)
+		return LS_EDGE_NEWS;
+	return slot & bit ? LS_EDGE_KNOWN : LS_EDGE_NEWS;
+}

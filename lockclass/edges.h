@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Edge set: what the hooks remember of class -> class dependencies, only to
+ * tell new from known. The graph itself is the judge's (judge.h).
+ *
+ *   slot = from (20 bits) | to (20) | seen (16): dependency kind x level
+ *
+ * Beside each edge stands a 32-bit signature of the locks that were held
+ * exclusively at every sight of it: gate locks [DLOS D2]. A sight that takes a
+ * gate away is news too.
+ */
+#ifndef LOCKSCOPE_EDGES_H
+#define LOCKSCOPE_EDGES_H
+
+#include "abi.h"
+#include "hash.h"
+#include "port.h"
+
+struct ls_edges {
+	ls_u64 *slots;
+	ls_u32 *gates;
+	ls_u32 shift;
+	ls_u32 mask;
+	ls_u32 max;
+	ls_u32 nr;
+};
+
+LS_INLINE ls_size ls_edges_bytes(ls_u32 bits)
+{
+	return (sizeof(ls_u64) + sizeof(ls_u32)) << bits;
+}
+
+/* @mem: zeroed, ls_edges_bytes(@bits); @max edges at most, below 2^@bits. */
+void ls_edges_init(struct ls_edges *e, void *mem, ls_u32 bits, ls_u32 max);
+void ls_edges_clear(struct ls_edges *e);
+
+/* Dependency kind of held word @prev -> acquired word @next, one LS_DEP_* bit. */
+LS_INLINE ls_u32 ls_dep_kind(ls_u32 prev, ls_u32 next)
+{
+	bool shared = (prev & LS_VAL_READ_MASK) != 0;
+	bool recursive = ((next & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT) == LS_RECURSIVE;
+
+	if (shared)
+		return recursive ? LS_DEP_SR : LS_DEP_SN;
+	return recursive ? LS_DEP_ER : LS_DEP_EN;
+}
+
+/* Signature bit of a gate: of the lock's address, so that only the same instance counts. */
+LS_INLINE ls_u32 ls_gate_bit(ls_u64 lock)
+{
+	return 1u << (ls_mix(lock) >> 59);
+}
+
+enum ls_edge_news {
+	LS_EDGE_KNOWN,
+	LS_EDGE_NEWS,		/* first sight, new kind, new level or a gate less */
+	LS_EDGE_FULL,
+};
+
+/*
+ * Is there anything new in edge @prev -> @next with @gates held? Records
+ * nothing: the caller first makes sure of room for the news. Any context.
+ */
+enum ls_edge_news ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
+
+/* Record it. Any context. */
+enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
+
+#endif /* LOCKSCOPE_EDGES_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Hash mixing of the hot path: a multiply and a shift, no tables. */
+#ifndef LOCKSCOPE_HASH_H
+#define LOCKSCOPE_HASH_H
+
+#include "port.h"
+
+#define LS_GOLDEN 0x9E3779B97F4A7C15ull
+
+/* Bijective on 64 bits; both the top bits and the low 40 bits are well mixed. */
+LS_INLINE ls_u64 ls_mix(ls_u64 x)
+{
+	x *= LS_GOLDEN;
+	return x ^ (x >> 32);
+}
+
+/* Chain key of @val on top of chain @key; depends on the order of the locks. */
+LS_INLINE ls_u64 ls_chain_mix(ls_u64 key, ls_u64 val)
+{
+	return ls_mix(key + val);
+}
+
+#endif /* LOCKSCOPE_HASH_H */

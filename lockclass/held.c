@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "held.h"
+
+int ls_held_find(const struct ls_ctx *ctx, ls_u64 lock)
+{
+	int i;
+
+	for (i = (int)ctx->depth - 1; i >= 0; i--)
+		if (ctx->held[i].lock == lock)
+			return i;
+	return -1;
+}
+
+/* Chain keys from entry @i up. */
+static void rekey(struct ls_ctx *ctx, ls_u32 i, ls_u64 key)
+{
+	for (; i < ctx->depth; i++) {
+		ctx->held[i].below = key;
+		key = ls_chain_mix(key, ctx->held[i].val);
+	}
+	ctx->key = key;
+}
+
+void ls_held_remove(struct ls_ctx *ctx, ls_u32 i)
+{
+	ls_u64 below = ctx->held[i].below;
+	ls_u32 j;
+
+	ctx->depth--;
+	for (j = i; j < ctx->depth; j++)
+		ctx->held[j] = ctx->held[j + 1];
+	rekey(ctx, i, below);
+}
+
+ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to)
+{
+	ls_u32 start = to->depth, lost = 0, i;
+
+	for (i = first; i < from->depth; i++) {
+		if (to->depth >= LS_MAX_DEPTH) {
+			lost++;
+			continue;
+		}
+		to->held[to->depth++] = from->held[i];
+	}
+	if (first < from->depth) {
+		from->key = from->held[first].below;
+		from->depth = first;
+	}
+	rekey(to, start, to->key);
+	return lost;
+}
+
+void ls_held_set_read(struct ls_ctx *ctx, ls_u32 i, enum ls_read read)
+{
+	struct ls_held *h = &ctx->held[i];
+
+	h->val = (h->val & ~LS_VAL_READ_MASK) | ((ls_u32)read << LS_VAL_READ_SHIFT);
+	rekey(ctx, i, h->below);
+}

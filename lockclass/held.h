@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Held-lock stack of one context: a task, or an interrupt level of one CPU.
+ *
+ * Single writer: only code running in the context itself touches it, with
+ * preemption off, and each interrupt level has a stack of its own, so nothing
+ * can interleave. @key is the chain key of everything held.
+ */
+#ifndef LOCKSCOPE_HELD_H
+#define LOCKSCOPE_HELD_H
+
+#include "abi.h"
+#include "hash.h"
+#include "port.h"
+
+struct ls_held {
+	ls_u64 lock;		/* instance */
+	ls_u64 below;		/* chain key of what was held before */
+	ls_u64 ip;		/* acquire site */
+	ls_u32 val;		/* LS_VAL_* */
+	ls_u32 pad;
+};
+
+struct ls_ctx {
+	ls_u64 key;		/* chain key of the whole stack, 0 when empty */
+	ls_u32 depth;
+	ls_u32 busy;		/* inside a slow path: a nested hook must leave */
+	ls_u32 lost;		/* acquires not kept because the stack was full */
+	ls_u32 id;		/* place in the owner's pool */
+	void *owner;		/* the task, NULL for interrupt levels */
+	struct ls_held held[LS_MAX_DEPTH];
+};
+
+LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
+{
+	ctx->depth = 0;
+	ctx->key = 0;
+	ctx->busy = 0;
+	ctx->lost = 0;
+}
+
+/* Push; the caller has checked that depth < LS_MAX_DEPTH. */
+LS_INLINE void ls_held_push(struct ls_ctx *ctx, ls_u64 lock, ls_u64 ip, ls_u32 val, ls_u64 key)
+{
+	struct ls_held *h = &ctx->held[ctx->depth];
+
+	h->lock = lock;
+	h->below = ctx->key;
+	h->ip = ip;
+	h->val = val;
+	ctx->key = key;
+	ls_barrier();
+	ctx->depth++;
+}
+
+/* Is @lock on top? Then ls_held_pop_top() releases it. */
+LS_INLINE bool ls_held_is_top(const struct ls_ctx *ctx, ls_u64 lock)
+{
+	return ctx->depth && ctx->held[ctx->depth - 1].lock == lock;
+}
+
+LS_INLINE void ls_held_pop_top(struct ls_ctx *ctx)
+{
+	ls_u32 top = ctx->depth - 1;
+
+	ctx->depth = top;
+	ctx->key = ctx->held[top].below;
+}
+
+/* Index of the topmost entry of @lock, -1 when it is not held. */
+int ls_held_find(const struct ls_ctx *ctx, ls_u64 lock);
+
+/*
+ * Remove entry @i wherever it is: locks may be released in any order. The keys
+ * of the entries above are made anew, as if @i had never been taken.
+ */
+void ls_held_remove(struct ls_ctx *ctx, ls_u32 i);
+
+/* Move the entries of @from from index @first on to the top of @to; returns how many found no room. */
+ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to);
+
+/* Change how entry @i is held (downgrade_write). */
+void ls_held_set_read(struct ls_ctx *ctx, ls_u32 i, enum ls_read read);
+
+#endif /* LOCKSCOPE_HELD_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The judge: takes sights in, keeps the lock-order graph of canonical classes,
+ * and reports each new cycle once. One thread; never called from a hook.
+ *
+ * A cycle whose every edge was only ever seen under one common lock instance
+ * (gate lock [DLOS D2]) is kept back until a sight without that gate comes in.
+ */
+#ifndef LOCKSCOPE_JUDGE_H
+#define LOCKSCOPE_JUDGE_H
+
+#include "abi.h"
+#include "graph.h"
+#include "port.h"
+#include "tagtab.h"
+
+#define LS_CYCLE_MAX 8		/* edges of the longest cycle looked for */
+#define LS_JUDGE_GATES 4
+#define LS_JUDGE_SEG_BITS 10
+#define LS_JUDGE_SEG (1u << LS_JUDGE_SEG_BITS)
+
+struct ls_judge_edge {
+	ls_u64 gates[LS_JUDGE_GATES];	/* instances held at every sight so far */
+	ls_u32 sight[4];		/* per LS_DEP_* bit: 1 + ordinal, 0 none */
+	ls_u32 nr_gates;
+	ls_u32 seen;
+};
+
+struct ls_judge_ops {
+	/* Zeroed memory for the judge's life, or NULL. */
+	void *(*alloc)(void *cookie, ls_size bytes);
+	/* New edge, or a known one with new kinds. */
+	void (*edge)(void *cookie, ls_u32 from, ls_u32 to, ls_u32 kinds, ls_u32 sight);
+	/* New cycle; edges in order. */
+	void (*cycle)(void *cookie, const struct ls_finding_edge *edges, ls_u32 nr);
+};
+
+struct ls_judge {
+	struct ls_graph graph;
+	struct ls_tagtab reported;	/* cycle signature -> 1 */
+	ls_u32 *canonical;		/* per class id; 0: itself */
+	struct ls_judge_edge **segs;	/* per LS_JUDGE_SEG graph edges */
+	ls_u32 nr_segs;
+	ls_u32 max_classes;
+	const struct ls_judge_ops *ops;
+	void *cookie;
+	ls_u64 lost_edges;
+	ls_u64 lost_cycles;		/* signature table full: may be reported twice */
+};
+
+/* Bytes of zeroed, 8-byte aligned memory for ls_judge_init(). */
+ls_size ls_judge_bytes(ls_u32 max_classes, ls_u32 max_edges);
+void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max_edges,
+		   const struct ls_judge_ops *ops, void *cookie);
+/* Forget all edges and findings; unions of classes stay. */
+void ls_judge_clear(struct ls_judge *j);
+
+/* Class @id is class @canonical (an older one with the same name). */
+void ls_judge_unite(struct ls_judge *j, ls_u32 id, ls_u32 canonical);
+
+LS_INLINE ls_u32 ls_judge_class(const struct ls_judge *j, ls_u32 val)
+{
+	ls_u32 id = val & LS_VAL_CLASS_MASK;
+
+	if (id > j->max_classes)
+		return 0;
+	return j->canonical[id] ? j->canonical[id] : id;
+}
+
+/* Take sight number @ordinal in. @s is well-formed; nr_held <= LS_MAX_DEPTH. */
+void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal);
+
+#endif /* LOCKSCOPE_JUDGE_H */

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "tagtab.h"
+
+void ls_tagtab_init(struct ls_tagtab *tab, void *mem, ls_u32 bits)
+{
+	tab->slots = mem;
+	tab->shift = 64 - bits;
+	tab->mask = (1u << bits) - 1;
+}
+
+LS_INLINE ls_u32 first_place(const struct ls_tagtab *tab, ls_u64 key)
+{
+	return (ls_u32)(key >> tab->shift);
+}
+
+/* A run may not come back to its start, however small the table is. */
+LS_INLINE ls_u32 probe_limit(const struct ls_tagtab *tab)
+{
+	return tab->mask < LS_TAG_PROBES ? tab->mask + 1 : LS_TAG_PROBES;
+}
+
+/* A live slot of @key: a removed one has id 0 whatever its tag. */
+LS_INLINE bool holds(ls_u64 slot, ls_u64 key)
+{
+	return ls_tag_match(slot, key) && (slot & LS_TAG_ID_MASK);
+}
+
+ls_u32 ls_tagtab_find(const struct ls_tagtab *tab, ls_u64 key)
+{
+	ls_u32 place = first_place(tab, key);
+	ls_u32 left;
+
+	for (left = probe_limit(tab); left; left--, place = (place + 1) & tab->mask) {
+		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
+
+		if (!slot)
+			return 0;
+		if (holds(slot, key))
+			return slot & LS_TAG_ID_MASK;
+	}
+	return 0;
+}
+
+ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id)
+{
+	ls_u64 want = (key << LS_TAG_ID_BITS) | id;
+	ls_u32 found = ls_tagtab_find(tab, key);
+	ls_u32 place = first_place(tab, key);
+	ls_u32 left;
+
+	if (found)
+		return found;
+	for (left = probe_limit(tab); left; left--, place = (place + 1) & tab->mask) {
+		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
+
+		/*
+		 * A place lost to another writer holds its key now, perhaps
+		 * ours; a removed place is used again.
+		 */
+		while (!slot || slot == LS_TAG_TOMB) {
+			if (ls_cmpxchg(&tab->slots[place], &slot, want))
+				return id;
+		}
+		if (holds(slot, key))
+			return slot & LS_TAG_ID_MASK;
+	}
+	return 0;
+}
+
+void ls_tagtab_remove(struct ls_tagtab *tab, ls_u64 key)
+{
+	ls_u32 place = first_place(tab, key);
+	ls_u32 left;
+
+	for (left = probe_limit(tab); left; left--, place = (place + 1) & tab->mask) {
+		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
+
+		if (!slot)
+			return;
+		if (holds(slot, key)) {
+			ls_cmpxchg(&tab->slots[place], &slot, LS_TAG_TOMB);
+			return;
+		}
+	}
+}

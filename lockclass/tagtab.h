@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tagged table: 64-bit key -> id in one 64-bit slot, so that a reader needs one
+ * load and a writer one compare-and-swap. Open addressing with linear probing.
+ *
+ *   slot = low 40 bits of the key << 24 | id (24 bits, 0 = none)
+ *
+ * The slot's place holds the key's top bits, so two keys are taken for one
+ * only when top bits and low 40 bits agree: under 2^-36 for a million entries.
+ *
+ * Any context, NMI included, for lookup and insert. Keys must be well mixed
+ * (hash.h).
+ */
+#ifndef LOCKSCOPE_TAGTAB_H
+#define LOCKSCOPE_TAGTAB_H
+
+#include "port.h"
+
+#define LS_TAG_ID_BITS 24
+#define LS_TAG_ID_MASK ((1u << LS_TAG_ID_BITS) - 1)
+#define LS_TAG_TOMB (1ull << LS_TAG_ID_BITS)	/* removed: id 0, tag 1 */
+#define LS_TAG_PROBES 128			/* longest run searched */
+
+struct ls_tagtab {
+	ls_u64 *slots;
+	ls_u32 shift;		/* 64 - log2(number of slots) */
+	ls_u32 mask;		/* number of slots - 1 */
+};
+
+/* Bytes for a table of 2^@bits slots, 4 <= bits <= 28. */
+LS_INLINE ls_size ls_tagtab_bytes(ls_u32 bits)
+{
+	return sizeof(ls_u64) << bits;
+}
+
+/* @mem: zeroed, ls_tagtab_bytes(@bits) long. */
+void ls_tagtab_init(struct ls_tagtab *tab, void *mem, ls_u32 bits);
+
+LS_INLINE bool ls_tag_match(ls_u64 slot, ls_u64 key)
+{
+	return (slot ^ (key << LS_TAG_ID_BITS)) <= LS_TAG_ID_MASK;
+}
+
+/* The slot where @key lives if it was inserted without a collision. */
+LS_INLINE ls_u64 ls_tagtab_first(const struct ls_tagtab *tab, ls_u64 key)
+{
+	return ls_load(&tab->slots[key >> tab->shift]);
+}
+
+/* Id of @key, 0 when it is not there. */
+ls_u32 ls_tagtab_find(const struct ls_tagtab *tab, ls_u64 key);
+
+/*
+ * Map @key to @id (1 .. LS_TAG_ID_MASK). Returns the id now in the table: @id,
+ * or that of whoever was first; 0 when the probe run is full.
+ */
+ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id);
+
+/* Remove @key. Not against a concurrent insert of the same key. */
+void ls_tagtab_remove(struct ls_tagtab *tab, ls_u64 key);
+
+#endif /* LOCKSCOPE_TAGTAB_H */
