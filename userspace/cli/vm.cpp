@@ -2,7 +2,7 @@
 // lockscope vm run: a command in a disposable VM on an unmodified kernel.
 #include "vm.h"
 
-#include "../vm/runner.h"
+#include "vm/runner.h"
 
 #include <cstdio>
 #include <map>
@@ -36,17 +36,17 @@ int run(vm::Options options, const std::vector<std::string> &copies)
 		if (!parse_copy(text, copy)) {
 			std::fprintf(stderr, "lockscope: vm: --copy %s is not SRC:DST\n", text.c_str());
 			std::fprintf(stderr, "HINT: for example --copy build/tool:/usr/local/bin/tool\n");
-			return vm::kUsage;
+			return static_cast<int>(Exit::Usage);
 		}
 		options.copies.push_back(copy);
 	}
 	auto status = vm::run(options);
 	if (status)
 		return *status;
-	std::fprintf(stderr, "lockscope: vm: %s\n", status.failure().message.c_str());
-	if (!status.failure().hint.empty())
-		std::fprintf(stderr, "HINT: %s\n", status.failure().hint.c_str());
-	return status.failure().status;
+	std::fprintf(stderr, "lockscope: vm: %s\n", status.error().what.c_str());
+	if (!status.error().hint.empty())
+		std::fprintf(stderr, "HINT: %s\n", status.error().hint.c_str());
+	return static_cast<int>(status.error().exit);
 }
 
 } // namespace

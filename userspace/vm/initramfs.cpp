@@ -124,11 +124,11 @@ Result<std::string> add_user_modules(CpioArchive &archive, const Options &option
 		std::string arguments = file.size() < spec.size() ? spec.substr(file.size()) : "";
 		std::string content;
 		if (!read_module(file, content))
-			return Failure{kEnvironment, "cannot read module " + file,
-			               "build it first (make), or check the path given to --module"};
+			return environment_error("cannot read module " + file,
+			               "build it first (make), or check the path given to --module");
 		if (content.compare(0, 4, "\177ELF") != 0)
-			return Failure{kUsage, file + " is not a kernel module",
-			               "--module takes a .ko file, then its parameters"};
+			return usage_error(file + " is not a kernel module",
+			               "--module takes a .ko file, then its parameters");
 		std::string name = fs::path(file).filename();
 		own.insert(name.substr(0, name.find('.')));
 		for (const std::string &dependency : module_dependencies(content))
@@ -162,8 +162,8 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 	fs::path busybox = find_busybox();
 	std::string content;
 	if (busybox.empty() || !read_file(busybox, content))
-		return Failure{kEnvironment, "no static busybox for the guest's first steps",
-		               "apt-get install busybox-static"};
+		return environment_error("no static busybox for the guest's first steps",
+		               "apt-get install busybox-static");
 	archive.file("bin/busybox", content, 0755);
 	for (const char *applet : kApplets)
 		archive.symlink(std::string("bin/") + applet, "busybox");
@@ -172,14 +172,14 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 	std::vector<std::string> wanted = kBootModules;
 	auto modules = add_user_modules(archive, options, wanted);
 	if (!modules)
-		return modules.failure();
+		return modules.error();
 	archive.file("ls/modules.list", *modules);
 
 	std::ostringstream boot_list;
 	for (const fs::path &path : module_closure(kernel, wanted)) {
 		if (!read_module(path, content))
-			return Failure{kEnvironment, "cannot read " + path.string(),
-			               "reinstall the kernel's package, or run depmod"};
+			return environment_error("cannot read " + path.string(),
+			               "reinstall the kernel's package, or run depmod");
 		std::string name = path.filename();
 		name = name.substr(0, name.find(".ko")) + ".ko";
 		archive.file("ls/boot/" + name, content);

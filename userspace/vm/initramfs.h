@@ -3,7 +3,7 @@
 // needs, the user's modules and the command.
 #pragma once
 
-#include "failure.h"
+#include "status.h"
 #include "kernel.h"
 #include "options.h"
 

@@ -101,11 +101,11 @@ Result<Kernel> find_kernel(const std::string &wanted)
 	if (wanted.find('/') != std::string::npos || (!wanted.empty() && fs::is_regular_file(wanted))) {
 		std::error_code ec;
 		if (!fs::exists(wanted, ec))
-			return Failure{kEnvironment, "kernel " + wanted + " does not exist", get};
+			return environment_error("kernel " + wanted + " does not exist", get);
 		std::string release = image_release(wanted);
 		if (release.empty())
-			return Failure{kEnvironment, wanted + " is not an x86 kernel image",
-			               "--kernel takes a bzImage (vmlinuz), not a vmlinux"};
+			return environment_error(wanted + " is not an x86 kernel image",
+			               "--kernel takes a bzImage (vmlinuz), not a vmlinux");
 		fs::path image = fs::absolute(wanted);
 		return Kernel{image, release,
 		              modules_of(release, image.parent_path().parent_path() / "lib/modules")};
@@ -113,8 +113,8 @@ Result<Kernel> find_kernel(const std::string &wanted)
 	std::vector<Kernel> kernels = installed();
 	if (wanted.empty()) {
 		if (kernels.empty())
-			return Failure{kEnvironment, "no kernel with modules under /boot and /lib/modules",
-			               get};
+			return environment_error("no kernel with modules under /boot and /lib/modules",
+			               get);
 		return kernels.back();
 	}
 	for (const Kernel &kernel : kernels)
@@ -123,8 +123,8 @@ Result<Kernel> find_kernel(const std::string &wanted)
 	std::string have;
 	for (const Kernel &kernel : kernels)
 		have += " " + kernel.release;
-	return Failure{kEnvironment, "no kernel with modules of release " + wanted,
-	               have.empty() ? get : "installed:" + have};
+	return environment_error("no kernel with modules of release " + wanted,
+	               have.empty() ? get : "installed:" + have);
 }
 
 std::vector<fs::path> module_closure(const Kernel &kernel, const std::vector<std::string> &names)

@@ -2,7 +2,7 @@
 // Finds the kernel to boot and the modules the guest needs before its root is up.
 #pragma once
 
-#include "failure.h"
+#include "status.h"
 
 #include <filesystem>
 #include <string>

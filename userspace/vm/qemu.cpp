@@ -80,8 +80,8 @@ Result<Process> Process::start(const std::vector<std::string> &command, const st
 	pid_t parent = getpid();
 	pid_t pid = fork();
 	if (pid < 0)
-		return Failure{kEnvironment, std::string("cannot start QEMU: ") + std::strerror(errno),
-		               "free some memory or processes"};
+		return environment_error(std::string("cannot start QEMU: ") + std::strerror(errno),
+		               "free some memory or processes");
 	if (pid == 0) {
 		// Ctrl-C is for us to handle, and QEMU must not outlive us.
 		setpgid(0, 0);

@@ -2,7 +2,7 @@
 // One QEMU process: its command line, its start and its end.
 #pragma once
 
-#include "failure.h"
+#include "status.h"
 #include "kernel.h"
 #include "options.h"
 

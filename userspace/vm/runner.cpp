@@ -60,8 +60,8 @@ public:
 		fs::path base = fs::temp_directory_path(ec);
 		std::string name = (ec ? fs::path("/tmp") : base) / "lockscope-vm-XXXXXX";
 		if (!mkdtemp(name.data()))
-			return Failure{kEnvironment, "cannot make " + name + ": " + std::strerror(errno),
-			               "set TMPDIR to a writable directory"};
+			return environment_error("cannot make " + name + ": " + std::strerror(errno),
+			               "set TMPDIR to a writable directory");
 		fs::create_directory(fs::path(name) / "ctl", ec);
 		return std::unique_ptr<RunDirectory>(new RunDirectory(name));
 	}
@@ -174,7 +174,7 @@ Result<int> Run::go()
 	}
 	auto qemu = Process::start(command, machine_.qemu_log);
 	if (!qemu)
-		return qemu.failure();
+		return qemu.error();
 
 	const auto start = Clock::now();
 	// A KVM that cannot run this kernel often just stays silent.
@@ -192,7 +192,7 @@ Result<int> Run::go()
 			return finished(status);
 		}
 		if (g_interrupted)
-			return Failure{kInterrupted, "interrupted, the guest is gone", ""};
+			return Error{0, "interrupted, the guest is gone", "", Exit::Interrupted};
 		if (ended)
 			return lost(false);
 		if (Clock::now() > deadline || (machine_.kvm && Clock::now() > silence && !guest_came_up())) {
@@ -209,8 +209,8 @@ Result<int> Run::finished(const std::string &status)
 	if (std::sscanf(status.c_str(), "exit %d", &code) == 1)
 		return code;
 	dir_.keep = options_.out_dir.empty();
-	return Failure{kEnvironment, "guest not ready: " + status.substr(status.find(' ') + 1, status.size() - status.find(' ') - 2),
-	               "the kernel's own words are in " + machine_.console_log};
+	return environment_error("guest not ready: " + status.substr(status.find(' ') + 1, status.size() - status.find(' ') - 2),
+	               "the kernel's own words are in " + machine_.console_log);
 }
 
 Result<int> Run::lost(bool timed_out)
@@ -219,24 +219,23 @@ Result<int> Run::lost(bool timed_out)
 	const std::string console = read_text(machine_.console_log);
 	const std::string hint = "the kernel's last words are in " + machine_.console_log;
 	if (std::string cause = cause_of_death(console); !cause.empty())
-		return Failure{kGuestLost, "guest died: " + cause, hint};
-	if (timed_out && guest_came_up())
-		return Failure{kTimedOut,
-		               "command not finished after " + std::to_string(options_.timeout_s) + " s, guest stopped",
-		               "give it longer with --timeout, or see " + machine_.console_log};
-	if (timed_out)
-		return Failure{kTimedOut,
-		               "guest not booted after " + std::to_string(options_.timeout_s) + " s",
-		               "give it longer with --timeout, or see " + machine_.console_log};
+		return Error{0, "guest died: " + cause, hint, kGuestLost};
+	if (timed_out) {
+		const char *what = guest_came_up() ? "command not finished" : "guest not booted";
+		return Error{0, what + (" after " + std::to_string(options_.timeout_s) + " s, guest stopped"),
+		             "give it longer with --timeout, or see " + machine_.console_log, kTimedOut};
+	}
 	std::string qemu_says = last_line(read_text(machine_.qemu_log));
 	if (console.empty()) {
 		if (qemu_says.empty())
 			qemu_says = "qemu-system-x86_64 cannot be run";
-		return Failure{kEnvironment, "QEMU did not start the guest: " + qemu_says,
-		               "apt-get install qemu-system-x86"};
+		return environment_error("QEMU did not start the guest: " + qemu_says,
+		               "apt-get install qemu-system-x86");
 	}
-	return Failure{kGuestLost,
-	               "guest went away without an exit status" + (qemu_says.empty() ? "" : ": " + qemu_says), hint};
+	std::string what = "guest went away without an exit status";
+	if (!qemu_says.empty())
+		what += ": " + qemu_says;
+	return Error{0, what, hint, kGuestLost};
 }
 
 Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir)
@@ -253,7 +252,7 @@ Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir
 			return result;
 		if (options.verbose)
 			std::fprintf(stderr, "lockscope: vm: KVM does not work here (%s), using TCG\n",
-			             result.failure().message.c_str());
+			             result.error().what.c_str());
 		std::error_code ec;
 		fs::remove(dir.file("qemu.log"), ec);
 		dir.keep = false;
@@ -266,35 +265,35 @@ Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir
 Result<int> run(const Options &options)
 {
 	if (options.timeout_s < 1)
-		return Failure{kUsage, "--timeout must be at least 1 s", "the default is 300"};
+		return usage_error("--timeout must be at least 1 s", "the default is 300");
 	auto kernel = find_kernel(options.kernel);
 	if (!kernel)
-		return kernel.failure();
+		return kernel.error();
 	Options made_absolute = options;
 	std::error_code ec;
 	for (const Copy &copy : options.copies)
 		if (!fs::exists(copy.source, ec))
-			return Failure{kUsage, "--copy: " + copy.source + " does not exist",
-			               "--copy takes HOST-PATH:GUEST-PATH"};
+			return usage_error("--copy: " + copy.source + " does not exist",
+			               "--copy takes HOST-PATH:GUEST-PATH");
 	if (!options.out_dir.empty()) {
 		fs::create_directories(options.out_dir, ec);
 		if (!fs::is_directory(options.out_dir))
-			return Failure{kEnvironment, "cannot make directory " + options.out_dir,
-			               "give -o a directory that can be written"};
+			return environment_error("cannot make directory " + options.out_dir,
+			               "give -o a directory that can be written");
 		made_absolute.out_dir = fs::absolute(options.out_dir).lexically_normal();
 	}
 	auto dir = RunDirectory::create();
 	if (!dir)
-		return dir.failure();
+		return dir.error();
 	auto initramfs = build_initramfs(made_absolute, *kernel, fs::current_path());
 	if (!initramfs)
-		return initramfs.failure();
+		return initramfs.error();
 	std::ofstream file((*dir)->file("initramfs"), std::ios::binary);
 	file << *initramfs;
 	file.close();
 	if (!file)
-		return Failure{kEnvironment, "cannot write " + (*dir)->file("initramfs"),
-		               "is the disk full? TMPDIR names another place"};
+		return environment_error("cannot write " + (*dir)->file("initramfs"),
+		               "is the disk full? TMPDIR names another place");
 	InterruptWatch watch;
 	return boot(made_absolute, *kernel, **dir);
 }

@@ -3,7 +3,7 @@
 // /out and the exit status, and never waits longer than it was told.
 #pragma once
 
-#include "failure.h"
+#include "status.h"
 #include "options.h"
 
 namespace lockscope::vm {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a VM run can end with besides the command's own exit status.
+#pragma once
+
+#include "util/result.h"
+
+namespace lockscope::vm {
+
+// After timeout(1): the time is up; and a number of our own that no usual
+// command uses: the guest died, or went away without a word.
+inline constexpr Exit kTimedOut{124};
+inline constexpr Exit kGuestLost{125};
+
+inline Error environment_error(std::string what, std::string hint)
+{
+	return {0, std::move(what), std::move(hint), Exit::Environment};
+}
+
+inline Error usage_error(std::string what, std::string hint)
+{
+	return {0, std::move(what), std::move(hint), Exit::Usage};
+}
+
+} // namespace lockscope::vm
