@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the scenarios' scripts inside the VM. What they leave in /out comes
+# back to the host.
+set -e
+[ -n "$LOCKSCOPE_VM" ] || {
+	echo "this loads kernel modules: run it in a VM" >&2
+	exit 2
+}
+cases=/sys/kernel/debug/lockscope_selftest
+state=/sys/kernel/debug/lockscope
+
+lockscope() { "$LS_BIN/lockscope" "$@"; }
+
+# Both reports of a store beside it.
+reports() {
+	lockscope report --format json -o "${1%.db}.json" "$1" || [ $? = 1 ]
+	lockscope report --all --format json -o "${1%.db}.all.json" "$1" || [ $? = 1 ]
+	lockscope report --all "$1" > "${1%.db}.txt" || [ $? = 1 ]
+}
+
+# cases WORD...: runs seeded cases; the write returns when they are done.
+run_cases() { echo "$*" > $cases/run; }
+
+# Records into file $1 while the cases run.
+record_cases() {
+	store=$1
+	shift
+	lockscope record -o "$store" -- sh -c 'echo "$1" > "$2"' sh "$*" $cases/run
+}

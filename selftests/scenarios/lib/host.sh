@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by scenarios, on the host. scripts/check sets LS_BIN, LS_KMOD, LS_OUT
+# and LS_RELEASE.
+: "${LS_BIN:?start me with scripts/check}" "${LS_KMOD:?}" "${LS_OUT:?}"
+
+scenarios=selftests/scenarios
+judge=$scenarios/lib/judge
+failed=0
+
+ok() { echo "ok $1"; }
+not_ok() {
+	echo "not ok $1 - $2"
+	failed=1
+}
+
+# check NAME WHY COMMAND...: one result line by the command's status.
+check() {
+	check_name=$1 check_why=$2
+	shift 2
+	if "$@"; then ok "$check_name"; else not_ok "$check_name" "$check_why"; fi
+}
+
+# boot NAME [OPTION]... -- SCRIPT [ARGUMENT]...: runs guest/SCRIPT in a VM with
+# the driver of seeded cases loaded; results come to $LS_OUT/NAME. Returns the
+# script's status. Modules given as options are loaded early, in order.
+boot() {
+	boot_name=$1
+	shift
+	boot_options=
+	while [ "$1" != -- ]; do
+		boot_options="$boot_options $(quote "$1")"
+		shift
+	done
+	shift
+	boot_script=$1
+	shift
+	rm -rf "${LS_OUT:?}/$boot_name"
+	eval "\"\$LS_BIN/lockscope\" vm run -o \"\$LS_OUT/\$boot_name\" $boot_options -- env \
+		LS_BIN=\"\$LS_BIN\" LS_KMOD=\"\$LS_KMOD\" LS_RELEASE=\"\${LS_RELEASE:-}\" \
+		sh \"\$scenarios/guest/\$boot_script\" \"\$@\"" \
+		> "$LS_OUT/$boot_name.stdout" 2> "$LS_OUT/$boot_name.stderr"
+	boot_status=$?
+	console_clean "$boot_name"
+	if [ $boot_status != 0 ]; then
+		not_ok "$boot_name" "the guest's script ended with status $boot_status: $(tail -n 1 "$LS_OUT/$boot_name.stderr")"
+	fi
+	return $boot_status
+}
+
+quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }
+
+# What a kernel says when something went badly wrong. Findings of LockScope
+# itself begin with "WARNING: possible" and are none of it.
+trouble='BUG: |WARNING: CPU|Oops|general protection fault|unable to handle|Kernel panic|rcu.*(detected stalls|self-detected stall|expedited stalls|starved)|soft lockup|hard LOCKUP|blocked for more than|refcount_t:|stack guard page|scheduling while atomic|list_(add|del) corruption|kernel stack overflow|Bad page|corrupted'
+
+console_clean() {
+	if [ ! -s "$LS_OUT/$1/console.log" ]; then
+		not_ok "$1: console" "no console.log"
+	elif grep -aE "$trouble" "$LS_OUT/$1/console.log" > "$LS_OUT/$1.trouble"; then
+		not_ok "$1: console clean" "$(head -n 1 "$LS_OUT/$1.trouble" | tr -d '\r')"
+	else
+		ok "$1: console clean"
+	fi
+}
+
+# no_losses NAME REPORT.json
+no_losses() {
+	losses=$(jq -r '.losses | to_entries | map(select(.value != 0) | "\(.key) \(.value)") | join(", ")' "$2")
+	check "$1: no losses" "$losses" [ -z "$losses" ]
+}

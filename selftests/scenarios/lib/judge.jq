@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+# Compares a report with the table of seeded cases. Use lib/judge.
+#
+# Input: a lockscope-report/1. $list: the table, one case a line,
+# "NAME fault|twin KIND PATTERN...". $wanted: names to judge, [] for all.
+#
+# A finding belongs to the cases whose functions its stacks show: every function
+# of a case begins with the case's name, and the longest name that fits wins. It
+# is no finding where a filter hides it.
+
+def cases:
+  $list | split("\n") | map(select(length > 0) | split(" ")
+    | { name: .[0], verdict: .[1], kind: .[2], patterns: .[3:] | map(select(length > 0)) });
+
+def stack_frames: [.edges[]? | (.from_stack[]?, .to_stack[]?)];
+
+# Longest name first, so that the first that fits is the one.
+def case_of($function; $names):
+  first($names[] as $name | select($function | startswith($name + "_")) | $name) // null;
+
+def cases_of($names):
+  [stack_frames[] | select(.module == "ls_selftest") | .function | case_of(.; $names)]
+  | map(select(. != null)) | unique;
+
+# "name" fits a whole word of a class's name, "name*" the beginning of one.
+def as_regex:
+  gsub("(?<c>[][().+?^$|\\\\{}])"; "\\\(.c)")
+  | if endswith("*") then "(^|[^A-Za-z0-9_])" + .[:-1]
+    else "(^|[^A-Za-z0-9_])" + . + "($|[^A-Za-z0-9_])" end;
+
+def missing_patterns($patterns):
+  [.classes[].name] as $names
+  | [$patterns[] | . as $p | select(any($names[]; test($p | as_regex)) | not)];
+
+def brief: { id, kind, title, classes: [.classes[].name] };
+
+def verdict_of_fault($case; $findings):
+  [$findings[] | select(.cases | index($case.name))] as $mine
+  | [$mine[] | select(.kind == $case.kind)] as $right
+  | if ($mine | length) == 0 then { ok: false, why: "not reported" }
+    elif ($right | length) == 0 then
+      { ok: false, why: "reported as \([$mine[].kind] | unique | join(", "))" }
+    elif any($right[]; missing_patterns($case.patterns) == []) then
+      { ok: true, id: $right[0].id, confidence: $right[0].confidence }
+    else { ok: false,
+           why: "no class is named \($right[0] | missing_patterns($case.patterns) | join(", ")): \([$right[0].classes[].name] | join(" | "))" }
+    end;
+
+# A finding across several cases speaks against a twin only when all are twins.
+def verdict_of_twin($case; $findings; $faults):
+  [$findings[] | select((.cases | index($case.name)) and (.cases - $faults == .cases))] as $mine
+  | if ($mine | length) == 0 then { ok: true }
+    else { ok: false, why: "reported: \($mine[0].title // $mine[0].kind)", id: $mine[0].id } end;
+
+cases as $cases
+| ($cases | map(.name) | sort_by(-length)) as $names
+| ($cases | map(select(.verdict == "fault") | .name)) as $faults
+| [.findings[] | select(any(.filters[]?; .hidden) | not) | . + { cases: cases_of($names) }] as $findings
+| [$cases[] | select(($wanted | length) == 0 or (.name as $n | $wanted | index($n)))] as $judged
+| { faults: [$judged[] | select(.verdict == "fault")
+      | . as $c | { name } + verdict_of_fault($c; $findings)],
+    twins: [$judged[] | select(.verdict == "twin")
+      | . as $c | { name } + verdict_of_twin($c; $findings; $faults)],
+    others: [$findings[] | select(.cases == []) | brief],
+    losses: (.losses // {}) }
