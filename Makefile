@@ -16,7 +16,7 @@ modules:
 
 # Installs what is missing, builds, shows the tool at work in a VM.
 demo:
-	@scripts/deps vm
+	@scripts/deps vm demo
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
 
