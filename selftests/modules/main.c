@@ -6,6 +6,8 @@
  *   about  one case a line: NAME, a tab and what it is about
  *   run    write words: a NAME, NAME:N for its Nth side alone, or one of all,
  *          faults, twins. The write returns when everything has run.
+ *   sleep  write N: tasks sleep in lock functions for N milliseconds. The write
+ *          returns once they have been started.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -186,6 +188,27 @@ static const struct file_operations ls_run_fops = {
 	.llseek = noop_llseek,
 };
 
+static ssize_t ls_sleep_write(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
+{
+	unsigned int ms;
+	int ret = kstrtouint_from_user(ubuf, len, 10, &ms);
+
+	if (ret)
+		return ret;
+	if (test_and_set_bit(0, &ls_busy))
+		return -EBUSY;
+	ret = ls_sleepers_start(ms);
+	clear_bit(0, &ls_busy);
+	return ret ? ret : len;
+}
+
+static const struct file_operations ls_sleep_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = ls_sleep_write,
+	.llseek = noop_llseek,
+};
+
 static int __init ls_selftest_init(void)
 {
 	ls_dir = debugfs_create_dir("lockscope_selftest", NULL);
@@ -194,12 +217,14 @@ static int __init ls_selftest_init(void)
 	debugfs_create_file("list", 0444, ls_dir, NULL, &ls_list_fops);
 	debugfs_create_file("about", 0444, ls_dir, NULL, &ls_about_fops);
 	debugfs_create_file("run", 0200, ls_dir, NULL, &ls_run_fops);
+	debugfs_create_file("sleep", 0200, ls_dir, NULL, &ls_sleep_fops);
 	return 0;
 }
 
 static void __exit ls_selftest_exit(void)
 {
 	debugfs_remove(ls_dir);
+	ls_sleepers_wait();
 }
 
 module_init(ls_selftest_init);

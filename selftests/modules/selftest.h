@@ -109,4 +109,12 @@ void ls_broken(const char *function, const char *what);
 /* True once per run: forget and return whether a requirement was broken. */
 bool ls_was_broken(void);
 
+/*
+ * Put tasks to sleep in interruptible, killable and timed lock functions for @ms
+ * milliseconds. Returns when all have been started; waits for earlier ones.
+ * Callers see to it that only one is in here at a time.
+ */
+int ls_sleepers_start(unsigned int ms);
+void ls_sleepers_wait(void);
+
 #endif /* LS_SELFTEST_H */
