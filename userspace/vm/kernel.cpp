@@ -2,6 +2,7 @@
 #include "kernel.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -13,15 +14,13 @@ namespace fs = std::filesystem;
 namespace lockscope::vm {
 namespace {
 
-// Trees that may hold boot/ and lib/modules/. The second is where scripts/deps
-// unpacks the packages when they cannot be installed.
+// Trees that may hold boot/ and lib/modules/: the machine's own, and one where
+// kernel packages were unpacked without being installed (dpkg -x).
 std::vector<fs::path> roots()
 {
-	std::vector<fs::path> all;
+	std::vector<fs::path> all = {"/"};
 	if (const char *extra = std::getenv("LOCKSCOPE_KERNEL_ROOT"); extra && *extra)
-		all.emplace_back(extra);
-	all.emplace_back("/");
-	all.emplace_back(fs::current_path() / "out/kernel");
+		all.emplace_back(fs::absolute(extra));
 	return all;
 }
 
