@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "log_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lockscope::test {
+
+namespace {
+
+template <std::size_t N>
+void fill(char (&field)[N], const std::string &text)
+{
+	std::memset(field, 0, N);
+	std::memcpy(field, text.data(), std::min(text.size(), N - 1));
+}
+
+template <typename T>
+void append(std::vector<std::byte> &out, const T &item)
+{
+	const auto *bytes = reinterpret_cast<const std::byte *>(&item);
+	out.insert(out.end(), bytes, bytes + sizeof(T));
+}
+
+} // namespace
+
+LogBuilder::LogBuilder(std::uint64_t instance)
+{
+	auto &info = image_.info;
+	info.abi_major = LS_ABI_MAJOR;
+	info.abi_minor = LS_ABI_MINOR;
+	info.active = 1;
+	info.instance = instance;
+	fill(info.release, "6.1.0-test-amd64");
+}
+
+template <typename Raw>
+void LogBuilder::put(Raw record, ls_rec_type type, const std::vector<std::byte> &tail)
+{
+	record.hdr.len = static_cast<__u32>(sizeof(Raw) + tail.size());
+	record.hdr.type = type;
+	append(image_.log, record);
+	image_.log.insert(image_.log.end(), tail.begin(), tail.end());
+	image_.info.log_bytes = image_.log.size();
+}
+
+void LogBuilder::raw(const void *data, std::size_t size)
+{
+	const auto *bytes = static_cast<const std::byte *>(data);
+	image_.log.insert(image_.log.end(), bytes, bytes + size);
+	image_.info.log_bytes = image_.log.size();
+}
+
+std::uint64_t LogBuilder::ip(const std::string &function, std::uint32_t offset)
+{
+	auto [base, added] = functions_.try_emplace(function, 0xffffffff81000000u + functions_.size() * 0x1000);
+	auto [at, first] = ips_.try_emplace({function, offset}, base->second + offset);
+	return at->second;
+}
+
+std::uint32_t LogBuilder::val(const Lock &lock, const Task &task) const
+{
+	return lock.cls | std::uint32_t{lock.read} << LS_VAL_READ_SHIFT |
+	       (lock.try_lock ? LS_VAL_TRY : 0) | std::uint32_t{task.level} << LS_VAL_LEVEL_SHIFT;
+}
+
+std::uint64_t LogBuilder::address(const Lock &lock) const
+{
+	return lock.address ? lock.address : 0xffffffff82000000u + lock.cls * 64;
+}
+
+std::uint32_t LogBuilder::add_class(const std::string &name, ls_kind kind, ls_origin origin,
+				    std::uint32_t offset, std::uint32_t object_size,
+				    const std::string &module)
+{
+	ls_rec_class record{};
+	record.id = record.canonical = ++classes_;
+	record.kind = static_cast<__u8>(kind);
+	record.origin = static_cast<__u8>(origin);
+	record.offset = offset;
+	record.object_size = object_size;
+	fill(record.module, module);
+	fill(record.name, name);
+	put(record, LS_REC_CLASS);
+	image_.info.classes = classes_;
+	return classes_;
+}
+
+std::uint32_t LogBuilder::chain(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
+				std::uint32_t count)
+{
+	std::uint32_t parent = 0;
+	auto step = [&](const Lock &lock, std::uint32_t n) {
+		auto [at, added] = chains_.try_emplace(
+			{parent, val(lock, task)}, static_cast<std::uint32_t>(image_.chains.size() + 1));
+		if (added)
+			image_.chains.push_back({parent, val(lock, task), ip(lock.function, 16), 0, 0});
+		image_.chains[at->second - 1].count += n;
+		parent = at->second;
+	};
+	for (const auto &lock : held)
+		step(lock, 0);
+	step(acquired, count);
+	image_.info.chains = static_cast<__u32>(image_.chains.size());
+	image_.info.acquisitions += count;
+	image_.info.level_acquisitions[task.level] += count;
+	return parent;
+}
+
+std::uint32_t LogBuilder::acquire(const Task &task, const std::vector<Lock> &held, const Lock &acquired)
+{
+	ls_rec_stack stack{};
+	stack.id = ++stacks_;
+	stack.nr = static_cast<__u32>(std::min<std::size_t>(task.stack.size() + 1, LS_STACK_FRAMES));
+	std::vector<std::byte> frames;
+	/* A lock and the one before it come from different lines. */
+	append(frames, ip(acquired.function, 32));
+	for (std::size_t i = 0; i + 1 < stack.nr; i++)
+		append(frames, ip(task.stack[i], 64));
+	put(stack, LS_REC_STACK, frames);
+
+	ls_rec_sight sight{};
+	sight.time_ns = (sights_ + 1) * 1000;
+	sight.new_mask = held.empty() ? 0 : (std::uint64_t{1} << held.size()) - 1;
+	sight.ip = ip(acquired.function, 32);
+	sight.lock = address(acquired);
+	sight.val = val(acquired, task);
+	sight.chain = chain(task, held, acquired, 1);
+	sight.stack = stack.id;
+	sight.pid = task.pid;
+	sight.tgid = task.pid;
+	sight.task_flags = task.flags;
+	sight.nr_held = static_cast<__u16>(held.size());
+	sight.cpu = task.cpu;
+	fill(sight.comm, task.comm);
+	std::vector<std::byte> tail;
+	for (const auto &lock : held)
+		append(tail, ls_held_rec{val(lock, task), 0, ip(lock.function, 16), address(lock)});
+	put(sight, LS_REC_SIGHT, tail);
+	image_.info.sights = sights_ + 1;
+	return sights_++;
+}
+
+void LogBuilder::acquire_again(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
+			       std::uint32_t count)
+{
+	chain(task, held, acquired, count);
+}
+
+void LogBuilder::inversion(std::uint32_t cls, bool same, std::uint32_t first, std::uint32_t second)
+{
+	ls_rec_inversion record{};
+	record.class_id = cls;
+	record.same_instance = same;
+	record.first = first;
+	record.second = second;
+	put(record, LS_REC_INVERSION);
+}
+
+void LogBuilder::finding(const std::vector<std::uint32_t> &classes)
+{
+	ls_rec_finding record{};
+	record.id = ++findings_;
+	record.kind = LS_FINDING_ORDER_CYCLE;
+	record.nr_edges = static_cast<__u16>(classes.size());
+	std::vector<std::byte> tail;
+	for (std::size_t i = 0; i < classes.size(); i++)
+		append(tail, ls_finding_edge{classes[i], classes[(i + 1) % classes.size()], LS_DEP_EN, 0});
+	put(record, LS_REC_FINDING, tail);
+	image_.info.findings = findings_;
+}
+
+void LogBuilder::reset()
+{
+	struct {
+		ls_rec hdr;
+	} record{};
+	put(record, LS_REC_RESET);
+}
+
+Image LogBuilder::image() const
+{
+	LogBuilder copy = *this;
+	for (const auto &[place, address] : ips_) {
+		ls_rec_symbol record{};
+		record.ip = address;
+		record.offset = place.second;
+		record.size = 256;
+		fill(record.function, place.first);
+		fill(record.module, "vmlinux");
+		copy.put(record, LS_REC_SYMBOL);
+	}
+	return copy.image_;
+}
+
+} // namespace lockscope::test

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+// Builds what a device would offer: a log, counters, chains. Addresses are made
+// up; names come from symbol records, as for modules that have gone.
+#pragma once
+
+#include "source/source.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lockscope::test {
+
+/// A lock as an acquisition shows it.
+struct Lock {
+	std::uint32_t cls = 0;
+	std::uint64_t address = 0; ///< 0: the same for the whole class
+	ls_read read = LS_EXCLUSIVE;
+	std::string function = "lock_it"; ///< where it is taken
+	bool try_lock = false;
+};
+
+struct Task {
+	std::uint32_t pid = 100;
+	std::string comm = "task";
+	std::uint32_t flags = 0; ///< LS_TASK_*
+	ls_level level = LS_TASK;
+	std::uint16_t cpu = 0;
+	/// Functions from the caller of the acquiring one outwards.
+	std::vector<std::string> stack;
+};
+
+class LogBuilder {
+public:
+	explicit LogBuilder(std::uint64_t instance = 1);
+
+	std::uint32_t add_class(const std::string &name, ls_kind kind = LS_KIND_SPINLOCK,
+				ls_origin origin = LS_ORIGIN_STATIC, std::uint32_t offset = 0,
+				std::uint32_t object_size = 0, const std::string &module = "vmlinux");
+	/// @held oldest first, then @acquired is taken. Adds the stack, the sight
+	/// and the chains; returns the sight's ordinal.
+	std::uint32_t acquire(const Task &task, const std::vector<Lock> &held, const Lock &acquired);
+	/// The same without a sight: only chains.
+	void acquire_again(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
+			   std::uint32_t count = 1);
+	void inversion(std::uint32_t cls, bool same, std::uint32_t first, std::uint32_t second);
+	void finding(const std::vector<std::uint32_t> &classes);
+	void reset();
+	/// Any bytes at all; the caller sees to their framing.
+	void raw(const void *data, std::size_t size);
+
+	/// The image so far, symbols at its end.
+	Image image() const;
+	const std::vector<std::byte> &log() const { return image_.log; }
+	ls_info &info() { return image_.info; }
+	std::vector<ls_prim_info> &prims() { return image_.prims; }
+
+private:
+	std::uint64_t ip(const std::string &function, std::uint32_t offset);
+	std::uint32_t val(const Lock &lock, const Task &task) const;
+	std::uint64_t address(const Lock &lock) const;
+	std::uint32_t chain(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
+			    std::uint32_t count);
+	template <typename Raw>
+	void put(Raw record, ls_rec_type type, const std::vector<std::byte> &tail = {});
+
+	Image image_;
+	std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> ips_;
+	std::map<std::string, std::uint64_t> functions_;
+	std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chains_;
+	std::uint32_t sights_ = 0, stacks_ = 0, classes_ = 0, findings_ = 0;
+};
+
+} // namespace lockscope::test

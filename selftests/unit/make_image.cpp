@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+// make_image FILE [abi|broken|malformed]: an image with one lock-order fault,
+// for tests that run the programs.
+#include "log_builder.h"
+
+#include "util/file.h"
+
+#include <cstdio>
+#include <string>
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return 2;
+	const std::string how = argc > 2 ? argv[2] : "";
+	LogBuilder log;
+	const auto foo = log.add_class("foo_lock", LS_KIND_SPINLOCK);
+	const auto bar = log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
+	log.acquire({.pid = 10, .comm = "opener", .stack = {"foo_open", "__x64_sys_openat", "do_syscall_64"}},
+		    {{.cls = foo, .function = "foo_open"}}, {.cls = bar, .function = "bar_get"});
+	log.acquire({.pid = 20, .comm = "worker", .stack = {"bar_ioctl", "__x64_sys_ioctl", "do_syscall_64"}},
+		    {{.cls = bar, .function = "bar_ioctl"}}, {.cls = foo, .function = "foo_put"});
+	if (how == "abi")
+		log.info().abi_major = LS_ABI_MAJOR + 1;
+	if (how == "malformed") {
+		ls_rec_symbol record{};
+		record.hdr = {sizeof(record), LS_REC_SYMBOL, 0};
+		for (char &c : record.function)
+			c = 'x';
+		log.raw(&record, sizeof(record));
+	}
+	if (how == "broken") {
+		const ls_rec record{12, LS_REC_CLASS, 0};
+		log.raw(&record, sizeof(record));
+	}
+	auto written = write_file(argv[1], encode_image(log.image()));
+	if (!written)
+		std::fprintf(stderr, "%s\n", written.error().what.c_str());
+	return written ? 0 : 3;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/context.h"
+
+#include <span>
+
+namespace lockscope {
+
+namespace {
+
+/// A function whose callee is the entry point.
+struct Dispatcher {
+	const char *function;
+	EntryKind kind;
+};
+
+/*
+ * Innermost wins within a level: a work function may run a nested one. Names
+ * as of 6.1; handle_softirqs is __do_softirq since 6.10, and
+ * __flush_smp_call_function_queue had no underscores before 5.19.
+ */
+constexpr Dispatcher kHardirq[] = {{"__handle_irq_event_percpu", EntryKind::Irq},
+				   {"__hrtimer_run_queues", EntryKind::Hrtimer},
+				   {"__flush_smp_call_function_queue", EntryKind::Ipi},
+				   {"flush_smp_call_function_queue", EntryKind::Ipi},
+				   {"irq_work_run_list", EntryKind::Ipi},
+				   {"irq_work_single", EntryKind::Ipi}};
+constexpr Dispatcher kSoftirq[] = {{"call_timer_fn", EntryKind::Timer},
+				   {"__hrtimer_run_queues", EntryKind::Hrtimer},
+				   {"tasklet_action_common", EntryKind::Tasklet},
+				   {"__napi_poll", EntryKind::Softirq},
+				   {"rcu_do_batch", EntryKind::Softirq},
+				   {"handle_softirqs", EntryKind::Softirq},
+				   {"__do_softirq", EntryKind::Softirq}};
+constexpr Dispatcher kTask[] = {{"process_one_work", EntryKind::Work},
+				{"do_one_initcall", EntryKind::Init},
+				{"kthread", EntryKind::Kthread},
+				{"asm_exc_page_fault", EntryKind::Fault}};
+
+std::span<const Dispatcher> dispatchers(std::uint32_t level)
+{
+	if (level == LS_TASK)
+		return kTask;
+	if (level == LS_SOFTIRQ)
+		return kSoftirq;
+	return kHardirq;
+}
+
+/// "__x64_sys_openat" -> "openat"; empty for anything else.
+std::string system_call(const std::string &function)
+{
+	for (const char *prefix : {"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_"})
+		if (function.rfind(prefix, 0) == 0)
+			return function.substr(std::string(prefix).size());
+	return {};
+}
+
+const char *kind_words(EntryKind kind)
+{
+	switch (kind) {
+	case EntryKind::Syscall:
+		return "system call";
+	case EntryKind::Fault:
+		return "page fault";
+	case EntryKind::Work:
+		return "work function";
+	case EntryKind::Kthread:
+		return "kernel thread";
+	case EntryKind::Init:
+		return "init function";
+	case EntryKind::Timer:
+		return "timer";
+	case EntryKind::Hrtimer:
+		return "hrtimer";
+	case EntryKind::Tasklet:
+		return "tasklet";
+	case EntryKind::Softirq:
+		return "softirq";
+	case EntryKind::Irq:
+		return "interrupt handler";
+	case EntryKind::Ipi:
+		return "inter-processor call";
+	case EntryKind::Nmi:
+		return "NMI";
+	case EntryKind::Unknown:
+		break;
+	}
+	return "";
+}
+
+} // namespace
+
+std::string plain_function(const std::string &function)
+{
+	return function.substr(0, function.find('.', 1));
+}
+
+Context context_of(const Model &model, const Sight &sight)
+{
+	Context context;
+	context.run = sight.run;
+	context.pid = sight.pid;
+	context.task_flags = sight.task_flags;
+	context.level = level_of(sight.acquired.val);
+	context.comm = sight.comm;
+	if (context.level == LS_NMI)
+		context.kind = EntryKind::Nmi;
+
+	std::vector<std::string> functions;
+	for (auto frame : sight.stack)
+		functions.push_back(plain_function(model[frame].function));
+	auto enter = [&](EntryKind kind, std::string entry, std::size_t at) {
+		context.kind = kind;
+		context.entry = std::move(entry);
+		if (at > 0)
+			context.callee = functions[at - 1];
+	};
+	for (std::size_t i = 0; i < functions.size(); i++) {
+		for (const auto &dispatcher : dispatchers(context.level)) {
+			if (functions[i] != dispatcher.function)
+				continue;
+			if (dispatcher.kind == EntryKind::Fault)
+				enter(dispatcher.kind, "", i);
+			else if (i > 0)
+				enter(dispatcher.kind, functions[i - 1], i - 1);
+			else
+				enter(dispatcher.kind, functions[i], i);
+			return context;
+		}
+		if (context.level == LS_TASK)
+			if (auto call = system_call(functions[i]); !call.empty()) {
+				enter(EntryKind::Syscall, call, i);
+				return context;
+			}
+	}
+	return context;
+}
+
+std::string Context::key() const
+{
+	std::string key = std::to_string(run) + ":" + std::to_string(level) + ":";
+	if (level == LS_TASK && !(worker() && !entry.empty()))
+		return key + std::to_string(pid);
+	return key + entry + ">" + callee;
+}
+
+std::string Context::describe() const
+{
+	std::string words = kind_words(kind);
+	if (words.empty()) {
+		static constexpr const char *levels[LS_NR_LEVELS] = {"task", "softirq", "hardirq", "NMI"};
+		return kernel_thread() ? "kernel thread" : levels[level];
+	}
+	return entry.empty() ? words : words + " " + entry;
+}
+
+} // namespace lockscope

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+// In which context an acquisition ran, and where that context was entered.
+#pragma once
+
+#include "analysis/model.h"
+
+#include <string>
+
+namespace lockscope {
+
+enum class EntryKind {
+	Unknown,
+	Syscall,
+	Fault,
+	Work,
+	Kthread,
+	Init, ///< init function of the kernel or a module
+	Timer,
+	Hrtimer,
+	Tasklet,
+	Softirq,
+	Irq,
+	Ipi,
+	Nmi
+};
+
+struct Context {
+	EntryKind kind = EntryKind::Unknown;
+	std::string entry; ///< function, or system call, that was entered; may be empty
+	std::string callee; ///< what the entry called: tells users of one dispatcher apart
+	std::uint32_t run = 0, pid = 0, task_flags = 0;
+	std::uint32_t level = LS_TASK;
+	std::string comm;
+
+	/// Two sights with different keys may run at the same time. Tasks are
+	/// told apart by their id, interrupts and work items by what they run
+	/// [detection.md 6; RELAY 4.3].
+	std::string key() const;
+	/// "system call openat", "work function foo_work", "task"
+	std::string describe() const;
+	bool init() const { return kind == EntryKind::Init || (task_flags & LS_TASK_INIT_CODE); }
+	bool worker() const { return task_flags & LS_TASK_WORKER; }
+	bool kernel_thread() const { return (task_flags & LS_TASK_KTHREAD) && !worker(); }
+	/// One run of the entry ends before the next begins.
+	bool serialised() const
+	{
+		return kind == EntryKind::Timer || kind == EntryKind::Hrtimer ||
+		       kind == EntryKind::Tasklet || kind == EntryKind::Irq || kind == EntryKind::Work;
+	}
+};
+
+Context context_of(const Model &model, const Sight &sight);
+
+/// Function without the suffixes compilers add to clones ("f.isra.0" -> "f").
+std::string plain_function(const std::string &function);
+
+} // namespace lockscope

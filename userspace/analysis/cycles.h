@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+// Cycle search over a whole lock-order graph.
+#pragma once
+
+#include "lockclass/abi.h"
+
+extern "C" {
+#include "lockclass/graph.h"
+}
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace lockscope {
+
+/// Longest cycle searched for, in edges; longer ones are not reported.
+inline constexpr std::uint32_t kMaxCycle = 8;
+
+/// Owner of an ls_graph and its memory. Nodes are 0 .. nodes - 1, edges are
+/// 1 .. size().
+class Graph {
+public:
+	Graph(std::uint32_t nodes, std::uint32_t edges);
+
+	/// Index of the edge, 0 when there is no room.
+	std::uint32_t add(std::uint32_t from, std::uint32_t to, std::uint32_t kinds);
+	std::uint32_t find(std::uint32_t from, std::uint32_t to) const;
+	const ls_graph_edge &edge(std::uint32_t index) const { return graph_.edges[index]; }
+	std::uint32_t size() const { return graph_.nr_edges; }
+	std::uint32_t nodes() const { return graph_.max_nodes; }
+	const ls_graph &raw() const { return graph_; }
+
+	/// Edge indices of the shortest strong cycle that begins with @index;
+	/// empty when there is none of at most @max_len edges. It may pass a
+	/// class twice, see find_cycles().
+	std::vector<std::uint32_t> shortest_cycle(std::uint32_t index, std::uint32_t kinds,
+						  std::uint32_t max_len, ls_graph_filter filter = nullptr,
+						  void *cookie = nullptr);
+
+private:
+	struct Free {
+		void operator()(void *memory) const;
+	};
+	std::unique_ptr<void, Free> memory_;
+	ls_graph graph_{};
+};
+
+/// Edges in order; the class sequence is rotated so that the smallest node
+/// comes first, and no class occurs twice.
+using Cycle = std::vector<std::uint32_t>;
+
+/// For every edge inside a strongly connected component its shortest strong
+/// cycle, duplicates united, shortest first. Components by Tarjan's algorithm
+/// [Depth-first search and linear graph algorithms, 1972], without recursion.
+/// A shortest walk that passes a class in both reader states is cut down to the
+/// cycle it contains, which is strong as well.
+std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len = kMaxCycle);
+
+/// Component number of every node; nodes alone in theirs get 0.
+std::vector<std::uint32_t> components(const Graph &graph);
+
+/// One kind (LS_DEP_*) for every edge of a cycle such that it is strong as a
+/// whole, preferring EN, then SN, ER, SR; nothing when the kinds allow none.
+std::optional<std::vector<std::uint32_t>> strong_kinds(const std::vector<std::uint32_t> &kinds);
+
+} // namespace lockscope

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every reason to distrust a finding, and what each may hide by mistake.
+ *
+ *   filter                  hides when                          may hide
+ *   gate-lock               a lock is held exclusively on       paths never run while
+ *                           every path seen to every edge       recording that lack it
+ *   one-context-only        one kernel thread did all of it     a second thread of the
+ *                                                               same code, not yet seen
+ *   initialisation-only     an edge ran only in the init code   init code that publishes
+ *                           of the module that owns its lock    the lock before it is done
+ *   same-instance-excluded  instances seen cannot close the     objects related in a way
+ *                           cycle                               that was not seen
+ *   cannot-run-in-parallel  one timer, tasklet or handler did   two timers with one
+ *                           all of it, along one call path      function
+ *
+ * Where the reason is only likely the filter demotes: severity warning instead
+ * of error. Nothing is deleted; --all shows hidden findings. [DLOS D2; RELAY 4.3]
+ */
+#include "analysis/filters.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+namespace lockscope {
+
+namespace {
+
+/* Disjoint objects have to be seen this often before they prove anything. */
+constexpr std::size_t kProvingPairs = 2;
+
+const Sight &sight_of(const Model &model, const Witness &witness)
+{
+	return model.sights[witness.sight];
+}
+
+bool every_witness(const Finding &finding, const std::function<bool(const Witness &)> &test)
+{
+	for (const auto &edge : finding.edges)
+		if (!std::all_of(edge.witnesses.begin(), edge.witnesses.end(), test))
+			return false;
+	return true;
+}
+
+std::set<std::string> context_keys(const Finding &finding)
+{
+	std::set<std::string> keys;
+	for (const auto &edge : finding.edges)
+		for (const auto &witness : edge.witnesses)
+			keys.insert(witness.context.key());
+	return keys;
+}
+
+/* The gate's entry in a sight's held stack, taken exclusively. */
+const Held *held_gate(const Sight &sight, ClassId gate)
+{
+	for (const auto &held : sight.held)
+		if (held.cls == gate && read_of(held.val) == LS_EXCLUSIVE)
+			return &held;
+	return nullptr;
+}
+
+/* The instance hash of @cls in a witness of the edge from -> to. */
+const Held *member(const Model &model, const Witness &witness, ClassId cls)
+{
+	const Sight &sight = sight_of(model, witness);
+	if (sight.held[witness.position].cls == cls)
+		return &sight.held[witness.position];
+	return sight.acquired.cls == cls ? &sight.acquired : nullptr;
+}
+
+enum class GateProof { Same, Unknown, Differs };
+
+/* Is the gate one lock for all sides? Either the very same instance, or the
+ * lock of the object that a lock of the cycle lies in, on every side. */
+GateProof prove_gate(const Model &model, const Finding &finding, ClassId gate)
+{
+	if (model[gate].global())
+		return GateProof::Same;
+	std::set<std::uint64_t> instances;
+	std::set<std::uint32_t> runs;
+	bool unknown = false;
+	for (const auto &edge : finding.edges)
+		for (const auto &witness : edge.witnesses) {
+			const Held *held = held_gate(sight_of(model, witness), gate);
+			if (!held || held->instance == 0)
+				unknown = true;
+			else
+				instances.insert(held->instance);
+			runs.insert(sight_of(model, witness).run);
+		}
+	/* Instances of different boots cannot be compared. */
+	if (unknown || instances.empty() || runs.size() > 1)
+		return GateProof::Unknown;
+	if (instances.size() == 1)
+		return GateProof::Same;
+	for (ClassId cls : finding.classes) {
+		bool same_object = true;
+		for (const auto &edge : finding.edges) {
+			if (edge.from != cls && edge.to != cls)
+				continue;
+			for (const auto &witness : edge.witnesses) {
+				const Held *lock = member(model, witness, cls);
+				const Held *held = held_gate(sight_of(model, witness), gate);
+				same_object = same_object && lock && held && lock->object != 0 &&
+					      lock->object == held->object;
+			}
+		}
+		/* The class is on two edges only; longer cycles have sides
+		 * that it does not touch. */
+		if (same_object && finding.edges.size() == 2)
+			return GateProof::Same;
+	}
+	return GateProof::Differs;
+}
+
+void gate_lock(const Model &model, Finding &finding, const std::vector<const ChainFacts *> &facts)
+{
+	if (facts.empty())
+		return;
+	std::set<ClassId> gates;
+	bool first = true;
+	auto restrict_to = [&](const std::set<ClassId> &held) {
+		if (first) {
+			gates = held;
+			first = false;
+			return;
+		}
+		std::erase_if(gates, [&](ClassId cls) { return !held.count(cls); });
+	};
+	for (const auto &edge : finding.edges)
+		for (const auto &witness : edge.witnesses) {
+			std::set<ClassId> held;
+			for (const auto &entry : sight_of(model, witness).held)
+				if (entry.cls != kNoClass && read_of(entry.val) == LS_EXCLUSIVE)
+					held.insert(entry.cls);
+			restrict_to(held);
+		}
+	for (const auto *fact : facts)
+		if (fact && fact->any)
+			restrict_to(fact->exclusive);
+	for (ClassId cls : finding.classes)
+		gates.erase(cls);
+
+	for (ClassId gate : gates) {
+		const std::string &gate_name = model[gate].name;
+		switch (prove_gate(model, finding, gate)) {
+		case GateProof::Same:
+			finding.filters.push_back(
+				{"gate-lock", true, gate_name + " is held exclusively on every side"});
+			return;
+		case GateProof::Unknown:
+			finding.filters.push_back({"gate-lock", false,
+						   gate_name + " is held exclusively on every side, but "
+							       "whether it is one lock is not known"});
+			return;
+		case GateProof::Differs:
+			break;
+		}
+	}
+}
+
+/* "kswapd0", "ksoftirqd/1": one of several threads that run the same code. */
+bool one_of_many(const std::string &comm)
+{
+	return comm.find('/') != comm.npos ||
+	       (!comm.empty() && std::isdigit(static_cast<unsigned char>(comm.back())));
+}
+
+void one_context_only(Finding &finding)
+{
+	if (context_keys(finding).size() != 1)
+		return;
+	const Context &context = finding.edges.front().shown().context;
+	if (context.level != LS_TASK || context.worker())
+		return; /* judged by its entry, see cannot_run_in_parallel() */
+	const std::string who = context.comm + "-" + std::to_string(context.pid);
+	if (context.kernel_thread() && !one_of_many(context.comm))
+		finding.filters.push_back(
+			{"one-context-only", true, "kernel thread " + who + " did all of it"});
+	else
+		finding.filters.push_back({"one-context-only", false,
+					   "only " + who + " did it so far; another task may do the same"});
+}
+
+void initialisation_only(const Model &model, Finding &finding)
+{
+	for (std::size_t i = 0; i < finding.edges.size(); i++) {
+		const auto &edge = finding.edges[i];
+		if (!std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
+				 [](const Witness &w) { return w.context.init(); }))
+			continue;
+		/* Nobody else can have a module's own lock before its init
+		 * function has handed it out. */
+		bool owned = false;
+		std::string owner;
+		for (auto frame : sight_of(model, edge.shown()).stack)
+			if (const auto &code = model[frame];
+			    !code.module.empty() && code.module != "vmlinux" &&
+			    (code.module == model[edge.from].module || code.module == model[edge.to].module)) {
+				owned = true;
+				owner = code.module;
+			}
+		const std::string sides = model[edge.from].name + " -> " + model[edge.to].name;
+		if (owned)
+			finding.filters.push_back({"initialisation-only", true,
+						   sides + " only in init code of " + owner +
+							   ", which owns a lock of it"});
+		else
+			finding.filters.push_back({"initialisation-only", false, sides + " only in init code"});
+		return;
+	}
+}
+
+/*
+ * In a cycle over locks that lie in one type of object, an edge within one
+ * object ties the instances on both its ends together. With all edges but one
+ * like that, the last one has to lead back into the same object; when it always
+ * joins two different objects, the cycle cannot close.
+ */
+void same_instance_excluded(const Model &model, Finding &finding)
+{
+	std::size_t crossing = 0, crossing_pairs = 0;
+	for (const auto &edge : finding.edges) {
+		std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
+		bool all_same = true, all_differ = true;
+		if (model[edge.from].object_size != model[edge.to].object_size)
+			return;
+		for (const auto &witness : edge.witnesses) {
+			const Sight &sight = sight_of(model, witness);
+			const std::uint64_t from = sight.held[witness.position].object;
+			const std::uint64_t to = sight.acquired.object;
+			if (from == 0 || to == 0)
+				return;
+			(from == to ? all_differ : all_same) = false;
+			pairs.insert({from, to});
+		}
+		if (all_same)
+			continue;
+		if (!all_differ || ++crossing > 1)
+			return;
+		crossing_pairs = pairs.size();
+	}
+	if (crossing != 1)
+		return;
+	const bool proven = crossing_pairs >= kProvingPairs;
+	finding.filters.push_back({"same-instance-excluded", proven,
+				   "one side takes both locks of one object, the other always of two (" +
+					   std::to_string(crossing_pairs) + " seen)"});
+}
+
+void cannot_run_in_parallel(Finding &finding)
+{
+	const Context &first = finding.edges.front().shown().context;
+	if (!first.serialised() || first.entry.empty())
+		return;
+	if (!every_witness(finding, [&](const Witness &w) {
+		    return w.context.run == first.run && w.context.kind == first.kind &&
+			   w.context.entry == first.entry;
+	    }))
+		return;
+	/* Two work items, or timers, may share a function; a dispatcher calls
+	 * different functions for them. */
+	const bool one_path = context_keys(finding).size() == 1;
+	const bool proven = one_path && first.kind != EntryKind::Work;
+	finding.filters.push_back({"cannot-run-in-parallel", proven,
+				   "every side runs in " + first.describe() +
+					   (proven ? ", which does not overlap itself" :
+						     ", which may not overlap itself")});
+}
+
+} // namespace
+
+void apply_filters(const Model &model, Finding &finding, const std::vector<const ChainFacts *> &facts)
+{
+	if (finding.edges.empty())
+		return;
+	gate_lock(model, finding, facts);
+	one_context_only(finding);
+	initialisation_only(model, finding);
+	if (finding.kind == FindingKind::LockOrderCycle)
+		same_instance_excluded(model, finding);
+	cannot_run_in_parallel(finding);
+}
+
+} // namespace lockscope

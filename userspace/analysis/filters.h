@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+// The filters of detection.md 3: reasons why a finding cannot happen.
+#pragma once
+
+#include "analysis/finding.h"
+#include "analysis/lockgraph.h"
+
+namespace lockscope {
+
+/// Add to @finding each filter that applies. @facts are those of the edges of
+/// a cycle, in order; nothing for other kinds of finding.
+void apply_filters(const Model &model, Finding &finding, const std::vector<const ChainFacts *> &facts);
+
+} // namespace lockscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+// The lock-order graph of a model, with the evidence for every edge.
+#pragma once
+
+#include "analysis/cycles.h"
+#include "analysis/model.h"
+
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+namespace lockscope {
+
+/// Sight number @sight saw @held[position] held while acquiring.
+struct Evidence {
+	std::size_t sight; ///< in Model::sights
+	std::uint32_t position; ///< in Sight::held
+	std::uint32_t kind; ///< one LS_DEP_* bit
+};
+
+struct Dependency {
+	ClassId from, to;
+	std::uint32_t kinds = 0; ///< LS_DEP_* mask
+	std::vector<Evidence> evidence;
+};
+
+class LockGraph {
+public:
+	explicit LockGraph(const Model &model);
+
+	/// dependencies()[i - 1] is edge i of graph().
+	const std::vector<Dependency> &dependencies() const { return dependencies_; }
+	const Dependency &dependency(std::uint32_t edge) const { return dependencies_[edge - 1]; }
+	std::vector<Cycle> cycles() const;
+	std::size_t size() const { return dependencies_.size(); }
+
+private:
+	std::size_t nodes_;
+	std::vector<Dependency> dependencies_;
+};
+
+/// What the chains say about one dependency.
+struct ChainFacts {
+	std::uint64_t count = 0; ///< acquisitions of `to` under `from`
+	bool any = false; ///< some chain shows the dependency
+	/// Classes held exclusively in every such chain, other than the two.
+	std::set<ClassId> exclusive;
+};
+
+/// Facts about each of @edges, from one pass over all chains.
+std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const LockGraph &graph,
+							  const std::set<std::uint32_t> &edges);
+
+/// LS_DEP_* bit of a held and an acquired lock.
+std::uint32_t dependency_kind(std::uint32_t held_val, std::uint32_t acquired_val);
+
+} // namespace lockscope

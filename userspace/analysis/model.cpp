@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/model.h"
+
+#include <cstdio>
+
+namespace lockscope {
+
+ClassId Model::intern(LockClass cls)
+{
+	std::string key = cls.name + '\0' + static_cast<char>(cls.kind);
+	auto [at, added] = class_by_name_.try_emplace(std::move(key),
+						      ClassId(static_cast<std::uint32_t>(classes.size())));
+	if (added)
+		classes.push_back(std::move(cls));
+	return at->second;
+}
+
+CodeId Model::intern(Code place)
+{
+	if (place.function.empty())
+		return CodeId{};
+	std::string key = place.function + '\0' + std::to_string(place.offset) + '\0' +
+			  place.module + '\0' + place.build_id;
+	auto [at, added] = code_by_name_.try_emplace(std::move(key),
+						     CodeId(static_cast<std::uint32_t>(code.size())));
+	if (added)
+		code.push_back(std::move(place));
+	else if (code[index(at->second)].lines.empty())
+		code[index(at->second)].lines = std::move(place.lines);
+	return at->second;
+}
+
+std::uint64_t Model::counter(const std::string &name) const
+{
+	std::uint64_t sum = 0;
+	for (const auto &run : runs)
+		if (auto at = run.counters.find(name); at != run.counters.end())
+			sum += at->second;
+	return sum;
+}
+
+const char *kind_name(ls_kind kind)
+{
+	static constexpr const char *names[LS_NR_KINDS] = {
+		"lock",     "spinlock", "rwlock", "mutex",  "rwsem", "semaphore",
+		"rt_mutex", "ww_mutex", "socket", "percpu-rwsem"};
+	return kind < LS_NR_KINDS ? names[kind] : names[0];
+}
+
+const char *origin_name(ls_origin origin)
+{
+	static constexpr const char *names[LS_NR_ORIGINS] = {"site", "static", "static", "init", "slab",
+							     "alloc", "alloc",  "site"};
+	return origin < LS_NR_ORIGINS ? names[origin] : names[0];
+}
+
+const char *level_name(std::uint32_t val)
+{
+	static constexpr const char *names[LS_NR_LEVELS] = {"task", "softirq", "hardirq", "nmi"};
+	return names[level_of(val)];
+}
+
+std::string place_name(const Code &code)
+{
+	if (code.function.empty())
+		return "?";
+	char offset[24];
+	std::snprintf(offset, sizeof(offset), "+0x%llx", static_cast<unsigned long long>(code.offset));
+	std::string out = code.function + offset;
+	if (!code.module.empty() && code.module != "vmlinux")
+		out += " [" + code.module + "]";
+	return out;
+}
+
+} // namespace lockscope

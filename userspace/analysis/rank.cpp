@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The order in which findings are worth a maintainer's time. Criteria apply
+ * hierarchically [RacerX 4.2], in the order of detection.md 3: the smallest
+ * step of each is worth more than all that come after it together.
+ */
+#include "analysis/rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace lockscope {
+
+namespace {
+
+constexpr double kConfidence = 1000; ///< per level: possible 0, observed 1, confirmed 2
+constexpr double kContexts = 160; ///< per context fewer than kMostContexts
+constexpr std::size_t kMostContexts = 8;
+constexpr double kInstances = 80; ///< every lock proven to be the same on both edges
+constexpr double kLocality = 40; ///< every lock global
+constexpr double kDepth = 20; ///< both acquires in one function
+constexpr double kDepthPerCall = 2;
+constexpr double kFrequency = 10; ///< a million times or more, on the rarest edge
+constexpr double kNovelty = 5; ///< completed by the latest run
+
+/* Is the lock that edge @in acquired the one that edge @out held? */
+bool same_instance(const Model &model, const FindingEdge &in, const FindingEdge &out)
+{
+	if (model[out.from].global())
+		return true;
+	for (const auto &a : in.witnesses)
+		for (const auto &b : out.witnesses) {
+			const Sight &sa = model.sights[a.sight], &sb = model.sights[b.sight];
+			if (sa.run == sb.run && sa.acquired.instance != 0 &&
+			    sa.acquired.instance == sb.held[b.position].instance)
+				return true;
+		}
+	return false;
+}
+
+Feature instances(const Model &model, const Finding &finding)
+{
+	std::size_t proven = 0;
+	const std::size_t n = finding.edges.size();
+	for (std::size_t i = 0; i < n; i++)
+		proven += same_instance(model, finding.edges[(i + n - 1) % n], finding.edges[i]);
+	/* All or nothing: a cycle needs every lock to be the same. */
+	return {"instances", proven == n ? kInstances : 0,
+		std::to_string(proven) + " of " + std::to_string(n) + " locks proven to be one instance"};
+}
+
+Feature locality(const Model &model, const Finding &finding)
+{
+	const auto global = static_cast<double>(
+		std::count_if(finding.classes.begin(), finding.classes.end(),
+			      [&](ClassId cls) { return model[cls].global(); }));
+	return {"locality", std::round(kLocality * global / static_cast<double>(finding.classes.size())),
+		std::to_string(static_cast<int>(global)) + " of " + std::to_string(finding.classes.size()) +
+			" locks are global"};
+}
+
+Feature depth(const Finding &finding)
+{
+	std::uint32_t deepest = 0;
+	for (const auto &edge : finding.edges) {
+		if (!edge.depth)
+			return {"depth", 0, "call depth between the acquires not known"};
+		deepest = std::max(deepest, *edge.depth);
+	}
+	return {"depth", std::max(0.0, kDepth - kDepthPerCall * deepest),
+		"at most " + std::to_string(deepest) + (deepest == 1 ? " call" : " calls") +
+			" between the two acquires"};
+}
+
+Feature frequency(const Finding &finding)
+{
+	std::uint64_t least = ~std::uint64_t{0};
+	for (const auto &edge : finding.edges)
+		least = std::min(least, edge.count);
+	const double magnitude = least ? std::log10(static_cast<double>(least)) : 0;
+	return {"frequency", std::round(std::min(1.0, magnitude / 6) * kFrequency),
+		"rarest side seen about " + std::to_string(least) + (least == 1 ? " time" : " times")};
+}
+
+Feature novelty(const Model &model, const Finding &finding)
+{
+	std::uint32_t latest = 0;
+	for (std::uint32_t run = 1; run < model.runs.size(); run++)
+		if (model.runs[run].started >= model.runs[latest].started)
+			latest = run;
+	const bool fresh = std::any_of(finding.edges.begin(), finding.edges.end(), [&](const auto &edge) {
+		return std::all_of(edge.witnesses.begin(), edge.witnesses.end(), [&](const Witness &w) {
+			return model.sights[w.sight].run == latest;
+		});
+	});
+	return {"novelty", fresh ? kNovelty : 0,
+		fresh ? "not complete before the latest run" : "known from earlier runs"};
+}
+
+} // namespace
+
+void rank_finding(const Model &model, Finding &finding)
+{
+	finding.severity = Severity::Error;
+	for (const auto &filter : finding.filters)
+		finding.severity = std::min(finding.severity, filter.hidden ? Severity::Note : Severity::Warning);
+
+	const std::size_t contexts = std::min(finding.edges.size(), kMostContexts);
+	finding.features = {
+		{"confidence", kConfidence * static_cast<int>(finding.confidence), name(finding.confidence)},
+		{"contexts", kContexts * static_cast<double>(kMostContexts - std::max<std::size_t>(contexts, 2)),
+		 std::to_string(std::max<std::size_t>(contexts, 2)) + " contexts have to meet"},
+		instances(model, finding),
+		locality(model, finding),
+		depth(finding),
+		frequency(finding),
+		novelty(model, finding),
+	};
+	finding.score = 0;
+	for (const auto &feature : finding.features)
+		finding.score += feature.points;
+}
+
+void sort_findings(std::vector<Finding> &findings)
+{
+	std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
+		if (a.severity != b.severity)
+			return a.severity > b.severity;
+		if (a.score != b.score)
+			return a.score > b.score;
+		return a.title < b.title;
+	});
+}
+
+} // namespace lockscope

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+#pragma once
+
+#include "analysis/finding.h"
+
+namespace lockscope {
+
+/// Fill in severity, features and score from what else the finding says.
+void rank_finding(const Model &model, Finding &finding);
+
+/// Sort by severity, score and title: most worth a look first.
+void sort_findings(std::vector<Finding> &findings);
+
+} // namespace lockscope

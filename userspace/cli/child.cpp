@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "cli/child.h"
+
+#include "util/fd.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+namespace lockscope::cli {
+
+Result<Child> Child::start(const std::vector<std::string> &command)
+{
+	/* The pipe closes on exec and carries errno when exec fails. */
+	int ends[2];
+	if (::pipe2(ends, O_CLOEXEC) != 0)
+		return os_error(errno, "cannot start " + command.front());
+	Fd read_end(ends[0]), write_end(ends[1]);
+
+	std::vector<char *> argv;
+	for (const auto &word : command)
+		argv.push_back(const_cast<char *>(word.c_str()));
+	argv.push_back(nullptr);
+
+	const pid_t pid = ::fork();
+	if (pid < 0)
+		return os_error(errno, "cannot start " + command.front());
+	if (pid == 0) {
+		/* Ignored signals would be inherited. */
+		::signal(SIGXFSZ, SIG_DFL);
+		::execvp(argv[0], argv.data());
+		const int error = errno;
+		(void)!::write(write_end.get(), &error, sizeof(error));
+		::_exit(127);
+	}
+	write_end.reset();
+	Child child(pid);
+	int error = 0;
+	if (::read(read_end.get(), &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error))) {
+		while (!child.poll())
+			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		Error failed = os_error(error, "cannot run " + command.front(), "check the name and $PATH");
+		failed.exit = Exit{127};
+		return failed;
+	}
+	return child;
+}
+
+bool Child::poll()
+{
+	if (pid_ < 0)
+		return true;
+	int status = 0;
+	const pid_t pid = ::waitpid(pid_, &status, WNOHANG);
+	if (pid == 0 || (pid < 0 && errno == EINTR))
+		return false;
+	status_ = pid < 0 ? 0 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	pid_ = -1;
+	return true;
+}
+
+void Child::stop()
+{
+	using namespace std::chrono_literals;
+	if (poll())
+		return;
+	::kill(pid_, SIGTERM);
+	for (int i = 0; i < 50; i++) {
+		if (poll())
+			return;
+		std::this_thread::sleep_for(100ms);
+	}
+	::kill(pid_, SIGKILL);
+	while (!poll())
+		std::this_thread::sleep_for(10ms);
+}
+
+Child::~Child()
+{
+	stop();
+}
+
+} // namespace lockscope::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "cli/cli.h"
+
+#include "util/file.h"
+
+#include <cerrno>
+#include <cstdio>
+
+namespace lockscope::cli {
+
+int fail(const Error &error)
+{
+	std::fflush(stdout);
+	std::fprintf(stderr, "lockscope: %s\n", error.what.c_str());
+	if (!error.hint.empty())
+		std::fprintf(stderr, "HINT: %s\n", error.hint.c_str());
+	return static_cast<int>(error.exit);
+}
+
+int deliver(const std::string &text, const std::string &path)
+{
+	if (!path.empty()) {
+		auto written = write_file(path, text);
+		return written ? 0 : fail(written.error());
+	}
+	if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+		return fail(os_error(errno, "cannot write to standard output", "write to a file with -o"));
+	return 0;
+}
+
+CLI::App *add_command(CLI::App &app, const std::string &name, const std::string &about,
+		      const std::string &example)
+{
+	CLI::App *command = app.add_subcommand(name, about);
+	command->fallthrough();
+	command->footer("Example:\n  " + example);
+	return command;
+}
+
+std::vector<std::string> stores_or_default(const std::vector<std::string> &given)
+{
+	return given.empty() ? std::vector<std::string>{kDefaultStore} : given;
+}
+
+} // namespace lockscope::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the subcommands share. Each one lives in a file of its own and adds
+// itself to the application; its callback sets the exit status.
+#pragma once
+
+#include "util/result.h"
+#include "util/terminal.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace lockscope::cli {
+
+struct Globals {
+	bool json = false;
+	int verbose = 0; ///< -v and -q: warnings only below 0
+	ColorMode color = ColorMode::Auto;
+	int exit_status = 0;
+};
+
+void add_record_command(CLI::App &app, Globals &globals);
+void add_report_command(CLI::App &app, Globals &globals);
+void add_show_command(CLI::App &app, Globals &globals);
+void add_merge_command(CLI::App &app, Globals &globals);
+void add_doctor_command(CLI::App &app, Globals &globals);
+
+/// Print the error and its hint on stderr; its exit status.
+int fail(const Error &error);
+
+/// Write to stdout, or to @path if it is not empty. 0, or 3 when it failed.
+int deliver(const std::string &text, const std::string &path);
+
+/// Add a subcommand that takes the global options too, with an example.
+CLI::App *add_command(CLI::App &app, const std::string &name, const std::string &about,
+		      const std::string &example);
+
+/// The files to read: those given, else the default store.
+std::vector<std::string> stores_or_default(const std::vector<std::string> &given);
+inline constexpr const char *kDefaultStore = "lockscope.db";
+
+} // namespace lockscope::cli

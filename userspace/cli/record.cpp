@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscope record: drain the module into a store while a command runs.
+#include "cli/child.h"
+#include "cli/cli.h"
+
+#include "record/session.h"
+#include "source/module.h"
+#include "util/text.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace lockscope::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kInterval = std::chrono::milliseconds(50);
+/* Drain this often; in between only the command is looked at. */
+constexpr int kIntervalsPerDrain = 4;
+
+struct Options {
+	std::string out = kDefaultStore, backend = "auto", accesses = "off", module, device = kDevicePath;
+	std::vector<std::string> symbol_dirs, command;
+	double duration = 0;
+};
+
+volatile std::sig_atomic_t g_signal;
+
+void on_signal(int number)
+{
+	g_signal = number;
+}
+
+void catch_signals()
+{
+	struct sigaction action{};
+	action.sa_handler = on_signal;
+	for (int number : {SIGINT, SIGTERM, SIGHUP})
+		::sigaction(number, &action, nullptr);
+}
+
+class ProgressLine {
+public:
+	explicit ProgressLine(const Globals &globals)
+		: on_(globals.verbose >= 0 && ::isatty(STDERR_FILENO))
+	{
+	}
+	ProgressLine(const ProgressLine &) = delete;
+	~ProgressLine() { clear(); }
+
+	void show(const Progress &p)
+	{
+		if (!on_)
+			return;
+		std::string line = with_commas(p.acquisitions) + " acquisitions, " +
+				   with_commas(p.classes) + " classes, " + with_commas(p.edges) + " edges, " +
+				   counted(p.findings, "finding") + ", " +
+				   (p.losses ? with_commas(p.losses) + " losses" : "no losses");
+		line.resize(std::min(line.size(), terminal_width(STDERR_FILENO) - 1));
+		std::fprintf(stderr, "\r%s\033[K", line.c_str());
+		std::fflush(stderr);
+		shown_ = true;
+	}
+	void clear()
+	{
+		if (shown_)
+			std::fputs("\r\033[K", stderr);
+		shown_ = false;
+	}
+
+private:
+	bool on_;
+	bool shown_ = false;
+};
+
+Status check_options(const Options &options)
+{
+	if (options.backend == "bpf")
+		return Error{0, "this build has no bpf backend", "use --backend kmod", Exit::Environment};
+	if (options.accesses != "off")
+		return Error{0, "this build does not watch memory accesses", "use --accesses off",
+			     Exit::Environment};
+	if (options.device == kDevicePath && ::geteuid() != 0)
+		return Error{EPERM, "recording needs root", "sudo lockscope record ...", Exit::Environment};
+	return success();
+}
+
+/* What a run says at its end, for people. */
+void summary(const Options &options, const Session &session, const Globals &globals, Recorder &recorder)
+{
+	(void)session;
+	if (!recorder.problem().empty())
+		std::fprintf(stderr, "lockscope: some records were refused: %s\n", recorder.problem().c_str());
+	if (globals.verbose < 0)
+		return;
+	const Progress p = recorder.progress();
+	std::fprintf(stderr, "lockscope: %s classes, %s edges, %s in %s%s; see: lockscope report %s\n",
+		     with_commas(p.classes).c_str(), with_commas(p.edges).c_str(),
+		     counted(p.findings, "finding").c_str(), options.out.c_str(),
+		     p.losses ? (", " + with_commas(p.losses) + " losses").c_str() : "", options.out.c_str());
+}
+
+Result<int> record(const Options &options, const Globals &globals)
+{
+	LS_TRY_STATUS(check_options(options));
+	std::optional<LoadedModule> module;
+	if (options.device == kDevicePath) {
+		auto loaded = LoadedModule::ensure(options.module);
+		if (!loaded)
+			return loaded.error();
+		module.emplace(std::move(*loaded));
+	}
+	auto opened = Session::open({options.device, options.out, options.symbol_dirs});
+	if (!opened)
+		return opened.error();
+	std::unique_ptr<Session> session = std::move(*opened);
+	LS_TRY_STATUS(session->drain());
+
+	catch_signals();
+	std::optional<Child> child;
+	if (!options.command.empty()) {
+		auto started = Child::start(options.command);
+		if (!started)
+			return started.error();
+		child.emplace(std::move(*started));
+	}
+
+	const auto start = Clock::now();
+	auto over = [&] {
+		if (child && child->poll())
+			return true;
+		if (options.duration > 0 &&
+		    Clock::now() - start >= std::chrono::duration<double>(options.duration))
+			return true;
+		/* The terminal sends Ctrl-C to the command as well: let it end. */
+		return g_signal != 0 && !(child && g_signal == SIGINT);
+	};
+	{
+		ProgressLine line(globals);
+		for (int i = 1; !over(); i++) {
+			std::this_thread::sleep_for(kInterval);
+			if (i % kIntervalsPerDrain != 0)
+				continue;
+			LS_TRY_STATUS(session->drain());
+			line.show(session->recorder().progress());
+		}
+	}
+	if (child && !child->poll())
+		child->stop();
+	LS_TRY_STATUS(session->finish());
+	summary(options, *session, globals, session->recorder());
+	if (module && module->ours()) {
+		LS_TRY_STATUS(session->recorder().end());
+		session.reset();
+		LS_TRY_STATUS(module->unload());
+	}
+	if (child && !(g_signal && g_signal != SIGINT))
+		return child->status();
+	return g_signal ? static_cast<int>(Exit::Interrupted) : 0;
+}
+
+} // namespace
+
+void add_record_command(CLI::App &app, Globals &globals)
+{
+	auto *command = add_command(app, "record", "record lock order while COMMAND runs",
+				    "lockscope record -o run.db -- stress-ng --pipe 2 -t 10");
+	auto options = std::make_shared<Options>();
+	command->add_option("-o,--output", options->out,
+			    "store to write; runs already in it are kept, an interrupted one goes on")
+		->capture_default_str();
+	command->add_option("--backend", options->backend, "auto, kmod or bpf")
+		->check(CLI::IsMember({"auto", "kmod", "bpf"}))
+		->capture_default_str();
+	command->add_option("--accesses", options->accesses, "memory accesses: off, sampled or all")
+		->check(CLI::IsMember({"off", "sampled", "all"}))
+		->capture_default_str();
+	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
+		->check(CLI::Range(0.0, 1e9))
+		->capture_default_str();
+	command->add_option("--module", options->module, "lockscope.ko to load (default: the one of this kernel)");
+	command->add_option("--symbols", options->symbol_dirs, "folder with modules that have debug information")
+		->allow_extra_args(false);
+	command->add_option("--device", options->device, "device, or a saved image of one")->capture_default_str();
+	command->add_option("COMMAND", options->command, "command and arguments, after --");
+	command->callback([options, &globals] {
+		auto status = record(*options, globals);
+		globals.exit_status = status ? *status : fail(status.error());
+	});
+}
+
+} // namespace lockscope::cli

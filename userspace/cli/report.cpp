@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscope report: the ranked findings of one or more stores.
+#include "cli/cli.h"
+
+#include "report/report.h"
+#include "store/load.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace lockscope::cli {
+
+namespace {
+
+struct Options {
+	std::vector<std::string> files;
+	std::string format = "text", out, min_confidence = "possible", fail_on = "error";
+	std::size_t limit = 0;
+	bool all = false;
+};
+
+int run(const Options &options, const Globals &globals)
+{
+	auto model = load_stores(stores_or_default(options.files));
+	if (!model)
+		return fail(model.error());
+	if (model->runs.empty())
+		return fail({0, "nothing was recorded in " + stores_or_default(options.files).front(),
+			     "record first: lockscope record -- COMMAND", Exit::Environment});
+	const Analysis analysis = analyse(*model);
+	ReportOptions wanted;
+	wanted.min_confidence = *parse_confidence(options.min_confidence);
+	wanted.all = options.all;
+	wanted.limit = options.limit;
+
+	std::string text;
+	if (options.format == "json" || globals.json) {
+		text = json_report(*model, analysis, wanted);
+	} else {
+		const bool to_file = !options.out.empty();
+		text = text_report(*model, analysis, wanted,
+				   {to_file ? 80 : terminal_width(STDOUT_FILENO),
+				    use_color(globals.color, to_file ? -1 : STDOUT_FILENO)});
+	}
+	if (const int status = deliver(text, options.out))
+		return status;
+	if (options.fail_on == "none")
+		return 0;
+	/* What --limit leaves out counts as well: it is there all the same. */
+	wanted.limit = 0;
+	const auto worst = *parse_severity(options.fail_on);
+	const auto shown = select_findings(analysis, wanted);
+	const bool any = std::any_of(shown.begin(), shown.end(),
+				     [&](const Finding *f) { return f->severity >= worst; });
+	return static_cast<int>(any ? Exit::Findings : Exit::Clean);
+}
+
+} // namespace
+
+void add_report_command(CLI::App &app, Globals &globals)
+{
+	auto *command = add_command(app, "report", "print the ranked findings",
+				    "lockscope report --min-confidence observed lockscope.db");
+	auto options = std::make_shared<Options>();
+	command->add_option("FILE", options->files, "stores to read, merged when several (default lockscope.db)");
+	command->add_option("--format", options->format, "text or json")
+		->check(CLI::IsMember({"text", "json"}))
+		->capture_default_str();
+	command->add_option("-o,--output", options->out, "write here instead of standard output");
+	command->add_option("--min-confidence", options->min_confidence, "leave out what is less certain")
+		->check(CLI::IsMember({"possible", "observed", "confirmed"}))
+		->capture_default_str();
+	command->add_option("--fail-on", options->fail_on, "exit 1 for findings this severe or worse")
+		->check(CLI::IsMember({"note", "warning", "error", "none"}))
+		->capture_default_str();
+	command->add_option("--limit", options->limit, "list at most this many, 0 for all")
+		->capture_default_str();
+	command->add_flag("--all", options->all, "list findings hidden by filters too");
+	command->callback([options, &globals] { globals.exit_status = run(*options, globals); });
+}
+
+} // namespace lockscope::cli

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "record/recorder.h"
+
+#include <algorithm>
+
+namespace lockscope {
+
+namespace {
+
+/* Small enough that a kill costs little work, large enough for a full sight. */
+constexpr std::size_t kBatchBytes = 1u << 20;
+constexpr std::size_t kChainsPerTransaction = 20000;
+
+/// Rolls back unless the batch was committed.
+class Transaction {
+public:
+	explicit Transaction(StoreWriter &store) : store_(store) {}
+	Transaction(const Transaction &) = delete;
+	~Transaction()
+	{
+		if (open_)
+			store_.rollback();
+	}
+	Status begin()
+	{
+		LS_TRY_STATUS(store_.begin());
+		open_ = true;
+		return success();
+	}
+	Status commit(const RunState &run)
+	{
+		LS_TRY_STATUS(store_.commit(run));
+		open_ = false;
+		return success();
+	}
+
+private:
+	StoreWriter &store_;
+	bool open_ = false;
+};
+
+} // namespace
+
+Status Recorder::attach(const std::string &backend, const std::string &boot,
+			const std::string &build_id)
+{
+	auto info = source_.info();
+	if (!info)
+		return info.error();
+	info_ = *info;
+	LS_TRY_STATUS(check_abi(info_));
+	auto run = store_.begin_run(info_, backend, boot, build_id);
+	if (!run)
+		return run.error();
+	run_ = *run;
+	auto offsets = store_.object_offsets(run_);
+	if (!offsets)
+		return offsets.error();
+	object_offset_ = std::move(*offsets);
+	auto malformed = store_.counter(run_, kMalformedCounter);
+	if (!malformed)
+		return malformed.error();
+	malformed_before_ = *malformed;
+	buffer_.resize(kBatchBytes);
+	return success();
+}
+
+Status Recorder::drain()
+{
+	for (;;) {
+		auto size = source_.read(run_.log_offset, buffer_);
+		if (!size)
+			return size.error();
+		if (*size == 0)
+			break;
+		std::vector<LogRecord> records;
+		const std::size_t used = decoder_.decode({buffer_.data(), *size}, records);
+
+		/* A failed batch must leave no trace: not in memory either. */
+		const RunState before = run_;
+		Transaction transaction(store_);
+		LS_TRY_STATUS(transaction.begin());
+		auto stored = store_batch(records);
+		run_.log_offset += used;
+		if (stored)
+			stored = put_counters();
+		if (stored)
+			stored = transaction.commit(run_);
+		if (!stored) {
+			run_ = before;
+			code_.clear();
+			return stored.error();
+		}
+		if (decoder_.broken())
+			return Error{0,
+				     "the module's log is damaged at byte " + std::to_string(run_.log_offset) +
+					     ": " + decoder_.problem(),
+				     "what came before is stored; reload the module and record again",
+				     Exit::Environment};
+	}
+	auto info = source_.info();
+	if (!info)
+		return info.error();
+	info_ = *info;
+	return success();
+}
+
+Status Recorder::store_batch(const std::vector<LogRecord> &records)
+{
+	for (const auto &record : records)
+		LS_TRY_STATUS(std::visit([&](const auto &r) { return put(r); }, record));
+	return success();
+}
+
+Status Recorder::put(const ClassRecord &record)
+{
+	if (record.object_size != 0 && record.offset < record.object_size)
+		object_offset_[record.id] = record.offset;
+	else
+		object_offset_.erase(record.id);
+	return store_.put_class(run_, record, fields_ ? fields_(record) : std::string());
+}
+
+Status Recorder::put(const StackRecord &record)
+{
+	std::vector<std::uint32_t> rows;
+	for (auto ip : record.ip) {
+		auto row = code(ip);
+		if (!row)
+			return row.error();
+		rows.push_back(*row);
+	}
+	return store_.put_stack(run_, record.id, rows);
+}
+
+Status Recorder::put(const SightRecord &record)
+{
+	/* A malformed sight leaves a gap in the numbers, nothing else. */
+	if ((record.val & LS_VAL_CLASS_MASK) != 0) {
+		auto at = code(record.ip);
+		if (!at)
+			return at.error();
+		std::vector<HeldRow> held;
+		for (const auto &entry : record.held) {
+			auto row = code(entry.ip);
+			if (!row)
+				return row.error();
+			held.push_back({entry.val, *row, instance(entry.lock), object(entry.lock, entry.val)});
+		}
+		LS_TRY_STATUS(store_.put_sight(run_, record, *at, instance(record.lock),
+					       object(record.lock, record.val), held));
+	}
+	run_.sights++;
+	return success();
+}
+
+Status Recorder::put(const FindingRecord &record)
+{
+	return store_.put_finding(run_, record);
+}
+
+Status Recorder::put(const SymbolRecord &record)
+{
+	/* Final: whatever comes to this address later is something else. */
+	auto row = code(record.ip);
+	if (!row)
+		return row.error();
+	code_.erase(record.ip);
+	return store_.set_code(*row, {record.function, record.offset, record.module, {}}, true);
+}
+
+Status Recorder::put(const InversionRecord &record)
+{
+	return store_.put_inversion(run_, record);
+}
+
+/* Sights go on being numbered. */
+Status Recorder::put(const ResetRecord &)
+{
+	return store_.forget(run_);
+}
+
+Result<std::uint32_t> Recorder::code(std::uint64_t ip)
+{
+	if (ip == 0)
+		return std::uint32_t{0};
+	if (auto at = code_.find(ip); at != code_.end())
+		return at->second;
+	const std::uint64_t hash = keyed_hash(run_.key, ip);
+	auto known = store_.find_code(run_, hash);
+	if (!known)
+		return known.error();
+	std::uint32_t id;
+	if (*known) {
+		id = **known;
+	} else {
+		auto added = store_.add_code(run_, hash, symbols_.find(ip));
+		if (!added)
+			return added.error();
+		id = *added;
+	}
+	code_.emplace(ip, id);
+	return id;
+}
+
+std::uint64_t Recorder::instance(std::uint64_t lock) const
+{
+	return lock ? keyed_hash(run_.key, lock) : 0;
+}
+
+std::uint64_t Recorder::object(std::uint64_t lock, std::uint32_t val) const
+{
+	auto at = object_offset_.find(val & LS_VAL_CLASS_MASK);
+	return lock && at != object_offset_.end() ? keyed_hash(run_.key, lock - at->second) : 0;
+}
+
+Status Recorder::put_counters()
+{
+	for (const auto &counter : counter_names())
+		LS_TRY_STATUS(store_.put_counter(run_, counter.name, counter.get(info_)));
+	for (int i = 0; i < LS_NR_LOSSES; i++)
+		LS_TRY_STATUS(store_.put_counter(run_, kLossNames[i], info_.losses[i]));
+	return store_.put_counter(run_, kMalformedCounter, malformed_before_ + decoder_.malformed());
+}
+
+Status Recorder::snapshot()
+{
+	auto info = source_.info();
+	if (!info)
+		return info.error();
+	info_ = *info;
+	auto prims = source_.prims();
+	if (!prims)
+		return prims.error();
+	auto chains = source_.chains(1);
+	if (!chains)
+		return chains.error();
+
+	{
+		Transaction transaction(store_);
+		LS_TRY_STATUS(transaction.begin());
+		LS_TRY_STATUS(put_counters());
+		for (const auto &prim : *prims)
+			LS_TRY_STATUS(store_.put_primitive(run_, prim));
+		LS_TRY_STATUS(transaction.commit(run_));
+	}
+	for (std::size_t done = 0; done < chains->size();) {
+		Transaction transaction(store_);
+		LS_TRY_STATUS(transaction.begin());
+		const std::size_t end = std::min(chains->size(), done + kChainsPerTransaction);
+		for (; done < end; done++) {
+			const ls_chain &chain = (*chains)[done];
+			const auto id = static_cast<std::uint32_t>(done + 1);
+			/* Chains come from the device, not the log: same distrust. */
+			if (chain.parent >= id || (chain.val & LS_VAL_CLASS_MASK) == 0)
+				continue;
+			auto at = code(chain.ip);
+			if (!at)
+				return at.error();
+			LS_TRY_STATUS(store_.put_chain(run_, id, chain, *at));
+		}
+		LS_TRY_STATUS(transaction.commit(run_));
+	}
+	return success();
+}
+
+Status Recorder::end()
+{
+	return store_.end_run(run_);
+}
+
+Progress Recorder::progress() const
+{
+	Progress progress;
+	progress.log_bytes = run_.log_offset;
+	progress.classes = info_.classes;
+	progress.edges = info_.edges;
+	progress.findings = info_.findings;
+	progress.acquisitions = info_.acquisitions;
+	progress.losses = decoder_.malformed();
+	for (auto loss : info_.losses)
+		progress.losses += loss;
+	return progress;
+}
+
+} // namespace lockscope

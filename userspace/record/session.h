@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+// A recording from start to end, for `record` and the daemon: device, store,
+// symbols and recorder under one owner.
+#pragma once
+
+#include "record/recorder.h"
+#include "source/source.h"
+#include "store/writer.h"
+#include "symbolize/symbols.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+struct SessionOptions {
+	std::string device = kDevicePath;
+	std::string store = "lockscope.db";
+	std::vector<std::string> symbol_dirs; ///< more places for modules with debug information
+};
+
+class Session {
+public:
+	/// Open the device, then the store, and find where to go on.
+	static Result<std::unique_ptr<Session>> open(const SessionOptions &options);
+
+	Recorder &recorder() { return *recorder_; }
+	/// Store what the log holds.
+	Status drain() { return recorder_->drain(); }
+	/// Have the module judge all it has seen, then store everything: log,
+	/// chains, counters, source lines.
+	Status finish();
+
+private:
+	explicit Session(const SessionOptions &options) : options_(options) {}
+
+	SessionOptions options_;
+	std::unique_ptr<Source> source_;
+	std::optional<StoreWriter> store_;
+	std::unique_ptr<SymbolSource> symbols_;
+	std::unique_ptr<Recorder> recorder_;
+	bool live_ = false;
+};
+
+} // namespace lockscope

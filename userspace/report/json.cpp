@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+// The report for programs: "lockscope-report/1".
+#include "report/report.h"
+
+#include "store/rows.h"
+#include "util/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace lockscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json &json)
+{
+	/* Names come from a kernel: whatever is not UTF-8 is replaced. */
+	return json.dump(1, '\t', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string hex(std::uint64_t value)
+{
+	std::string digits = hex64(value);
+	digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
+	return "0x" + digits;
+}
+
+Json stack_json(const Model &model, const std::vector<CodeId> &stack)
+{
+	Json out = Json::array();
+	for (auto frame : stack) {
+		const auto &code = model[frame];
+		auto add = [&](const std::string &function, const SourceLine *line, bool inlined) {
+			out.push_back({{"function", function.empty() ? "?" : function},
+				       {"offset", hex(code.offset)},
+				       {"module", code.module},
+				       {"file", line ? line->file : ""},
+				       {"line", line ? line->line : 0},
+				       {"inlined", inlined}});
+		};
+		const SourceLine *outer = nullptr;
+		for (const auto &line : code.lines) {
+			if (line.inlined)
+				add(line.function, &line, true);
+			else
+				outer = &line;
+		}
+		add(code.function, outer, false);
+	}
+	return out;
+}
+
+Json edge_json(const Model &model, const Finding &finding, std::size_t i)
+{
+	const auto &edge = finding.edges[i];
+	const Sight &sight = model.sights[edge.shown().sight];
+	auto number = [&](ClassId cls) {
+		return std::find(finding.classes.begin(), finding.classes.end(), cls) - finding.classes.begin();
+	};
+	Json held = Json::array();
+	for (const auto &entry : sight.held)
+		held.push_back(entry.cls == kNoClass ? "?" : model[entry.cls].name);
+	return {{"from", number(edge.from)},
+		{"to", number(edge.to)},
+		{"mode", dependency_name(edge.kind)},
+		{"context", level_name(sight.acquired.val)},
+		{"entry", edge.shown().context.describe()},
+		{"count", edge.count},
+		{"task", sight.comm + "-" + std::to_string(sight.pid)},
+		{"run", sight.run},
+		{"from_stack", stack_json(model, edge.from_stack)},
+		{"to_stack", stack_json(model, edge.to_stack)},
+		{"held", std::move(held)}};
+}
+
+Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
+{
+	Json out = {{"id", finding.id},
+		    {"rank", rank},
+		    {"kind", name(finding.kind)},
+		    {"severity", name(finding.severity)},
+		    {"confidence", name(finding.confidence)},
+		    {"score", finding.score},
+		    {"title", finding.title},
+		    {"classes", Json::array()},
+		    {"edges", Json::array()},
+		    {"accesses", Json::array()},
+		    {"features", Json::array()},
+		    {"filters", Json::array()}};
+	for (ClassId cls : finding.classes) {
+		const auto &c = model[cls];
+		out["classes"].push_back({{"name", c.name},
+					  {"kind", kind_name(c.kind)},
+					  {"origin", origin_name(c.origin)},
+					  {"module", c.module.empty() ? "vmlinux" : c.module}});
+	}
+	for (std::size_t i = 0; i < finding.edges.size(); i++)
+		out["edges"].push_back(edge_json(model, finding, i));
+	for (const auto &feature : finding.features)
+		out["features"].push_back(
+			{{"name", feature.name}, {"points", feature.points}, {"why", feature.why}});
+	for (const auto &filter : finding.filters)
+		out["filters"].push_back({{"name", filter.name}, {"hidden", filter.hidden}, {"why", filter.why}});
+	return out;
+}
+
+Json coverage_json(const Model &model, const Analysis &analysis)
+{
+	std::size_t chains = 0;
+	Json contexts = Json::array(), primitives = Json::array();
+	for (const auto &run : model.runs)
+		chains += run.chains.empty() ? 0 : run.chains.size() - 1;
+	for (const char *level : {"task", "softirq", "hardirq", "nmi"})
+		if (model.counter(level))
+			contexts.push_back(level);
+	static constexpr const char *states[] = {"absent", "direct", "ftrace", "kretprobe", "covered", "failed"};
+	if (!model.runs.empty())
+		for (const auto &primitive : model.runs.back().primitives)
+			primitives.push_back({{"function", primitive.function},
+					      {"kind", kind_name(primitive.kind)},
+					      {"state", states[primitive.state]}});
+	return {{"classes", model.classes.size()},
+		{"edges", analysis.edges},
+		{"chains", chains},
+		{"acquisitions", model.counter("acquisitions")},
+		{"accesses", 0},
+		{"contexts", std::move(contexts)},
+		{"primitives", std::move(primitives)},
+		{"not_seen", blind_spots()}};
+}
+
+Json losses_json(const Model &model)
+{
+	return {{"records", model.counter(kLossNames[LS_LOSS_RECORDS]) + model.counter(kMalformedCounter)},
+		{"stacks", model.counter(kLossNames[LS_LOSS_STACKS])},
+		{"chains", model.counter(kLossNames[LS_LOSS_CHAINS])},
+		{"classes", model.counter(kLossNames[LS_LOSS_CLASSES])},
+		{"held_overflow", model.counter(kLossNames[LS_LOSS_HELD_OVERFLOW])},
+		{"recursion", model.counter(kLossNames[LS_LOSS_RECURSION])},
+		{"accesses", 0},
+		{"edges", model.counter(kLossNames[LS_LOSS_EDGES])},
+		{"addresses", model.counter(kLossNames[LS_LOSS_ADDRESSES])},
+		{"sites", model.counter(kLossNames[LS_LOSS_SITES])},
+		{"pairs", model.counter(kLossNames[LS_LOSS_PAIRS])}};
+}
+
+} // namespace
+
+std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options)
+{
+	const Run latest = model.runs.empty() ? Run{} : model.runs.back();
+	Json out = {{"schema", "lockscope-report/1"},
+		    {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
+		    {"backend", latest.backend},
+		    {"runs", model.runs.size()},
+		    {"losses", losses_json(model)},
+		    {"coverage", coverage_json(model, analysis)},
+		    {"self_check", analysis.self_check},
+		    {"findings", Json::array()}};
+	std::size_t rank = 0;
+	for (const auto *finding : select_findings(analysis, options))
+		out["findings"].push_back(finding_json(model, *finding, ++rank));
+	return dump(out);
+}
+
+std::string json_finding(const Model &model, const Finding &finding, std::size_t rank)
+{
+	return dump(finding_json(model, finding, rank));
+}
+
+} // namespace lockscope

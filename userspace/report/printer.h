@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+// Lines of a text report: wrapped, indented, coloured where wanted.
+#pragma once
+
+#include "report/report.h"
+
+#include <string>
+#include <string_view>
+
+namespace lockscope {
+
+enum class Tone { Plain, Bold, Dim, Red, Yellow, Cyan };
+
+class Printer {
+public:
+	explicit Printer(const TextStyle &style) : style_(style) {}
+
+	/// @text broken at spaces to fit; lines after the first get @hang more
+	/// columns of indent.
+	void wrap(std::size_t indent, std::string_view text, Tone tone = Tone::Plain, std::size_t hang = 0);
+	/// One line as it is.
+	void line(std::string_view text);
+	void blank() { out_ += '\n'; }
+	std::string tone(std::string_view text, Tone tone) const;
+	std::size_t width() const { return style_.width; }
+	std::string take() { return std::move(out_); }
+
+private:
+	TextStyle style_;
+	std::string out_;
+};
+
+} // namespace lockscope

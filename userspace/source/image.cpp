@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+// Saved images of a device.
+#include "source/source.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lockscope {
+
+namespace {
+
+constexpr char kMagic[8] = {'L', 'S', 'I', 'M', 'A', 'G', 'E', '1'};
+
+template <typename T>
+void put(std::string &out, const T *items, std::size_t n)
+{
+	out.append(reinterpret_cast<const char *>(items), n * sizeof(T));
+}
+
+template <typename T>
+bool take(std::string_view &bytes, T *items, std::size_t n)
+{
+	if (n > bytes.size() / sizeof(T))
+		return false;
+	if (n)
+		std::memcpy(items, bytes.data(), n * sizeof(T));
+	bytes.remove_prefix(n * sizeof(T));
+	return true;
+}
+
+class ImageSource final : public Source {
+public:
+	explicit ImageSource(Image image) : image_(std::move(image)) {}
+
+	Result<ls_info> info() override { return image_.info; }
+
+	Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> buffer) override
+	{
+		if (offset >= image_.log.size())
+			return std::size_t{0};
+		/* Whole records only, as the device does; broken framing goes
+		 * out as it is, for the decoder to refuse. */
+		std::size_t at = static_cast<std::size_t>(offset), end = at;
+		while (image_.log.size() - end >= sizeof(ls_rec)) {
+			ls_rec header;
+			std::memcpy(&header, image_.log.data() + end, sizeof(header));
+			const std::size_t left = image_.log.size() - end;
+			if (header.len < sizeof(header) || header.len > left) {
+				end += std::min(left, buffer.size() - (end - at));
+				break;
+			}
+			if (header.len > buffer.size() - (end - at))
+				break;
+			end += header.len;
+		}
+		if (end == at)
+			end = std::min(image_.log.size(), at + buffer.size());
+		std::memcpy(buffer.data(), image_.log.data() + at, end - at);
+		return end - at;
+	}
+
+	Result<std::vector<ls_chain>> chains(std::uint32_t from) override
+	{
+		if (from == 0 || from > image_.chains.size())
+			return std::vector<ls_chain>{};
+		return std::vector<ls_chain>(image_.chains.begin() + (from - 1), image_.chains.end());
+	}
+
+	Result<std::vector<ls_prim_info>> prims() override { return image_.prims; }
+	Status control(ls_ctl_op) override { return success(); }
+	bool live() const override { return false; }
+
+private:
+	Image image_;
+};
+
+} // namespace
+
+std::string encode_image(const Image &image)
+{
+	std::string out(kMagic, sizeof(kMagic));
+	const std::uint32_t counts[2] = {static_cast<std::uint32_t>(image.prims.size()),
+					 static_cast<std::uint32_t>(image.chains.size())};
+	put(out, counts, 2);
+	put(out, &image.info, 1);
+	put(out, image.prims.data(), image.prims.size());
+	put(out, image.chains.data(), image.chains.size());
+	put(out, image.log.data(), image.log.size());
+	return out;
+}
+
+Result<Image> decode_image(std::string_view bytes, const std::string &name)
+{
+	const Error bad{0, name + " is neither the LockScope device nor an image of one",
+			"leave --device out to use " + std::string(kDevicePath), Exit::Environment};
+	Image image;
+	char magic[sizeof(kMagic)];
+	std::uint32_t counts[2];
+	if (!take(bytes, magic, sizeof(magic)) || std::memcmp(magic, kMagic, sizeof(magic)) != 0 ||
+	    !take(bytes, counts, 2) || !take(bytes, &image.info, 1) ||
+	    counts[0] > bytes.size() / sizeof(ls_prim_info))
+		return bad;
+	image.prims.resize(counts[0]);
+	if (!take(bytes, image.prims.data(), counts[0]) || counts[1] > bytes.size() / sizeof(ls_chain))
+		return bad;
+	image.chains.resize(counts[1]);
+	if (!take(bytes, image.chains.data(), counts[1]))
+		return bad;
+	image.log.resize(bytes.size());
+	take(bytes, image.log.data(), image.log.size());
+	return image;
+}
+
+std::unique_ptr<Source> image_source(Image image)
+{
+	return std::make_unique<ImageSource>(std::move(image));
+}
+
+} // namespace lockscope

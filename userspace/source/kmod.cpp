@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+// The module's character device.
+#include "source/source.h"
+
+#include "util/fd.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+namespace lockscope {
+
+namespace {
+
+class KmodSource final : public Source {
+public:
+	KmodSource(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+	Result<ls_info> info() override
+	{
+		ls_info info{};
+		LS_TRY_STATUS(control_call(LS_IOC_INFO, &info, "read counters of"));
+		return info;
+	}
+
+	Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> buffer) override
+	{
+		for (;;) {
+			ssize_t n = ::pread(fd_.get(), buffer.data(), buffer.size(),
+					    static_cast<off_t>(offset));
+			if (n >= 0)
+				return static_cast<std::size_t>(n);
+			if (errno != EINTR)
+				return os_error(errno, "cannot read the log of " + path_);
+		}
+	}
+
+	Result<std::vector<ls_chain>> chains(std::uint32_t from) override
+	{
+		std::vector<ls_chain> all;
+		std::vector<ls_chain> block(8192);
+		for (;;) {
+			ls_chains_req req{from + static_cast<std::uint32_t>(all.size()),
+					  static_cast<std::uint32_t>(block.size()),
+					  reinterpret_cast<std::uintptr_t>(block.data())};
+			LS_TRY_STATUS(control_call(LS_IOC_CHAINS, &req, "read chains of"));
+			const std::size_t n = std::min<std::size_t>(req.nr, block.size());
+			if (n == 0)
+				return all;
+			all.insert(all.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n));
+		}
+	}
+
+	Result<std::vector<ls_prim_info>> prims() override
+	{
+		std::vector<ls_prim_info> prims(1024);
+		ls_prims_req req{static_cast<std::uint32_t>(prims.size()), 0,
+				 reinterpret_cast<std::uintptr_t>(prims.data())};
+		LS_TRY_STATUS(control_call(LS_IOC_PRIMS, &req, "read lock functions of"));
+		prims.resize(std::min<std::size_t>(req.nr, prims.size()));
+		return prims;
+	}
+
+	Status control(ls_ctl_op op) override
+	{
+		__u32 arg = op;
+		return control_call(LS_IOC_CTL, &arg, "control");
+	}
+
+	bool live() const override { return true; }
+
+private:
+	Status control_call(unsigned long request, void *arg, const char *action)
+	{
+		while (::ioctl(fd_.get(), request, arg) < 0)
+			if (errno != EINTR)
+				return os_error(errno, std::string("cannot ") + action + " " + path_,
+						errno == ENOTTY ? "module and program are of different "
+								  "versions: build and load both from one tree" :
+								  "");
+		return success();
+	}
+
+	Fd fd_;
+	std::string path_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Source>> open_source(const std::string &path)
+{
+	Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+	if (!fd.valid() && (errno == EACCES || errno == EROFS))
+		fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+	if (!fd.valid()) {
+		const char *hint = errno == ENOENT ? "load the module: insmod lockscope.ko" :
+				   errno == EACCES ? "run as root" :
+						     "";
+		return os_error(errno, "cannot open " + path, hint);
+	}
+	struct stat status{};
+	if (::fstat(fd.get(), &status) != 0)
+		return os_error(errno, "cannot open " + path);
+	if (S_ISCHR(status.st_mode))
+		return std::unique_ptr<Source>(std::make_unique<KmodSource>(std::move(fd), path));
+
+	std::ifstream file(path, std::ios::binary);
+	std::string bytes{std::istreambuf_iterator<char>(file), {}};
+	auto image = decode_image(bytes, path);
+	if (!image)
+		return image.error();
+	return image_source(std::move(*image));
+}
+
+Status check_abi(const ls_info &info)
+{
+	if (info.abi_major == LS_ABI_MAJOR)
+		return success();
+	return Error{0,
+		     "the module speaks ABI " + std::to_string(info.abi_major) + "." +
+			     std::to_string(info.abi_minor) + ", this program " +
+			     std::to_string(LS_ABI_MAJOR) + "." + std::to_string(LS_ABI_MINOR),
+		     "unload the module (rmmod lockscope) and load the one built with this program",
+		     Exit::Environment};
+}
+
+} // namespace lockscope

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "source/log.h"
+
+#include <cstring>
+#include <optional>
+
+namespace lockscope {
+
+namespace {
+
+/// Bounded reader of one record's body; every getter that would pass the end
+/// fails for good.
+class Body {
+public:
+	explicit Body(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+	template <typename T>
+	T get()
+	{
+		T value{};
+		if (bytes_.size() - at_ < sizeof(T)) {
+			failed_ = true;
+			return value;
+		}
+		std::memcpy(&value, bytes_.data() + at_, sizeof(T));
+		at_ += sizeof(T);
+		return value;
+	}
+
+	bool failed() const { return failed_; }
+	bool done() const { return at_ == bytes_.size(); }
+	std::size_t left() const { return bytes_.size() - at_; }
+
+private:
+	std::span<const std::byte> bytes_;
+	std::size_t at_ = 0;
+	bool failed_ = false;
+};
+
+/// Text up to the final zero; nothing when there is none. Control characters
+/// would garble a terminal, so they become '?'.
+template <std::size_t N>
+std::optional<std::string> text(const char (&field)[N])
+{
+	const void *end = std::memchr(field, 0, N);
+	if (!end)
+		return std::nullopt;
+	std::string out(field, static_cast<const char *>(end));
+	for (char &c : out)
+		if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+			c = '?';
+	return out;
+}
+
+bool valid_class_id(std::uint32_t id)
+{
+	return id >= 1 && id <= LS_VAL_CLASS_MASK;
+}
+
+bool valid_val(std::uint32_t val)
+{
+	return (val & LS_VAL_CLASS_MASK) != 0 &&
+	       ((val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT) <= LS_RECURSIVE;
+}
+
+template <typename Raw>
+std::optional<Raw> fixed(std::span<const std::byte> bytes)
+{
+	Body body(bytes);
+	Raw raw = body.get<Raw>();
+	if (body.failed() || !body.done())
+		return std::nullopt;
+	return raw;
+}
+
+const char *decode_class(std::span<const std::byte> bytes, ClassRecord &out)
+{
+	auto raw = fixed<ls_rec_class>(bytes);
+	if (!raw)
+		return "class record of a wrong length";
+	auto module = text(raw->module), name = text(raw->name);
+	if (!module || !name || name->empty())
+		return "class record whose name does not end";
+	if (!valid_class_id(raw->id) || !valid_class_id(raw->canonical))
+		return "class record with an impossible id";
+	if (raw->kind >= LS_NR_KINDS || raw->origin >= LS_NR_ORIGINS)
+		return "class record of an unknown kind or origin";
+	out = {raw->id, raw->canonical, raw->kind, raw->origin,
+	       raw->offset, raw->object_size, *module, *name};
+	return nullptr;
+}
+
+const char *decode_stack(std::span<const std::byte> bytes, StackRecord &out)
+{
+	Body body(bytes);
+	auto raw = body.get<ls_rec_stack>();
+	if (body.failed() || raw.nr > LS_STACK_FRAMES || body.left() != raw.nr * sizeof(__u64))
+		return "stack record whose frame count does not fit its length";
+	if (raw.id == 0)
+		return "stack record with an impossible id";
+	out.id = raw.id;
+	for (std::uint32_t i = 0; i < raw.nr; i++)
+		out.ip.push_back(body.get<std::uint64_t>());
+	return nullptr;
+}
+
+const char *decode_sight(std::span<const std::byte> bytes, SightRecord &out)
+{
+	Body body(bytes);
+	auto raw = body.get<ls_rec_sight>();
+	if (body.failed() || raw.nr_held > LS_MAX_DEPTH ||
+	    body.left() != raw.nr_held * sizeof(ls_held_rec))
+		return "sight record whose held count does not fit its length";
+	if (!valid_val(raw.val))
+		return "sight record with an impossible class or mode";
+	auto comm = text(raw.comm);
+	if (!comm)
+		return "sight record whose task name does not end";
+	SightRecord sight{raw.time_ns, raw.new_mask, raw.ip, raw.lock, raw.val, raw.chain,
+			  raw.stack, raw.pid, raw.tgid, raw.task_flags, raw.cpu, *comm, {}};
+	for (std::uint32_t i = 0; i < raw.nr_held; i++) {
+		auto held = body.get<ls_held_rec>();
+		if (!valid_val(held.val))
+			return "sight record with an impossible held lock";
+		sight.held.push_back({held.val, held.ip, held.lock});
+	}
+	out = std::move(sight);
+	return nullptr;
+}
+
+const char *decode_finding(std::span<const std::byte> bytes, FindingRecord &out)
+{
+	Body body(bytes);
+	auto raw = body.get<ls_rec_finding>();
+	if (body.failed() || body.left() != raw.nr_edges * sizeof(ls_finding_edge))
+		return "finding record whose edge count does not fit its length";
+	if (raw.id == 0 || raw.nr_edges == 0)
+		return "finding record without an id or edges";
+	FindingRecord finding{raw.id, raw.kind, {}};
+	for (std::uint32_t i = 0; i < raw.nr_edges; i++) {
+		auto edge = body.get<ls_finding_edge>();
+		if (!valid_class_id(edge.from) || !valid_class_id(edge.to))
+			return "finding record with an impossible class";
+		finding.edges.push_back(edge);
+	}
+	out = std::move(finding);
+	return nullptr;
+}
+
+const char *decode_symbol(std::span<const std::byte> bytes, SymbolRecord &out)
+{
+	auto raw = fixed<ls_rec_symbol>(bytes);
+	if (!raw)
+		return "symbol record of a wrong length";
+	auto function = text(raw->function), module = text(raw->module);
+	if (!function || !module)
+		return "symbol record whose name does not end";
+	out = {raw->ip, raw->offset, raw->size, *function, *module};
+	return nullptr;
+}
+
+const char *decode_inversion(std::span<const std::byte> bytes, InversionRecord &out)
+{
+	auto raw = fixed<ls_rec_inversion>(bytes);
+	if (!raw)
+		return "inversion record of a wrong length";
+	if (!valid_class_id(raw->class_id))
+		return "inversion record with an impossible class";
+	out = {raw->class_id, raw->same_instance != 0, raw->first, raw->second};
+	return nullptr;
+}
+
+template <typename Record>
+const char *append(const char *(*decode)(std::span<const std::byte>, Record &),
+		   std::span<const std::byte> bytes, std::vector<LogRecord> &out)
+{
+	Record record;
+	const char *problem = decode(bytes, record);
+	/* Sights are referred to by number: a bad one keeps its place. */
+	if (!problem || std::is_same_v<Record, SightRecord>)
+		out.emplace_back(std::move(record));
+	return problem;
+}
+
+} // namespace
+
+void LogDecoder::note(std::string what)
+{
+	if (problem_.empty())
+		problem_ = std::move(what);
+}
+
+std::size_t LogDecoder::decode(std::span<const std::byte> bytes, std::vector<LogRecord> &out)
+{
+	std::size_t at = 0;
+	while (at < bytes.size() && !broken_) {
+		ls_rec header;
+		if (bytes.size() - at < sizeof(header)) {
+			note("log ends inside a record's header");
+			broken_ = true;
+			break;
+		}
+		std::memcpy(&header, bytes.data() + at, sizeof(header));
+		if (header.len < sizeof(header) || header.len % 8 != 0 ||
+		    header.len > kMaxRecordBytes || header.len > bytes.size() - at) {
+			note("record of an impossible length, " + std::to_string(header.len) + " bytes");
+			broken_ = true;
+			break;
+		}
+
+		auto record = bytes.subspan(at, header.len);
+		const char *problem = nullptr;
+		switch (header.type) {
+		case LS_REC_CLASS:
+			problem = append(decode_class, record, out);
+			break;
+		case LS_REC_STACK:
+			problem = append(decode_stack, record, out);
+			break;
+		case LS_REC_SIGHT:
+			problem = append(decode_sight, record, out);
+			break;
+		case LS_REC_FINDING:
+			problem = append(decode_finding, record, out);
+			break;
+		case LS_REC_SYMBOL:
+			problem = append(decode_symbol, record, out);
+			break;
+		case LS_REC_INVERSION:
+			problem = append(decode_inversion, record, out);
+			break;
+		case LS_REC_RESET:
+			out.emplace_back(ResetRecord{});
+			break;
+		default:
+			unknown_++;
+			break;
+		}
+		if (problem) {
+			malformed_++;
+			note(problem);
+		}
+		at += header.len;
+	}
+	if (broken_)
+		malformed_++;
+	return at;
+}
+
+} // namespace lockscope

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+// The module's log, decoded. Every byte is taken as hostile: lengths, types,
+// counts, ids and string ends are checked before anything is used.
+#pragma once
+
+#include "lockclass/abi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lockscope {
+
+struct ClassRecord {
+	std::uint32_t id = 0, canonical = 0;
+	std::uint8_t kind = 0, origin = 0;
+	std::uint32_t offset = 0, object_size = 0;
+	std::string module, name;
+};
+
+struct StackRecord {
+	std::uint32_t id = 0;
+	std::vector<std::uint64_t> ip; ///< innermost first
+};
+
+struct HeldRecord {
+	std::uint32_t val = 0; ///< LS_VAL_*
+	std::uint64_t ip = 0, lock = 0;
+};
+
+struct SightRecord {
+	std::uint64_t time_ns = 0, new_mask = 0, ip = 0, lock = 0;
+	std::uint32_t val = 0, chain = 0, stack = 0, pid = 0, tgid = 0, task_flags = 0;
+	std::uint16_t cpu = 0;
+	std::string comm;
+	std::vector<HeldRecord> held; ///< oldest first
+};
+
+struct FindingRecord {
+	std::uint32_t id = 0;
+	std::uint16_t kind = 0;
+	std::vector<ls_finding_edge> edges;
+};
+
+struct SymbolRecord {
+	std::uint64_t ip = 0;
+	std::uint32_t offset = 0, size = 0;
+	std::string function, module;
+};
+
+struct InversionRecord {
+	std::uint32_t class_id = 0;
+	bool same_instance = false;
+	std::uint32_t first = 0, second = 0; ///< sight ordinals
+};
+
+struct ResetRecord {};
+
+using LogRecord = std::variant<ClassRecord, StackRecord, SightRecord, FindingRecord, SymbolRecord,
+			       InversionRecord, ResetRecord>;
+
+/// Longest record a reader accepts, in bytes; a full sight is under 2 KiB.
+inline constexpr std::uint32_t kMaxRecordBytes = 65536;
+
+/// Decodes a run of whole records.
+class LogDecoder {
+public:
+	/// Append the records found in @bytes to @out and return how many bytes
+	/// were used. Less than all of them when a record's length makes no
+	/// sense: then the place of the next record is not known, and broken()
+	/// says what is wrong. Records whose content is malformed are left out
+	/// and counted; a sight is left out only as an empty one, because later
+	/// records refer to sights by their number.
+	std::size_t decode(std::span<const std::byte> bytes, std::vector<LogRecord> &out);
+
+	/// Records left out because their content made no sense.
+	std::uint64_t malformed() const { return malformed_; }
+	/// Records of types this program does not know (a newer minor ABI).
+	std::uint64_t unknown() const { return unknown_; }
+	/// First problem met, in words; empty when there was none.
+	const std::string &problem() const { return problem_; }
+	/// The framing itself is broken: nothing after this can be read.
+	bool broken() const { return broken_; }
+
+private:
+	void note(std::string what);
+
+	std::uint64_t malformed_ = 0;
+	std::uint64_t unknown_ = 0;
+	bool broken_ = false;
+	std::string problem_;
+};
+
+} // namespace lockscope

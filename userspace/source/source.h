@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+// Where records come from. The recorder knows only this interface; the device
+// of the module and saved images implement it.
+#pragma once
+
+#include "lockclass/abi.h"
+#include "util/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+class Source {
+public:
+	virtual ~Source() = default;
+
+	/// Counters, losses and sizes of this moment.
+	virtual Result<ls_info> info() = 0;
+	/// Whole records from byte @offset on; 0 at the end of the log.
+	virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> buffer) = 0;
+	/// Chains @from (>= 1) to the newest; the element i is chain from + i.
+	virtual Result<std::vector<ls_chain>> chains(std::uint32_t from) = 0;
+	/// The lock functions and how each is watched.
+	virtual Result<std::vector<ls_prim_info>> prims() = 0;
+	virtual Status control(ls_ctl_op op) = 0;
+	/// The addresses belong to the running kernel, so its symbol table may
+	/// be asked about them.
+	virtual bool live() const = 0;
+};
+
+/// Open @path: the module's device, or an image saved by save_image(). Errors:
+/// ENOENT, EACCES, EBUSY and what open(2) says, each with a hint.
+Result<std::unique_ptr<Source>> open_source(const std::string &path);
+
+/// Path of the module's device.
+inline constexpr const char *kDevicePath = "/dev/" LS_DEVICE_NAME;
+
+/// What a device offered at one moment, in one file: for tests, bug reports
+/// and fuzzing. The format is private to one ABI version.
+struct Image {
+	ls_info info{};
+	std::vector<ls_prim_info> prims;
+	std::vector<ls_chain> chains; ///< [0] is chain 1
+	std::vector<std::byte> log;
+};
+std::string encode_image(const Image &image);
+Result<Image> decode_image(std::string_view bytes, const std::string &name);
+std::unique_ptr<Source> image_source(Image image);
+
+/// Error unless the ABI's major version is ours.
+Status check_abi(const ls_info &info);
+
+} // namespace lockscope

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "store/database.h"
+
+#include "util/file.h"
+
+#include <cerrno>
+
+namespace lockscope {
+
+Error database_error(sqlite3 *db, const std::string &path)
+{
+	const int code = sqlite3_errcode(db);
+	const int cause = sqlite3_system_errno(db);
+	switch (code) {
+	case SQLITE_NOTADB:
+		return Error{0, path + " is not a LockScope store",
+			     "give a file written by lockscope record", Exit::Environment};
+	case SQLITE_CORRUPT:
+		return Error{0, path + " is damaged",
+			     "record again, or take a copy made before the damage", Exit::Environment};
+	case SQLITE_FULL:
+		return Error{ENOSPC, "cannot write " + path + ": disk full",
+			     "free some space and start again: what is stored so far is kept",
+			     Exit::Environment};
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return Error{EBUSY, path + " is in use by another program",
+			     "wait for it to finish, or write to another file with -o",
+			     Exit::Environment};
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+		return Error{EACCES, "cannot write " + path + ": permission denied",
+			     "choose another file with -o", Exit::Environment};
+	case SQLITE_IOERR:
+		if (cause == ENOSPC || cause == EFBIG || cause == EDQUOT)
+			return Error{cause, "cannot write " + path + ": no room left for it",
+				     "free some space and start again: what is stored so far is kept",
+				     Exit::Environment};
+		break;
+	}
+	std::string what = "cannot use " + path + ": " + sqlite3_errmsg(db);
+	return cause && code == SQLITE_CANTOPEN ? os_error(cause, "cannot open " + path) :
+						  Error{cause, what, "", Exit::Environment};
+}
+
+namespace {
+
+Error statement_error(sqlite3_stmt *stmt)
+{
+	sqlite3 *db = sqlite3_db_handle(stmt);
+	const char *path = sqlite3_db_filename(db, "main");
+	return database_error(db, path && *path ? path : "the store");
+}
+
+} // namespace
+
+Statement &Statement::bind(int index, std::int64_t value)
+{
+	sqlite3_bind_int64(stmt_.get(), index + 1, value);
+	return *this;
+}
+
+Statement &Statement::bind(int index, std::string_view text)
+{
+	sqlite3_bind_text(stmt_.get(), index + 1, text.data() ? text.data() : "",
+			  static_cast<int>(text.size()), SQLITE_TRANSIENT);
+	return *this;
+}
+
+Statement &Statement::bind_blob(int index, std::string_view bytes)
+{
+	/* A null pointer would store NULL, not an empty blob. */
+	sqlite3_bind_blob(stmt_.get(), index + 1, bytes.data() ? bytes.data() : "",
+			  static_cast<int>(bytes.size()), SQLITE_TRANSIENT);
+	return *this;
+}
+
+Statement &Statement::bind_null(int index)
+{
+	sqlite3_bind_null(stmt_.get(), index + 1);
+	return *this;
+}
+
+Result<bool> Statement::step()
+{
+	const int rc = sqlite3_step(stmt_.get());
+	if (rc == SQLITE_ROW)
+		return true;
+	if (rc == SQLITE_DONE) {
+		sqlite3_reset(stmt_.get());
+		return false;
+	}
+	Error error = statement_error(stmt_.get());
+	sqlite3_reset(stmt_.get());
+	return error;
+}
+
+Status Statement::run()
+{
+	auto more = step();
+	if (!more)
+		return more.error();
+	reset();
+	return success();
+}
+
+void Statement::reset()
+{
+	sqlite3_reset(stmt_.get());
+}
+
+std::int64_t Statement::integer(int column) const
+{
+	return sqlite3_column_int64(stmt_.get(), column);
+}
+
+std::string Statement::text(int column) const
+{
+	const auto *data = reinterpret_cast<const char *>(sqlite3_column_text(stmt_.get(), column));
+	return data ? std::string(data, static_cast<std::size_t>(
+						sqlite3_column_bytes(stmt_.get(), column))) :
+		      std::string();
+}
+
+std::string_view Statement::blob(int column) const
+{
+	const auto *data = static_cast<const char *>(sqlite3_column_blob(stmt_.get(), column));
+	return {data, data ? static_cast<std::size_t>(sqlite3_column_bytes(stmt_.get(), column)) : 0};
+}
+
+bool Statement::is_null(int column) const
+{
+	return sqlite3_column_type(stmt_.get(), column) == SQLITE_NULL;
+}
+
+Result<Database> Database::open(const std::string &path, Access access)
+{
+	Database database;
+	database.path_ = std::make_unique<std::string>(path);
+	auto connect = [&](const std::string &name, int flags) {
+		sqlite3 *db = nullptr;
+		const int rc = sqlite3_open_v2(name.c_str(), &db, flags, nullptr);
+		database.db_.reset(db);
+		if (rc == SQLITE_OK)
+			sqlite3_busy_timeout(db, 10000);
+		return rc;
+	};
+	if (access == Access::Write) {
+		if (connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) != SQLITE_OK)
+			return database_error(database.db_.get(), path);
+		return database;
+	}
+
+	/* A reader of a store in WAL mode needs to create its -shm file; on a
+	 * read-only file system it can do without once no -wal is left. */
+	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
+	    sqlite3_exec(database.db_.get(), "SELECT count(*) FROM sqlite_schema", nullptr, nullptr,
+			 nullptr) == SQLITE_OK)
+		return database;
+	const int code = sqlite3_errcode(database.db_.get());
+	if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY && code != SQLITE_PERM)
+		return database_error(database.db_.get(), path);
+	std::string uri = "file:";
+	for (char c : path)
+		uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+	uri += exists(path + "-wal") ? "" : "?immutable=1";
+	if (connect(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) != SQLITE_OK)
+		return database_error(database.db_.get(), path);
+	return database;
+}
+
+Status Database::exec(const std::string &sql)
+{
+	if (sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+		return database_error(db_.get(), path());
+	return success();
+}
+
+Result<Statement> Database::prepare(const std::string &sql)
+{
+	sqlite3_stmt *stmt = nullptr;
+	if (sqlite3_prepare_v2(db_.get(), sql.c_str(), static_cast<int>(sql.size()), &stmt,
+			       nullptr) != SQLITE_OK)
+		return database_error(db_.get(), path());
+	return Statement(stmt);
+}
+
+Result<std::int64_t> Database::query_integer(const std::string &sql)
+{
+	auto statement = prepare(sql);
+	if (!statement)
+		return statement.error();
+	auto row = statement->step();
+	if (!row)
+		return row.error();
+	return *row ? statement->integer(0) : 0;
+}
+
+} // namespace lockscope

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+// SQLite with owners and errors as values.
+#pragma once
+
+#include "util/fd.h"
+#include "util/result.h"
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace lockscope {
+
+/// A prepared statement. Columns and parameters count from 0.
+class Statement {
+public:
+	Statement() = default;
+	explicit Statement(sqlite3_stmt *stmt) : stmt_(stmt) {}
+
+	Statement &bind(int index, std::int64_t value);
+	Statement &bind(int index, std::uint64_t value)
+	{
+		return bind(index, static_cast<std::int64_t>(value));
+	}
+	Statement &bind(int index, std::uint32_t value) { return bind(index, std::int64_t{value}); }
+	Statement &bind(int index, int value) { return bind(index, std::int64_t{value}); }
+	Statement &bind(int index, std::string_view text);
+	Statement &bind_blob(int index, std::string_view bytes);
+	Statement &bind_null(int index);
+
+	/// true: a row is there; false: done, and ready to be bound again.
+	Result<bool> step();
+	/// Run a statement that returns no rows.
+	Status run();
+	void reset();
+
+	std::int64_t integer(int column) const;
+	std::uint64_t word(int column) const { return static_cast<std::uint64_t>(integer(column)); }
+	std::string text(int column) const;
+	std::string_view blob(int column) const; ///< valid until the next step
+	bool is_null(int column) const;
+
+private:
+	struct Finalize {
+		void operator()(sqlite3_stmt *stmt) const { sqlite3_finalize(stmt); }
+	};
+	std::unique_ptr<sqlite3_stmt, Finalize> stmt_;
+};
+
+enum class Access { Read, Write };
+
+/// An open database file.
+class Database {
+public:
+	/// Opens @path, creating it with Access::Write. Says nothing about what
+	/// is in it; see open_store().
+	static Result<Database> open(const std::string &path, Access access);
+
+	Status exec(const std::string &sql);
+	Result<Statement> prepare(const std::string &sql);
+	Result<std::int64_t> query_integer(const std::string &sql);
+	std::int64_t last_id() const { return sqlite3_last_insert_rowid(db_.get()); }
+	const std::string &path() const { return *path_; }
+
+private:
+	struct Close {
+		void operator()(sqlite3 *db) const { sqlite3_close_v2(db); }
+	};
+	/* Errors name the file: statements reach the path through the handle's
+	 * owner, so it must not move with the object. */
+	std::unique_ptr<std::string> path_;
+	std::unique_ptr<sqlite3, Close> db_;
+};
+
+/// The error that @db reports now, with what it means for @path.
+Error database_error(sqlite3 *db, const std::string &path);
+
+} // namespace lockscope

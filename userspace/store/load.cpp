@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "store/load.h"
+
+#include "store/rows.h"
+#include "store/schema.h"
+#include "store/writer.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lockscope {
+
+namespace {
+
+/// Most chains of one run; the module's own limit is far below.
+constexpr std::uint32_t kMaxChains = 1u << 26;
+
+/// Loads one run of one file.
+class RunLoader {
+public:
+	RunLoader(Database &db, Model &model, std::int64_t id, std::uint32_t run)
+		: db_(db), model_(model), id_(std::to_string(id)), run_(run)
+	{
+	}
+
+	Status load()
+	{
+		LS_TRY_STATUS(load_counters());
+		LS_TRY_STATUS(load_classes());
+		LS_TRY_STATUS(load_code());
+		LS_TRY_STATUS(load_sights());
+		LS_TRY_STATUS(load_chains());
+		LS_TRY_STATUS(load_findings());
+		LS_TRY_STATUS(load_inversions());
+		return load_primitives();
+	}
+
+private:
+	template <typename Row>
+	Status each(const std::string &select, Row row)
+	{
+		auto statement = db_.prepare(select + " WHERE run = " + id_);
+		if (!statement)
+			return statement.error();
+		for (;;) {
+			auto more = statement->step();
+			if (!more)
+				return more.error();
+			if (!*more)
+				return success();
+			if (!row(*statement))
+				return Error{0, db_.path() + " is damaged: a row makes no sense",
+					     "record again, or take a copy made before the damage",
+					     Exit::Environment};
+		}
+	}
+
+	Run &run() { return model_.runs[run_]; }
+
+	ClassId cls(std::uint32_t val) const
+	{
+		auto at = classes_.find(val & LS_VAL_CLASS_MASK);
+		return at == classes_.end() ? kNoClass : at->second;
+	}
+
+	CodeId code(std::uint64_t id) const
+	{
+		auto at = code_.find(id);
+		return at == code_.end() ? CodeId{} : at->second;
+	}
+
+	Status load_counters()
+	{
+		return each("SELECT name, value FROM counter", [&](Statement &row) {
+			run().counters[row.text(0)] = row.word(1);
+			return true;
+		});
+	}
+
+	Status load_classes()
+	{
+		std::map<std::uint32_t, std::uint32_t> canonical;
+		std::map<std::uint32_t, LockClass> raw;
+		LS_TRY_STATUS(each("SELECT id, canonical, kind, origin, offset, object_size, module, name,"
+				   " field FROM class", [&](Statement &row) {
+			const auto kind = row.word(2), origin = row.word(3);
+			if (kind >= LS_NR_KINDS || origin >= LS_NR_ORIGINS)
+				return false;
+			LockClass cls;
+			cls.name = cls.stable = row.text(7);
+			cls.kind = static_cast<ls_kind>(kind);
+			cls.origin = static_cast<ls_origin>(origin);
+			cls.offset = static_cast<std::uint32_t>(row.word(4));
+			cls.object_size = static_cast<std::uint32_t>(row.word(5));
+			cls.module = row.text(6);
+			if (auto field = row.text(8); !field.empty()) {
+				/* The field outlives a change of layout, the offset does not. */
+				cls.stable = cls.name.substr(0, cls.name.rfind("+0x")) + " " + field;
+				cls.name += " " + field;
+			}
+			const auto id = static_cast<std::uint32_t>(row.word(0));
+			canonical[id] = static_cast<std::uint32_t>(row.word(1));
+			raw[id] = std::move(cls);
+			return true;
+		}));
+		for (const auto &[id, first] : canonical) {
+			auto at = raw.find(first);
+			classes_[id] = model_.intern(at == raw.end() ? raw[id] : at->second);
+		}
+		return success();
+	}
+
+	Status load_code()
+	{
+		std::map<std::tuple<std::string, std::string, std::uint64_t>, std::vector<SourceLine>> lines;
+		auto cached = db_.prepare("SELECT build_id, function, offset, frames FROM line");
+		if (!cached)
+			return cached.error();
+		for (;;) {
+			auto more = cached->step();
+			if (!more)
+				return more.error();
+			if (!*more)
+				break;
+			lines[{cached->text(0), cached->text(1), cached->word(2)}] = decode_lines(cached->text(3));
+		}
+		return each("SELECT id, function, offset, module, build_id FROM code", [&](Statement &row) {
+			Code place;
+			place.function = row.text(1);
+			place.offset = row.word(2);
+			place.module = row.text(3);
+			place.build_id = row.text(4);
+			auto at = lines.find({place.build_id, place.function, place.offset});
+			if (at != lines.end())
+				place.lines = at->second;
+			code_[row.word(0)] = model_.intern(std::move(place));
+			return true;
+		});
+	}
+
+	Status load_sights()
+	{
+		std::unordered_map<std::uint64_t, std::vector<CodeId>> stacks;
+		LS_TRY_STATUS(each("SELECT id, frames FROM stack", [&](Statement &row) {
+			auto frames = unpack_words(row.blob(1), LS_STACK_FRAMES);
+			if (!frames)
+				return false;
+			auto &stack = stacks[row.word(0)];
+			for (auto frame : *frames)
+				stack.push_back(code(frame));
+			return true;
+		}));
+		return each("SELECT ordinal, time, new_mask, code, lock, object, val, chain, stack, pid,"
+			    " tgid, task_flags, cpu, comm, held FROM sight", [&](Statement &row) {
+			auto held = unpack_held(row.blob(14));
+			if (!held)
+				return false;
+			Sight sight;
+			sight.run = run_;
+			sight.ordinal = static_cast<std::uint32_t>(row.word(0));
+			sight.time_ns = row.word(1);
+			sight.new_mask = row.word(2);
+			const auto val = static_cast<std::uint32_t>(row.word(6));
+			sight.acquired = {cls(val), val, code(row.word(3)), row.word(4), row.word(5)};
+			sight.chain = static_cast<std::uint32_t>(row.word(7));
+			if (auto at = stacks.find(row.word(8)); at != stacks.end())
+				sight.stack = at->second;
+			sight.pid = static_cast<std::uint32_t>(row.word(9));
+			sight.tgid = static_cast<std::uint32_t>(row.word(10));
+			sight.task_flags = static_cast<std::uint32_t>(row.word(11));
+			sight.cpu = static_cast<std::uint32_t>(row.word(12));
+			sight.comm = row.text(13);
+			for (const auto &entry : *held)
+				sight.held.push_back(
+					{cls(entry.val), entry.val, code(entry.code), entry.lock, entry.object});
+			run().sights[sight.ordinal] = model_.sights.size();
+			model_.sights.push_back(std::move(sight));
+			return true;
+		});
+	}
+
+	Status load_chains()
+	{
+		return each("SELECT id, parent, val, code, count FROM chain", [&](Statement &row) {
+			const auto id = row.word(0), parent = row.word(1);
+			/* A parent is older than its child, so walks end. */
+			if (id == 0 || id > kMaxChains || parent >= id)
+				return false;
+			auto &chains = run().chains;
+			if (chains.size() <= id)
+				chains.resize(id + 1);
+			const auto val = static_cast<std::uint32_t>(row.word(2));
+			chains[id] = {static_cast<std::uint32_t>(parent), val, cls(val), code(row.word(3)),
+				      row.word(4)};
+			return true;
+		});
+	}
+
+	Status load_findings()
+	{
+		return each("SELECT id, kind, edges FROM kernel_finding", [&](Statement &row) {
+			auto words = unpack_words(row.blob(2), std::size_t{65536});
+			if (!words || words->size() % kWordsPerEdge != 0)
+				return false;
+			KernelFinding finding{run_, static_cast<std::uint32_t>(row.word(0)),
+					      static_cast<std::uint32_t>(row.word(1)), {}};
+			for (std::size_t i = 0; i < words->size(); i += kWordsPerEdge)
+				finding.classes.push_back(cls((*words)[i]));
+			model_.kernel_findings.push_back(std::move(finding));
+			return true;
+		});
+	}
+
+	Status load_inversions()
+	{
+		return each("SELECT class, same, first, second FROM inversion", [&](Statement &row) {
+			model_.inversions.push_back({run_, cls(static_cast<std::uint32_t>(row.word(0))),
+						     row.integer(1) != 0,
+						     static_cast<std::uint32_t>(row.word(2)),
+						     static_cast<std::uint32_t>(row.word(3))});
+			return true;
+		});
+	}
+
+	Status load_primitives()
+	{
+		return each("SELECT function, kind, state, error FROM primitive", [&](Statement &row) {
+			if (row.word(1) >= LS_NR_KINDS || row.word(2) > LS_PRIM_FAILED)
+				return false;
+			run().primitives.push_back({row.text(0), static_cast<ls_kind>(row.word(1)),
+						    static_cast<ls_prim_state>(row.word(2)),
+						    static_cast<int>(row.integer(3))});
+			return true;
+		});
+	}
+
+	Database &db_;
+	Model &model_;
+	std::string id_;
+	std::uint32_t run_;
+	std::unordered_map<std::uint32_t, ClassId> classes_;
+	std::unordered_map<std::uint64_t, CodeId> code_;
+};
+
+bool already_there(const Model &model, const Run &run)
+{
+	return std::any_of(model.runs.begin(), model.runs.end(), [&](const Run &other) {
+		return other.instance == run.instance && other.boot == run.boot;
+	});
+}
+
+} // namespace
+
+Status load_store(const std::string &path, Model &model)
+{
+	auto db = open_store(path, Access::Read);
+	if (!db)
+		return db.error();
+	/* One snapshot of a store that may be written meanwhile. */
+	LS_TRY_STATUS(db->exec("BEGIN"));
+	auto runs = db->prepare("SELECT id, instance, boot, backend, release, build_id, started, updated"
+				" FROM run ORDER BY id");
+	if (!runs)
+		return runs.error();
+	for (;;) {
+		auto more = runs->step();
+		if (!more)
+			return more.error();
+		if (!*more)
+			return success();
+		Run run;
+		run.instance = runs->text(1);
+		run.boot = runs->text(2);
+		run.backend = runs->text(3);
+		run.release = runs->text(4);
+		run.build_id = runs->text(5);
+		run.started = runs->integer(6);
+		run.updated = runs->integer(7);
+		run.file = path;
+		if (already_there(model, run))
+			continue;
+		const auto number = static_cast<std::uint32_t>(model.runs.size());
+		model.runs.push_back(std::move(run));
+		LS_TRY_STATUS(RunLoader(*db, model, runs->integer(0), number).load());
+	}
+}
+
+Result<Model> load_stores(const std::vector<std::string> &paths)
+{
+	Model model;
+	for (const auto &path : paths)
+		LS_TRY_STATUS(load_store(path, model));
+	return model;
+}
+
+} // namespace lockscope

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "store/schema.h"
+
+#include "util/file.h"
+
+#include <cerrno>
+
+namespace lockscope {
+
+namespace {
+
+/*
+ * No kernel address is stored. Instances (lock, object) are keyed hashes whose
+ * key lives in run.key only while the run goes on, so that a restarted
+ * recorder continues with the same hashes. A code row stands for one address
+ * from the first time it was seen until the module there was unloaded.
+ * Blobs: stack.frames and sight.held are arrays, see store/rows.h.
+ */
+constexpr const char *kTables = R"sql(
+CREATE TABLE run(
+	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
+	backend TEXT NOT NULL, release TEXT NOT NULL, build_id TEXT NOT NULL,
+	started INTEGER NOT NULL, updated INTEGER NOT NULL, ended INTEGER,
+	log_offset INTEGER NOT NULL, sights INTEGER NOT NULL, key BLOB,
+	UNIQUE(instance, boot));
+CREATE TABLE counter(run INTEGER, name TEXT, value INTEGER,
+	PRIMARY KEY(run, name)) WITHOUT ROWID;
+CREATE TABLE class(run INTEGER, id INTEGER, canonical INTEGER, kind INTEGER,
+	origin INTEGER, offset INTEGER, object_size INTEGER, module TEXT, name TEXT, field TEXT,
+	PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE TABLE code(id INTEGER PRIMARY KEY, run INTEGER, hash INTEGER, open INTEGER,
+	function TEXT, offset INTEGER, module TEXT, build_id TEXT);
+CREATE INDEX code_open ON code(run, hash) WHERE open = 1;
+CREATE TABLE line(build_id TEXT, function TEXT, offset INTEGER, frames TEXT,
+	PRIMARY KEY(build_id, function, offset)) WITHOUT ROWID;
+CREATE TABLE stack(run INTEGER, id INTEGER, frames BLOB,
+	PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE TABLE sight(run INTEGER, ordinal INTEGER, time INTEGER, new_mask INTEGER, code INTEGER,
+	lock INTEGER, object INTEGER, val INTEGER, chain INTEGER, stack INTEGER, pid INTEGER,
+	tgid INTEGER, task_flags INTEGER, cpu INTEGER, comm TEXT, held BLOB,
+	PRIMARY KEY(run, ordinal)) WITHOUT ROWID;
+CREATE TABLE chain(run INTEGER, id INTEGER, parent INTEGER, val INTEGER, code INTEGER,
+	count INTEGER, PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE TABLE kernel_finding(run INTEGER, id INTEGER, kind INTEGER, edges BLOB,
+	PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE TABLE inversion(run INTEGER, class INTEGER, same INTEGER, first INTEGER, second INTEGER,
+	PRIMARY KEY(run, class, first, second)) WITHOUT ROWID;
+CREATE TABLE primitive(run INTEGER, function TEXT, kind INTEGER, state INTEGER, error INTEGER,
+	PRIMARY KEY(run, function)) WITHOUT ROWID;
+)sql";
+
+Status check_version(Database &db)
+{
+	auto application = db.query_integer("PRAGMA application_id");
+	if (!application)
+		return application.error();
+	if (*application != kApplicationId)
+		return Error{0, db.path() + " is not a LockScope store",
+			     "give a file written by lockscope record", Exit::Environment};
+	auto version = db.query_integer("PRAGMA user_version");
+	if (!version)
+		return version.error();
+	if (*version > kSchemaVersion || *version < 1)
+		return Error{0,
+			     db.path() + " has schema version " + std::to_string(*version) +
+				     ", this program reads version " + std::to_string(kSchemaVersion),
+			     "use the lockscope that wrote it, or a newer one", Exit::Environment};
+	return success();
+}
+
+Status create(Database &db)
+{
+	LS_TRY_STATUS(db.exec("BEGIN IMMEDIATE"));
+	LS_TRY_STATUS(db.exec(kTables));
+	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
+	LS_TRY_STATUS(db.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion)));
+	return db.exec("COMMIT");
+}
+
+} // namespace
+
+Result<Database> open_store(const std::string &path, Access access)
+{
+	if (access == Access::Read && !exists(path))
+		return os_error(ENOENT, "cannot open " + path,
+				"record first: lockscope record -o " + path);
+	auto opened = Database::open(path, access);
+	if (!opened)
+		return opened.error();
+	Database db = std::move(*opened);
+
+	if (access == Access::Write) {
+		auto tables = db.query_integer("SELECT count(*) FROM sqlite_schema");
+		if (!tables)
+			return tables.error();
+		auto application = db.query_integer("PRAGMA application_id");
+		if (!application)
+			return application.error();
+		/* WAL keeps the store readable while it is written; with
+		 * synchronous=NORMAL a killed writer loses no commit. */
+		if (*tables == 0 && *application == 0) {
+			LS_TRY_STATUS(db.exec("PRAGMA journal_mode = WAL"));
+			LS_TRY_STATUS(create(db));
+		}
+		LS_TRY_STATUS(check_version(db));
+		LS_TRY_STATUS(db.exec("PRAGMA journal_mode = WAL"));
+		LS_TRY_STATUS(db.exec("PRAGMA synchronous = NORMAL"));
+		return db;
+	}
+
+	LS_TRY_STATUS(check_version(db));
+	/* A page lost in the middle would only show when it is read. */
+	auto check = db.prepare("PRAGMA quick_check(1)");
+	if (!check)
+		return check.error();
+	auto row = check->step();
+	if (!row || !*row || check->text(0) != "ok")
+		return Error{0, path + " is damaged",
+			     "record again, or take a copy made before the damage", Exit::Environment};
+	return db;
+}
+
+} // namespace lockscope

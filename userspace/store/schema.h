@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a store file looks like, and whether a file is one.
+#pragma once
+
+#include "store/database.h"
+
+namespace lockscope {
+
+/// Goes up with every change that older programs cannot read.
+inline constexpr int kSchemaVersion = 1;
+/// SQLite's application_id of a store: "LOCK".
+inline constexpr int kApplicationId = 0x4c4f434b;
+
+/// Open @path and check that it is a store of a schema this program reads.
+/// Access::Write creates the schema in a new or empty file and sets WAL mode.
+/// Errors: missing, foreign, damaged, truncated or newer file, disk full.
+Result<Database> open_store(const std::string &path, Access access);
+
+} // namespace lockscope

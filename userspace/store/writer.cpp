@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "store/writer.h"
+
+#include "store/schema.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace lockscope {
+
+namespace {
+
+std::string fixed_text(const char *data, std::size_t size)
+{
+	return {data, ::strnlen(data, size)};
+}
+
+std::string key_blob(const HashKey &key)
+{
+	return {reinterpret_cast<const char *>(key.data()), sizeof(key)};
+}
+
+} // namespace
+
+Result<StoreWriter> StoreWriter::open(const std::string &path)
+{
+	StoreWriter writer;
+	/* SQLite's own locks are per process and byte range; this one keeps a
+	 * second recorder out for as long as the first one lives. */
+	writer.lock_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	if (!writer.lock_.valid())
+		return os_error(errno, "cannot write " + path, "choose another file with -o");
+	if (::flock(writer.lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return Error{EBUSY, path + " is being written by another recorder",
+			     "stop it, or write to another file with -o", Exit::Environment};
+	auto db = open_store(path, Access::Write);
+	if (!db)
+		return db.error();
+	writer.db_.emplace(std::move(*db));
+	return writer;
+}
+
+Result<Statement *> StoreWriter::cached(const char *sql)
+{
+	for (auto &[text, statement] : statements_)
+		if (text == sql)
+			return &statement;
+	auto statement = db_->prepare(sql);
+	if (!statement)
+		return statement.error();
+	statements_.emplace_back(sql, std::move(*statement));
+	return &statements_.back().second;
+}
+
+/* Prepared once per call site: string literals are compared by address. */
+#define LS_STATEMENT(name, sql)                         \
+	static constexpr const char *name##_sql = sql;  \
+	auto name##_cached = cached(name##_sql);        \
+	if (!name##_cached)                             \
+		return name##_cached.error();           \
+	Statement &name = **name##_cached
+
+Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &backend,
+					const std::string &boot, const std::string &build_id)
+{
+	const std::string instance = hex64(info.instance);
+	RunState run;
+	{
+		LS_STATEMENT(find, "SELECT id, log_offset, sights, key FROM run"
+				   " WHERE instance = ? AND boot = ?");
+		find.bind(0, instance).bind(1, boot);
+		auto row = find.step();
+		if (!row)
+			return row.error();
+		if (*row) {
+			run.id = find.integer(0);
+			run.log_offset = find.word(1);
+			run.sights = static_cast<std::uint32_t>(find.integer(2));
+			run.resumed = true;
+			if (auto key = find.blob(3); key.size() == sizeof(run.key))
+				std::memcpy(run.key.data(), key.data(), sizeof(run.key));
+			else
+				run.key = random_key();
+			find.reset();
+		}
+	}
+	const std::int64_t now = std::time(nullptr);
+	if (run.resumed) {
+		LS_STATEMENT(update, "UPDATE run SET key = ?, ended = NULL, updated = ? WHERE id = ?");
+		update.bind_blob(0, key_blob(run.key)).bind(1, now).bind(2, run.id);
+		LS_TRY_STATUS(update.run());
+		return run;
+	}
+	run.key = random_key();
+	LS_STATEMENT(insert, "INSERT INTO run(instance, boot, backend, release, build_id, started,"
+			     " updated, log_offset, sights, key) VALUES(?,?,?,?,?,?,?,0,0,?)");
+	insert.bind(0, instance).bind(1, boot).bind(2, backend);
+	insert.bind(3, fixed_text(info.release, sizeof(info.release)));
+	insert.bind(4, build_id).bind(5, now).bind(6, now).bind_blob(7, key_blob(run.key));
+	LS_TRY_STATUS(insert.run());
+	run.id = db_->last_id();
+	return run;
+}
+
+Status StoreWriter::begin()
+{
+	return db_->exec("BEGIN IMMEDIATE");
+}
+
+Status StoreWriter::commit(const RunState &run)
+{
+	LS_STATEMENT(update, "UPDATE run SET log_offset = ?, sights = ?, updated = ? WHERE id = ?");
+	update.bind(0, run.log_offset).bind(1, run.sights);
+	update.bind(2, std::int64_t{std::time(nullptr)}).bind(3, run.id);
+	LS_TRY_STATUS(update.run());
+	return db_->exec("COMMIT");
+}
+
+void StoreWriter::rollback()
+{
+	/* SQLite may have rolled back by itself, as it does on a full disk. */
+	(void)db_->exec("ROLLBACK").ok();
+}
+
+Status StoreWriter::put_class(const RunState &run, const ClassRecord &record, const std::string &field)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO class VALUES(?,?,?,?,?,?,?,?,?,?)");
+	put.bind(0, run.id).bind(1, record.id).bind(2, record.canonical);
+	put.bind(3, int{record.kind}).bind(4, int{record.origin});
+	put.bind(5, record.offset).bind(6, record.object_size);
+	put.bind(7, record.module).bind(8, record.name).bind(9, field);
+	return put.run();
+}
+
+Status StoreWriter::put_stack(const RunState &run, std::uint32_t id, const std::vector<std::uint32_t> &code)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO stack VALUES(?,?,?)");
+	return put.bind(0, run.id).bind(1, id).bind_blob(2, pack(code)).run();
+}
+
+Status StoreWriter::put_sight(const RunState &run, const SightRecord &sight, std::uint32_t code,
+			      std::uint64_t lock, std::uint64_t object, const std::vector<HeldRow> &held)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO sight VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	put.bind(0, run.id).bind(1, run.sights).bind(2, sight.time_ns).bind(3, sight.new_mask);
+	put.bind(4, code).bind(5, lock).bind(6, object).bind(7, sight.val).bind(8, sight.chain);
+	put.bind(9, sight.stack).bind(10, sight.pid).bind(11, sight.tgid);
+	put.bind(12, sight.task_flags).bind(13, int{sight.cpu}).bind(14, sight.comm);
+	put.bind_blob(15, pack(held));
+	return put.run();
+}
+
+Status StoreWriter::put_finding(const RunState &run, const FindingRecord &record)
+{
+	std::vector<std::uint32_t> words;
+	for (const auto &edge : record.edges)
+		words.insert(words.end(), {edge.from, edge.to, edge.kinds, edge.sight});
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO kernel_finding VALUES(?,?,?,?)");
+	return put.bind(0, run.id).bind(1, record.id).bind(2, int{record.kind}).bind_blob(3, pack(words)).run();
+}
+
+Status StoreWriter::put_inversion(const RunState &run, const InversionRecord &record)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO inversion VALUES(?,?,?,?,?)");
+	put.bind(0, run.id).bind(1, record.class_id).bind(2, int{record.same_instance});
+	return put.bind(3, record.first).bind(4, record.second).run();
+}
+
+Status StoreWriter::put_chain(const RunState &run, std::uint32_t id, const ls_chain &chain,
+			      std::uint32_t code)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO chain VALUES(?,?,?,?,?,?)");
+	put.bind(0, run.id).bind(1, id).bind(2, chain.parent).bind(3, chain.val).bind(4, code);
+	return put.bind(5, chain.count).run();
+}
+
+Status StoreWriter::put_counter(const RunState &run, const std::string &name, std::uint64_t value)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO counter VALUES(?,?,?)");
+	return put.bind(0, run.id).bind(1, name).bind(2, value).run();
+}
+
+Result<std::uint64_t> StoreWriter::counter(const RunState &run, const std::string &name)
+{
+	LS_STATEMENT(get, "SELECT value FROM counter WHERE run = ? AND name = ?");
+	auto row = get.bind(0, run.id).bind(1, name).step();
+	if (!row)
+		return row.error();
+	const std::uint64_t value = *row ? get.word(0) : 0;
+	get.reset();
+	return value;
+}
+
+Result<std::unordered_map<std::uint32_t, std::uint32_t>>
+StoreWriter::object_offsets(const RunState &run)
+{
+	LS_STATEMENT(get, "SELECT id, offset FROM class WHERE run = ? AND offset < object_size");
+	get.bind(0, run.id);
+	std::unordered_map<std::uint32_t, std::uint32_t> out;
+	for (;;) {
+		auto row = get.step();
+		if (!row)
+			return row.error();
+		if (!*row)
+			return out;
+		out[static_cast<std::uint32_t>(get.word(0))] = static_cast<std::uint32_t>(get.word(1));
+	}
+}
+
+Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primitive)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO primitive VALUES(?,?,?,?,?)");
+	put.bind(0, run.id).bind(1, fixed_text(primitive.function, sizeof(primitive.function)));
+	return put.bind(2, int{primitive.kind}).bind(3, int{primitive.state}).bind(4, primitive.error).run();
+}
+
+Status StoreWriter::forget(const RunState &run)
+{
+	for (const char *table : {"sight", "chain", "kernel_finding", "inversion"})
+		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
+					" WHERE run = " + std::to_string(run.id)));
+	return success();
+}
+
+Result<std::optional<std::uint32_t>> StoreWriter::find_code(const RunState &run, std::uint64_t hash)
+{
+	LS_STATEMENT(find, "SELECT id FROM code WHERE run = ? AND hash = ? AND open = 1");
+	find.bind(0, run.id).bind(1, hash);
+	auto row = find.step();
+	if (!row)
+		return row.error();
+	std::optional<std::uint32_t> id;
+	if (*row)
+		id = static_cast<std::uint32_t>(find.integer(0));
+	find.reset();
+	return id;
+}
+
+Result<std::uint32_t> StoreWriter::add_code(const RunState &run, std::uint64_t hash,
+					    const std::optional<Location> &location)
+{
+	LS_STATEMENT(add, "INSERT INTO code(run, hash, open) VALUES(?,?,1)");
+	LS_TRY_STATUS(add.bind(0, run.id).bind(1, hash).run());
+	const auto id = static_cast<std::uint32_t>(db_->last_id());
+	if (location)
+		LS_TRY_STATUS(set_code(id, *location, false));
+	return id;
+}
+
+Status StoreWriter::set_code(std::uint32_t id, const Location &location, bool final)
+{
+	/* A closed row needs no hash any more. What the module says about code
+	 * that has gone lacks the build id; an earlier look-up may have had it. */
+	LS_STATEMENT(set, "UPDATE code SET build_id = CASE WHEN ?4 = '' AND module = ?3 AND function = ?1"
+			  " THEN build_id ELSE ?4 END, function = ?1, offset = ?2, module = ?3,"
+			  " open = ?5, hash = CASE ?5 WHEN 1 THEN hash END WHERE id = ?6");
+	set.bind(0, location.function).bind(1, location.offset).bind(2, location.module);
+	return set.bind(3, location.build_id).bind(4, final ? 0 : 1).bind(5, id).run();
+}
+
+Result<std::vector<StoreWriter::Unlined>> StoreWriter::unlined()
+{
+	LS_STATEMENT(find, "SELECT DISTINCT c.build_id, c.module, c.function, c.offset FROM code c"
+			   " LEFT JOIN line l ON l.build_id = c.build_id AND l.function = c.function"
+			   " AND l.offset = c.offset"
+			   " WHERE c.build_id <> '' AND c.function <> '' AND l.frames IS NULL");
+	std::vector<Unlined> out;
+	for (;;) {
+		auto row = find.step();
+		if (!row)
+			return row.error();
+		if (!*row)
+			return out;
+		out.push_back({find.text(0), find.text(1), find.text(2), find.word(3)});
+	}
+}
+
+Status StoreWriter::put_lines(const Unlined &place, const std::vector<SourceLine> &lines)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO line VALUES(?,?,?,?)");
+	put.bind(0, place.build_id).bind(1, place.function).bind(2, place.offset);
+	return put.bind(3, encode_lines(lines)).run();
+}
+
+Status StoreWriter::end_run(const RunState &run)
+{
+	LS_STATEMENT(end, "UPDATE run SET key = NULL, ended = ?, updated = ?1 WHERE id = ?");
+	LS_TRY_STATUS(end.bind(0, std::int64_t{std::time(nullptr)}).bind(1, run.id).run());
+	LS_STATEMENT(close, "UPDATE code SET hash = NULL, open = 0 WHERE run = ?");
+	return close.bind(0, run.id).run();
+}
+
+std::string encode_lines(const std::vector<SourceLine> &lines)
+{
+	auto out = nlohmann::json::array();
+	for (const auto &line : lines)
+		out.push_back({line.function, line.file, line.line, line.inlined});
+	return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::vector<SourceLine> decode_lines(const std::string &text)
+{
+	std::vector<SourceLine> out;
+	auto parsed = nlohmann::json::parse(text, nullptr, false);
+	if (!parsed.is_array())
+		return out;
+	for (const auto &item : parsed) {
+		if (!item.is_array() || item.size() != 4 || !item[0].is_string() ||
+		    !item[1].is_string() || !item[2].is_number_unsigned() || !item[3].is_boolean())
+			return {};
+		out.push_back({item[0], item[1], item[2], item[3]});
+	}
+	return out;
+}
+
+} // namespace lockscope

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a recorder writes. All calls between begin() and commit() become
+// visible together, with the log offset that goes with them, so that a killed
+// recorder has either stored a batch and its offset or neither.
+#pragma once
+
+#include "source/log.h"
+#include "store/database.h"
+#include "store/rows.h"
+#include "util/fd.h"
+#include "util/text.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace lockscope {
+
+/// Where a run's recording stands.
+struct RunState {
+	std::int64_t id = 0;
+	std::uint64_t log_offset = 0;
+	std::uint32_t sights = 0; ///< ordinal of the next sight
+	HashKey key{};
+	bool resumed = false;
+};
+
+/// A resolved code address.
+struct Location {
+	std::string function;
+	std::uint64_t offset = 0;
+	std::string module, build_id;
+};
+
+class StoreWriter {
+public:
+	/// Open or create the store; one writer at a time.
+	static Result<StoreWriter> open(const std::string &path);
+
+	/// Find the run of this load of the module, or add one.
+	Result<RunState> begin_run(const ls_info &info, const std::string &backend,
+				   const std::string &boot, const std::string &build_id);
+
+	Status begin();
+	Status commit(const RunState &run);
+	void rollback();
+
+	Status put_class(const RunState &run, const ClassRecord &record, const std::string &field);
+	Status put_stack(const RunState &run, std::uint32_t id, const std::vector<std::uint32_t> &code);
+	Status put_sight(const RunState &run, const SightRecord &sight, std::uint32_t code,
+			 std::uint64_t lock, std::uint64_t object, const std::vector<HeldRow> &held);
+	Status put_finding(const RunState &run, const FindingRecord &record);
+	Status put_inversion(const RunState &run, const InversionRecord &record);
+	Status put_chain(const RunState &run, std::uint32_t id, const ls_chain &chain,
+			 std::uint32_t code);
+	Status put_counter(const RunState &run, const std::string &name, std::uint64_t value);
+	Status put_primitive(const RunState &run, const ls_prim_info &primitive);
+	Result<std::uint64_t> counter(const RunState &run, const std::string &name);
+	/// Class id -> offset in its object, of classes that lie in one.
+	Result<std::unordered_map<std::uint32_t, std::uint32_t>> object_offsets(const RunState &run);
+	/// The module forgot everything but its classes and stacks.
+	Status forget(const RunState &run);
+
+	/// The open code row of the address with this hash.
+	Result<std::optional<std::uint32_t>> find_code(const RunState &run, std::uint64_t hash);
+	Result<std::uint32_t> add_code(const RunState &run, std::uint64_t hash,
+				       const std::optional<Location> &location);
+	/// Name a row; @final closes it: the address means something else from now on.
+	Status set_code(std::uint32_t id, const Location &location, bool final);
+
+	/// Rows that still lack source lines, and the cache that fills them.
+	struct Unlined {
+		std::string build_id, module, function;
+		std::uint64_t offset = 0;
+	};
+	Result<std::vector<Unlined>> unlined();
+	Status put_lines(const Unlined &place, const std::vector<SourceLine> &lines);
+
+	/// The run is over: its hash key is erased.
+	Status end_run(const RunState &run);
+
+private:
+	Result<Statement *> cached(const char *sql);
+
+	/* Declared before the database: the lock is let go last. */
+	Fd lock_;
+	std::optional<Database> db_;
+	std::deque<std::pair<const char *, Statement>> statements_; // addresses stay
+};
+
+/// Source lines as the line.frames column holds them (JSON), and back; damaged
+/// text gives no lines.
+std::string encode_lines(const std::vector<SourceLine> &lines);
+std::vector<SourceLine> decode_lines(const std::string &text);
+
+} // namespace lockscope

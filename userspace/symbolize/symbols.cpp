@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "symbolize/symbols.h"
+
+#include "util/file.h"
+#include "util/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <string_view>
+
+namespace lockscope {
+
+namespace {
+
+/* Code ends within this many bytes of the last symbol before it. */
+constexpr std::uint64_t kMaxFunctionBytes = 1u << 20;
+/* Addresses that stay unknown (BPF, trampolines) must not cost a read each. */
+constexpr std::int64_t kRereadSeconds = 2;
+
+std::uint64_t take_hex(std::string_view &line)
+{
+	std::uint64_t value = 0;
+	auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
+	line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+	return error == std::errc{} ? value : 0;
+}
+
+std::int64_t now_seconds()
+{
+	timespec now{};
+	::clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+} // namespace
+
+Result<SymbolTable> SymbolTable::parse(const std::string &text)
+{
+	SymbolTable table;
+	table.modules_.push_back("vmlinux");
+	std::unordered_map<std::string_view, std::uint16_t> modules;
+	bool any = false;
+
+	/* Lines: "address type name[\t[module]]". */
+	for (std::size_t at = 0; at < text.size();) {
+		std::size_t end = text.find('\n', at);
+		if (end == text.npos)
+			end = text.size();
+		std::string_view line(text.data() + at, end - at);
+		at = end + 1;
+		const std::uint64_t address = take_hex(line);
+		if (line.size() < 4)
+			continue;
+		const char type = line[1];
+		any = true;
+		if (address == 0 || (type != 't' && type != 'T' && type != 'w' && type != 'W'))
+			continue;
+		line.remove_prefix(3);
+		std::uint16_t module = 0;
+		if (auto tab = line.find('\t'); tab != line.npos) {
+			std::string_view name = line.substr(tab + 1);
+			line = line.substr(0, tab);
+			if (name.size() > 2 && name.front() == '[')
+				name = name.substr(1, name.size() - 2);
+			auto [known, added] =
+				modules.try_emplace(name, static_cast<std::uint16_t>(table.modules_.size()));
+			if (added)
+				table.modules_.emplace_back(name);
+			module = known->second;
+		}
+		table.symbols_.push_back({address, static_cast<std::uint32_t>(table.names_.size()), module});
+		table.names_.append(line).push_back('\0');
+	}
+	if (table.symbols_.empty())
+		return Error{0,
+			     any ? "/proc/kallsyms hides addresses" : "/proc/kallsyms is empty",
+			     any ? "run as root, and set kernel.kptr_restrict to 0 or 1" :
+				   "functions need a kernel with CONFIG_KALLSYMS",
+			     Exit::Environment};
+	/* Aliases: the name that comes first in the table stays in front. */
+	std::stable_sort(table.symbols_.begin(), table.symbols_.end(),
+			 [](const Symbol &a, const Symbol &b) { return a.address < b.address; });
+	return table;
+}
+
+std::optional<Location> SymbolTable::find(std::uint64_t ip) const
+{
+	if (ip == 0)
+		return std::nullopt;
+	auto next = std::upper_bound(symbols_.begin(), symbols_.end(), ip - 1,
+				     [](std::uint64_t a, const Symbol &s) { return a < s.address; });
+	if (next == symbols_.begin())
+		return std::nullopt;
+	const std::uint64_t start = std::prev(next)->address;
+	if (ip - start > kMaxFunctionBytes)
+		return std::nullopt;
+	auto first = std::lower_bound(symbols_.begin(), next, start,
+				      [](const Symbol &s, std::uint64_t a) { return s.address < a; });
+	return Location{names_.c_str() + first->name, ip - start, modules_[first->module], {}};
+}
+
+void KernelSymbols::read_modules(const std::string &text)
+{
+	modules_text_ = text;
+	ranges_.clear();
+	build_ids_.clear();
+	/* "name size users dependencies state address"; the rest is flags. */
+	for (const auto &line : split(text, '\n')) {
+		auto parts = split(line, ' ');
+		if (parts.size() < 6 || parts[5].size() < 3)
+			continue;
+		const std::uint64_t begin = parse_hex64(std::string_view(parts[5]).substr(2));
+		std::uint64_t size = 0;
+		std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), size);
+		ranges_.push_back({begin, begin + size, parts[0]});
+	}
+}
+
+bool KernelSymbols::refresh()
+{
+	/* Modules first: one that comes in between is then seen as new later. */
+	auto modules = read_file("/proc/modules");
+	const std::int64_t now = now_seconds();
+	if (table_ && modules && *modules == modules_text_ && now - read_at_ < kRereadSeconds)
+		return false;
+	auto text = read_file("/proc/kallsyms");
+	read_at_ = now;
+	if (!text)
+		return false;
+	auto table = SymbolTable::parse(*text);
+	if (!table)
+		return false;
+	table_ = std::move(*table);
+	read_modules(modules ? *modules : "");
+	return true;
+}
+
+std::string KernelSymbols::build_id(const std::string &module)
+{
+	auto [at, added] = build_ids_.try_emplace(module);
+	if (added) {
+		auto notes = read_file(module == "vmlinux" ? "/sys/kernel/notes" :
+				       "/sys/module/" + module + "/notes/.note.gnu.build-id");
+		if (notes)
+			at->second = build_id_from_notes(*notes);
+	}
+	return at->second;
+}
+
+std::optional<Location> KernelSymbols::find(std::uint64_t ip)
+{
+	for (int round = 0; round < 2; round++) {
+		if (!table_ && !refresh())
+			return std::nullopt;
+		auto found = table_->find(ip);
+		/* A module that took the place of another is not in an old table. */
+		auto range = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range &r) {
+			return ip > r.begin && ip <= r.end;
+		});
+		if (found && range != ranges_.end() && range->module != found->module)
+			found.reset();
+		if (found) {
+			found->build_id = build_id(found->module);
+			return found;
+		}
+		if (!refresh())
+			return std::nullopt;
+	}
+	return std::nullopt;
+}
+
+} // namespace lockscope

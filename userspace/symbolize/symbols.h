@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+// Code addresses to functions.
+#pragma once
+
+#include "store/writer.h"
+#include "util/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace lockscope {
+
+/// Gives code addresses a name while the code is still there.
+class SymbolSource {
+public:
+	virtual ~SymbolSource() = default;
+	/// @ip is a return address. Nothing when it is not known (any more).
+	virtual std::optional<Location> find(std::uint64_t ip) = 0;
+};
+
+/// For sources whose addresses are not of this kernel.
+class NoSymbols final : public SymbolSource {
+public:
+	std::optional<Location> find(std::uint64_t) override { return std::nullopt; }
+};
+
+/// A symbol table in the format of /proc/kallsyms.
+class SymbolTable {
+public:
+	/// Takes text symbols only. Errors: nothing in it, or addresses hidden
+	/// (all zero), as an unprivileged reader gets them.
+	static Result<SymbolTable> parse(const std::string &text);
+
+	/// The function that contains the byte before @ip: a call that does not
+	/// return may be the last instruction of its function.
+	std::optional<Location> find(std::uint64_t ip) const;
+
+private:
+	struct Symbol {
+		std::uint64_t address;
+		std::uint32_t name; ///< offset in names_
+		std::uint16_t module; ///< index into modules_, 0 is the kernel
+	};
+	std::vector<Symbol> symbols_;
+	std::string names_;
+	std::vector<std::string> modules_;
+};
+
+/// The running kernel. The table is read again when modules have come or gone
+/// and an address is not found in the old one.
+class KernelSymbols final : public SymbolSource {
+public:
+	std::optional<Location> find(std::uint64_t ip) override;
+	/// Hex digits; empty when the kernel or module has none.
+	std::string build_id(const std::string &module);
+
+private:
+	struct Range {
+		std::uint64_t begin, end;
+		std::string module;
+	};
+	bool refresh();
+	void read_modules(const std::string &text);
+
+	std::optional<SymbolTable> table_;
+	std::string modules_text_;
+	std::vector<Range> ranges_;
+	std::unordered_map<std::string, std::string> build_ids_;
+	std::int64_t read_at_ = 0; ///< seconds, CLOCK_MONOTONIC
+};
+
+} // namespace lockscope

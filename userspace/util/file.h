@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+// Small helpers for reading whole files, most of them in procfs and sysfs.
+#pragma once
+
+#include "util/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// Whole content. Works for procfs and sysfs files, whose size reads as 0.
+Result<std::string> read_file(const std::string &path);
+
+/// First line without its newline; empty when the file cannot be read.
+std::string read_line(const std::string &path);
+
+/// Write @data to @path, replacing it only once all of it is on disk.
+Status write_file(const std::string &path, const std::string &data);
+
+bool exists(const std::string &path);
+
+/// Build id from the bytes of an ELF note section, as hex digits; empty when
+/// there is none.
+std::string build_id_from_notes(const std::string &notes);
+
+/// Release of the running kernel (uname -r), and its random boot id.
+std::string kernel_release();
+std::string boot_id();
+
+/// Folder that holds the running program.
+std::string program_dir();
+
+} // namespace lockscope
