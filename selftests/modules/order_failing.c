@@ -248,11 +248,11 @@ const struct ls_case order_failing_cases[] = {
 	  "intr_rtmutex_ok_r intr_rtmutex_ok_m",
 	  .side = { { intr_rtmutex_ok_fails }, { intr_rtmutex_ok_mr } } },
 	{ "intr_ww", LS_FAULT, LS_CYCLE, "ww_mutex_lock_interruptible succeeds",
-	  "intr_ww_class_mutex* intr_ww_m",
+	  "intr_ww_w intr_ww_m",
 	  .setup = intr_ww_setup,
 	  .side = { { intr_ww_wm }, { intr_ww_mw } } },
 	{ "intr_ww_ok", LS_TWIN, LS_CYCLE, "a ww_mutex taken again by its context: held once",
-	  "intr_ww_ok_class_mutex* intr_ww_ok_m",
+	  "intr_ww_ok_w intr_ww_ok_m",
 	  .setup = intr_ww_ok_setup,
 	  .side = { { intr_ww_ok_already }, { intr_ww_ok_mw } } },
 	{ }

@@ -47,7 +47,6 @@ static __side void abba_ww_mutex_then_ww(void)
 
 static DEFINE_WW_CLASS(abba_ww_ok_class);
 static struct ww_mutex abba_ww_ok_x, abba_ww_ok_y;
-static DEFINE_MUTEX(abba_ww_ok_m);
 
 static int abba_ww_ok_setup(void)
 {
@@ -60,7 +59,6 @@ static __side void abba_ww_ok_take_both(struct ww_mutex *first, struct ww_mutex 
 {
 	struct ww_acquire_ctx ctx;
 
-	mutex_lock(&abba_ww_ok_m);
 	ww_acquire_init(&ctx, &abba_ww_ok_class);
 	ls_require(ww_mutex_lock(first, &ctx) == 0);
 	ls_require(ww_mutex_lock(second, &ctx) == 0);
@@ -68,7 +66,6 @@ static __side void abba_ww_ok_take_both(struct ww_mutex *first, struct ww_mutex 
 	ww_mutex_unlock(second);
 	ww_mutex_unlock(first);
 	ww_acquire_fini(&ctx);
-	mutex_unlock(&abba_ww_ok_m);
 }
 
 static __side void abba_ww_ok_xy(void)
@@ -140,19 +137,19 @@ static __side void ww_noctx_ok_trying(void)
 
 const struct ls_case order_ww_cases[] = {
 	{ "abba_ww", LS_FAULT, LS_CYCLE, "ww_mutex under a context against a mutex",
-	  "abba_ww_class_mutex* abba_ww_m",
+	  "abba_ww_w abba_ww_m",
 	  .setup = abba_ww_setup,
 	  .side = { { abba_ww_ww_then_mutex }, { abba_ww_mutex_then_ww } } },
-	{ "abba_ww_ok", LS_TWIN, LS_RECURSIVE, "two ww_mutexes of a class in any order under a context",
-	  "abba_ww_ok_class_mutex*",
+	{ "abba_ww_ok", LS_TWIN, LS_CYCLE, "two ww_mutexes of a class in any order under a context",
+	  "abba_ww_ok_x abba_ww_ok_y",
 	  .setup = abba_ww_ok_setup,
 	  .side = { { abba_ww_ok_xy }, { abba_ww_ok_yx } } },
-	{ "ww_noctx", LS_FAULT, LS_RECURSIVE, "two ww_mutexes of a class in both orders, no context",
-	  "ww_noctx_class_mutex*",
+	{ "ww_noctx", LS_FAULT, LS_CYCLE, "two ww_mutexes of a class in both orders, no context",
+	  "ww_noctx_x ww_noctx_y",
 	  .setup = ww_noctx_setup,
 	  .side = { { ww_noctx_xy }, { ww_noctx_yx } } },
-	{ "ww_noctx_ok", LS_TWIN, LS_RECURSIVE, "no context, but the other order only by trying",
-	  "ww_noctx_ok_class_mutex*",
+	{ "ww_noctx_ok", LS_TWIN, LS_CYCLE, "no context, but the other order only by trying",
+	  "ww_noctx_ok_x ww_noctx_ok_y",
 	  .setup = ww_noctx_ok_setup,
 	  .side = { { ww_noctx_ok_blocking }, { ww_noctx_ok_trying } } },
 	{ }
