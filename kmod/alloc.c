@@ -79,14 +79,20 @@ static unsigned long object_of(unsigned long addr)
 	unsigned long object;
 	u32 offset;
 
+	if (addr - VMEMMAP_START < 1ul << 40)	/* a lock in struct page lives as long as the page's use */
+		return addr & ~(sizeof(struct page) - 1);
 	return ls_slab_locate(addr, &cache, &object, &offset) ? object : addr;
 }
 
 /* Changes when one of the objects that @a and @b lie in is freed. */
 u32 ls_freed_generation(unsigned long a, unsigned long b)
 {
-	return ls_load(&generations[gen_index(object_of(a))]) +
-	       31 * ls_load(&generations[gen_index(object_of(b))]);
+	a = object_of(a);
+	b = object_of(b);
+	if (a > b)
+		swap(a, b);
+	return ls_load(&generations[gen_index(a)]) +
+	       31 * ls_load(&generations[gen_index(b)]);
 }
 
 static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, size_t bytes_req,
@@ -123,6 +129,43 @@ static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 			  const struct kmem_cache *cache)
 {
 	freed((unsigned long)ptr);
+}
+
+/*
+ * Pages that hold locks known by address only: a bit by a hash of the page, so
+ * that freeing any other page costs next to nothing.
+ */
+#define WATCH_BITS 15
+static unsigned long watched[BITS_TO_LONGS(1 << WATCH_BITS)];
+
+static u32 watch_bit(unsigned long page)
+{
+	return ls_mix(page) >> (64 - WATCH_BITS);
+}
+
+void ls_watch_page(unsigned long lock)
+{
+	if (lock - PAGE_OFFSET < VMALLOC_START - PAGE_OFFSET)
+		set_bit(watch_bit(lock & PAGE_MASK), watched);
+}
+
+static noinline void forget_page(unsigned long page)
+{
+	unsigned long at;
+
+	for (at = page; at < page + PAGE_SIZE; at += 8)
+		ls_addrmap_remove(&ls.addrs, at);
+	clear_bit(watch_bit(page), watched);
+}
+
+static void on_page_free(void *data, struct page *page, unsigned int order)
+{
+	unsigned long addr = (unsigned long)page_address(page), i;
+
+	freed((unsigned long)page);
+	for (i = 0; i < 1ul << order; i++, addr += PAGE_SIZE)
+		if (unlikely(test_bit(watch_bit(addr), watched)))
+			forget_page(addr);
 }
 
 struct find_tracepoint {
@@ -163,6 +206,7 @@ static const struct {
 	{ "kmalloc", on_kmalloc },
 	{ "kfree", on_kfree },
 	{ "kmem_cache_free", on_cache_free },
+	{ "mm_page_free", on_page_free },
 };
 
 int ls_alloc_attach(void)

@@ -66,46 +66,45 @@ static void drop_orphans(struct ls_ctx *ctx)
 	}
 }
 
+/* What an acquisition brings. */
 struct news {
 	u64 mask;	/* held entries whose edge brings something new */
 	bool self;	/* the class is held already */
+	u32 flags;	/* LS_EV_* */
 };
 
-/* Signature of the gates that entry @skip -> next would have. */
-static u32 gates_without(const struct ls_ctx *ctx, u32 skip)
+/* Signature of everything held. */
+static u32 gates_of(const struct ls_ctx *ctx)
 {
 	u32 i, gates = 0;
 
 	for (i = 0; i < ctx->depth; i++)
-		if (i != skip && !(ctx->held[i].val & LS_VAL_READ_MASK))
-			gates |= ls_gate_bit(ctx->held[i].lock);
+		gates |= ls_gate_bits(ctx->held[i].lock, ctx->held[i].val);
 	return gates;
 }
 
 static void find_news(const struct ls_ctx *ctx, u32 val, struct news *news)
 {
-	u32 i;
+	u32 i, gates = gates_of(ctx);
 
 	for (i = 0; i < ctx->depth; i++) {
 		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
 			news->self = true;
 		if (val & LS_VAL_TRY)
 			continue;
-		if (ls_edges_peek(&ls.edges, ctx->held[i].val, val, gates_without(ctx, i)) == LS_EDGE_NEWS)
+		if (ls_edges_peek(&ls.edges, ctx->held[i].val, val, gates) == LS_EDGE_NEWS)
 			news->mask |= 1ull << i;
 	}
 }
 
 static void mark_edges(const struct ls_ctx *ctx, u32 val, u64 mask)
 {
-	u32 i;
+	u32 i, gates = gates_of(ctx);
 
-	for (i = 0; i < ctx->depth; i++) {
-		if (!(mask & (1ull << i)))
-			continue;
-		if (ls_edges_mark(&ls.edges, ctx->held[i].val, val, gates_without(ctx, i)) == LS_EDGE_FULL)
+	for (i = 0; i < ctx->depth; i++)
+		if (mask & (1ull << i) &&
+		    ls_edges_mark(&ls.edges, ctx->held[i].val, val, gates) == LS_EDGE_FULL)
 			ls_lose(LS_LOSS_EDGES);
-	}
 }
 
 /* Most frames between a hook and the caller of the lock function. */
@@ -153,12 +152,12 @@ static u32 task_flags(void)
  * says how many.
  */
 static void fill_event(struct ls_event *e, const struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
-		       u32 chain, const struct news *news, bool inversion)
+		       u32 chain, const struct news *news)
 {
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 i;
 
-	s->hdr.flags = inversion ? 1 : 0;
+	s->hdr.flags = news->flags;
 	s->time_ns = local_clock();
 	s->new_mask = news->mask;
 	s->ip = ip;
@@ -186,33 +185,77 @@ static struct ls_event *reserve_event(struct ls_cpu *pc, const struct ls_ctx *ct
 					  LS_STACK_FRAMES * sizeof(u64));
 }
 
-/*
- * The same class is held already: were these two instances ever taken the
- * other way round? Two readers do not block each other.
- */
-static bool inverted(const struct ls_ctx *ctx, u64 lock, u32 val, u64 *mask)
+/* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
+static u32 pair_gates(const struct ls_ctx *ctx, u32 i)
 {
-	bool found = false;
-	u32 i;
+	u32 k, gates = 0;
 
-	if (val & LS_VAL_TRY)
-		return false;
+	for (k = 0; k < ctx->depth; k++)
+		if (k != i && !(ctx->held[k].val & LS_VAL_READ_MASK))
+			gates |= ls_pair_gate(ctx->held[k].lock);
+	return gates;
+}
+
+/*
+ * The class is held already. The same instance again is a deadlock unless both
+ * may read at once for certain; for two instances it is the order that counts.
+ */
+static void look_at_instances(const struct ls_ctx *ctx, u64 lock, u32 val, struct news *news)
+{
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+	u32 i, gates;
+
+	/* Locks of one acquire context may be taken in any order. */
+	if (val & LS_VAL_TRY || c->kind == LS_KIND_WW_MUTEX)
+		return;
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];
+		bool both_read = (h->val & LS_VAL_READ_MASK) && (val & LS_VAL_READ_MASK);
 
-		if (((h->val ^ val) & LS_VAL_CLASS_MASK) || h->lock == lock)
+		if ((h->val ^ val) & LS_VAL_CLASS_MASK)
 			continue;
-		if ((h->val & LS_VAL_READ_MASK) && (val & LS_VAL_READ_MASK))
+		if (h->lock == lock) {
+			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE << LS_VAL_READ_SHIFT)
+				continue;
+			if (!(c->marks & LS_CLASS_SAME)) {
+				news->flags |= LS_EV_SAME;
+				news->mask |= 1ull << i;
+			}
 			continue;
-		/* Locks of one acquire context may be taken in any order. */
-		if (ls.classes.table[val & LS_VAL_CLASS_MASK].kind == LS_KIND_WW_MUTEX)
+		}
+		if (both_read)
 			continue;
-		if (ls_pairs_inverted(&ls.pairs, h->lock, lock, ls_freed_generation(h->lock, lock))) {
-			*mask |= 1ull << i;
-			found = true;
+		gates = pair_gates(ctx, i);
+		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_freed_generation(h->lock, lock), gates)) {
+		case LS_PAIR_INVERTED:
+			if (!(c->marks & LS_CLASS_INVERTED)) {
+				news->flags |= LS_EV_INVERSION;
+				news->mask |= 1ull << i;
+			}
+			break;
+		case LS_PAIR_NEW:
+			/* Longer rings of instances are for the thread; it gets the first few. */
+			if (!gates && ls_load(&c->pairs) < LS_PAIRS_TOLD) {
+				ls_fetch_add(&c->pairs, 1);
+				news->flags |= LS_EV_PAIR;
+				news->mask |= 1ull << i;
+			}
+			break;
+		default:
+			break;
 		}
 	}
-	return found;
+}
+
+/* One event of a kind is enough for a class: the thread reports it once. */
+static void mark_told(u32 val, u32 flags)
+{
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+
+	if (flags & LS_EV_SAME)
+		ls_fetch_or(&c->marks, LS_CLASS_SAME);
+	if (flags & LS_EV_INVERSION)
+		ls_fetch_or(&c->marks, LS_CLASS_INVERTED);
 }
 
 /*
@@ -226,7 +269,6 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	struct news news = { 0 };
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
-	bool inversion;
 	u32 chain = ls_tagtab_find(&ls.chains.tab, key);
 
 	if (chain && !(chain & LS_CHAIN_SELF))
@@ -236,8 +278,9 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		find_news(ctx, val, &news);
 	else
 		news.self = true;
-	inversion = news.self && inverted(ctx, lock, val, &news.mask);
-	if (chain && !inversion)
+	if (news.self)
+		look_at_instances(ctx, lock, val, &news);
+	if (chain && !news.flags)
 		return;
 
 	if (news.mask) {
@@ -255,7 +298,8 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 			return;
 		}
 		mark_edges(ctx, val, news.mask);
-		fill_event(e, ctx, lock, ip, val, chain & LS_CHAIN_INDEX, &news, inversion);
+		mark_told(val, news.flags);
+		fill_event(e, ctx, lock, ip, val, chain & LS_CHAIN_INDEX, &news);
 		ls_ring_commit(e);
 	}
 	ls_wake_worker();

@@ -15,6 +15,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <asm/unwind.h>
 
 #include "lockscope.h"
 #include "slab.h"
@@ -24,6 +25,7 @@
 
 unsigned long ls_slab_cache_offset __ro_after_init;	/* of slab_cache in struct slab */
 static unsigned long percpu_size __ro_after_init;	/* of the kernel's static per-CPU area */
+static int (*size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
 
 static bool on_own_stack(unsigned long addr)
 {
@@ -102,7 +104,8 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 	u64 key = ls_key_site(ip);
 	u32 site = ls_classes_find(&ls.classes, key);
 
-	if (id && ls.classes.table[id].origin == LS_ORIGIN_INIT)
+	/* Anything but a guess stands until the memory is freed. */
+	if (id && ls.classes.table[id].origin != LS_ORIGIN_SITE && ls.classes.table[id].kind == kind)
 		return id;
 	if (id && (!site || site == id)) {
 		if (!site && ls.classes.table[id].kind == kind)
@@ -112,9 +115,43 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 	}
 	if (!site)
 		site = site_class(kind, ip);
-	if (site)
+	if (site) {
 		ls_addrmap_set(&ls.addrs, lock, site);
+		ls_watch_page(lock);
+	}
 	return site;
+}
+
+/*
+ * A lock on our own stack belongs to the function whose frame it lies in: that
+ * survives the reuse of the stack, which addresses do not.
+ */
+static u32 stack_class(unsigned long lock, u32 kind)
+{
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .offset = LS_ARRAY_OFFSET };
+	unsigned long ip, size, offset;
+	struct unwind_state state;
+	u32 id;
+
+	for (unwind_start(&state, current, NULL, NULL); !unwind_done(&state);) {
+		ip = unwind_get_return_address(&state);
+		if (!unwind_next_frame(&state) || state.sp <= lock)
+			continue;
+		if (!ip || !size_offset(ip, &size, &offset))
+			return 0;
+		proto.addr = ip - offset;
+		proto.key = ls_key_init(proto.addr, (state.sp - lock) << 8 | kind);
+		id = ls_classes_find(&ls.classes, proto.key);
+		if (!id) {
+			ls_copy_label(proto.label, "stack", sizeof(proto.label));
+			id = add_class(&proto);
+		}
+		/* Others that are handed its address know it by that. */
+		if (id)
+			ls_addrmap_set(&ls.addrs, lock, id);
+		return id;
+	}
+	return 0;
 }
 
 static bool is_kmalloc(const struct kmem_cache *cache)
@@ -181,6 +218,40 @@ static long percpu_offset(unsigned long lock)
 			return at;
 	}
 	return -1;
+}
+
+/* Per-CPU memory of modules and of alloc_percpu(): by the range it lies in. */
+static u32 percpu_range_class(unsigned long lock, u32 kind)
+{
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_PERCPU };
+	const struct ls_percpu_range *r;
+	unsigned int cpu;
+	u32 id;
+
+	for_each_possible_cpu(cpu) {
+		unsigned long at = lock - __per_cpu_offset[cpu];
+
+		r = ls_percpu_find(at);
+		if (!r)
+			continue;
+		if (r->site) {
+			proto.origin = LS_ORIGIN_ALLOC;
+			proto.addr = r->site;
+			proto.offset = at - r->start;
+			proto.key = ls_key_init(r->site, proto.offset + 1);
+			ls_copy_label(proto.label, "percpu", sizeof(proto.label));
+		} else {
+			proto.addr = at;
+			proto.key = ls_key_address(at);
+		}
+		id = ls_classes_find(&ls.classes, proto.key);
+		if (!id)
+			id = add_class(&proto);
+		if (id)
+			ls_addrmap_set(&ls.addrs, lock, id);
+		return id;
+	}
+	return 0;
 }
 
 static u32 object_class(unsigned long lock, u32 kind, unsigned long ip)
@@ -256,7 +327,18 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 		percpu = percpu_offset(lock);
 		if (percpu >= 0)
 			return percpu_class(percpu, lock, kind);
+		id = percpu_range_class(lock, kind);
+		if (id)
+			return id;
 		id = node_class(lock, kind);
+		if (id)
+			return id;
+	}
+	if (on_own_stack(lock)) {
+		id = ls_addrmap_find(&ls.addrs, lock);
+		if (id && ls.classes.table[id].origin == LS_ORIGIN_INIT && ls.classes.table[id].kind == kind)
+			return id;
+		id = stack_class(lock, kind);
 		if (id)
 			return id;
 	}
@@ -276,8 +358,10 @@ static void name_address(unsigned long lock, u32 kind, const char *name, unsigne
 		ls_copy_label(proto.label, name, sizeof(proto.label));
 		id = add_class(&proto);
 	}
-	if (id)
+	if (id) {
 		ls_addrmap_set(&ls.addrs, lock, id);
+		ls_watch_page(lock);
+	}
 }
 
 /*
@@ -348,6 +432,9 @@ int ls_identity_init(void)
 	}
 	ls_addrmap_init(&ls.addrs, addrs, ADDR_BITS);
 	ls_addrmap_init(&ls.orphans, orphans, 10);
+	size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
+	if (!size_offset)
+		return -ENOENT;
 	percpu_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
 	return find_slab_cache_offset();
 }

@@ -19,6 +19,12 @@
 #include "primitives.h"
 #include "ring.h"
 
+/* What is special about an event: ls_rec.flags while it lies in the ring. */
+#define LS_EV_INVERSION 1	/* two instances of a class, the other way round than before */
+#define LS_EV_SAME 2		/* the same instance once more */
+#define LS_EV_PAIR 4		/* a pair of instances not seen before */
+#define LS_PAIRS_TOLD 64	/* pairs of one class that the thread hears of */
+
 #define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */
 
 /*
@@ -108,6 +114,21 @@ u32 ls_alloc_site(unsigned long object);
 unsigned long ls_site_ip(u32 site);
 bool ls_site_is_array(u32 site, bool new_offset);
 u32 ls_freed_generation(unsigned long a, unsigned long b);
+void ls_watch_page(unsigned long lock);
+
+/* percpu.c: per-CPU memory that has no symbol of the kernel */
+struct ls_percpu_range {
+	unsigned long start, end;	/* as offsets from a CPU's area */
+	unsigned long site;		/* allocation site, 0: a module's static area */
+};
+const struct ls_percpu_range *ls_percpu_find(unsigned long at);
+bool ls_percpu_module_name(unsigned long at, char *name, size_t len);
+int ls_percpu_init(void);
+void ls_percpu_exit(void);
+void ls_percpu_attach(void);
+void ls_percpu_detach(void);
+void ls_percpu_module(struct module *mod, bool coming);
+
 int ls_tracepoint_attach(const char *name, void *probe, void *data);
 void ls_tracepoint_detach(const char *name, void *probe, void *data);
 
@@ -136,12 +157,17 @@ bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *he
 u32 ls_worker_stack(u32 id, u64 *ips);
 u32 ls_worker_class(u32 val);
 u32 ls_worker_findings(void);
+void ls_worker_module_going(unsigned long start, unsigned long end);
 void ls_worker_info(struct ls_info *info);
 struct ls_info;
 
 /* splat.c */
 void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr);
 void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second);
+
+/* modules.c */
+int ls_modules_init(void);
+void ls_modules_exit(void);
 
 /* chardev.c, debugfs.c, main.c */
 int ls_chardev_init(void);

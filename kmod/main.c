@@ -136,6 +136,7 @@ static void free_all(void)
 	ls_alloc_exit();
 	ls_identity_exit();
 	ls_names_exit();
+	ls_percpu_exit();
 	ls_log_exit();
 }
 
@@ -144,7 +145,9 @@ static void detach(void)
 	WRITE_ONCE(ls_active, 0);
 	ls_prims_detach();
 	ls_context_detach();
+	ls_modules_exit();
 	ls_alloc_detach();
+	ls_percpu_detach();
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
 }
@@ -161,6 +164,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : ls_alloc_init(17);
 	rc = rc ? rc : ls_identity_init();
 	rc = rc ? rc : ls_names_init(max_classes);
+	rc = rc ? rc : ls_percpu_init();
 	rc = rc ? rc : ls_log_init(log_mb);
 	rc = rc ? rc : ls_worker_init(max_classes, max_edges);
 	if (rc)
@@ -170,7 +174,9 @@ static int __init lockscope_init(void)
 		goto out_free;
 	ls_debugfs_init();
 	rc = ls_context_attach();
+	rc = rc ? rc : ls_modules_init();
 	rc = rc ? rc : ls_alloc_attach();
+	ls_percpu_attach();
 	rc = rc ? rc : ls_prims_attach();
 	if (rc)
 		goto out_detach;

@@ -114,6 +114,8 @@ static void name_percpu(char *name, unsigned long at)
 {
 	u32 low = 0, high;
 
+	if (ls_percpu_module_name(at, name, LS_NAME_MAX))
+		return;
 	if (!percpu_symbols)
 		load_percpu_symbols();
 	high = nr_percpu;

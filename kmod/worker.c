@@ -4,10 +4,12 @@
  * the log, feeds the judge and reports what it finds. The only writer of all of
  * these; work_mutex keeps the control operations out while it works.
  */
+#include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 
@@ -34,6 +36,15 @@ static struct ls_judge judge;
 static void *judge_memory;
 static struct ls_tagtab stacks;		/* hash of a stack -> id */
 static struct ls_tagtab self_sights;	/* class nested in itself -> 1 + first sight */
+static struct ls_tagtab recursions;	/* class and how -> reported */
+
+#define INSTANCE_NODES 4096
+#define INSTANCE_EDGES 8192
+static struct ls_graph instances;	/* locks of classes that nest in themselves */
+static void *instance_memory;
+static struct ls_tagtab instance_ids;
+static u32 nr_instances;
+static u32 pair_sights[INSTANCE_EDGES + 1];	/* sight that brought the edge */
 static struct index stack_index, sight_index;
 static u32 named;			/* classes up to here have their names */
 static u32 nr_findings;
@@ -43,6 +54,15 @@ static struct judge_block {
 	struct judge_block *next;
 	u64 data[];
 } *judge_blocks;
+
+static int new_tagtab(struct ls_tagtab *tab, u32 bits)
+{
+	void *slots = vzalloc(ls_tagtab_bytes(bits));
+
+	if (slots)
+		ls_tagtab_init(tab, slots, bits);
+	return slots ? 0 : -ENOMEM;
+}
 
 static bool index_add(struct index *x, u64 at)
 {
@@ -131,7 +151,7 @@ static u32 stack_id(const u64 *ips, u32 nr)
 	return rec.id;
 }
 
-static void report_inversion(const struct ls_rec_sight *s, u32 ordinal)
+static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 first, bool same)
 {
 	struct {
 		struct ls_rec_finding rec;
@@ -139,21 +159,20 @@ static void report_inversion(const struct ls_rec_sight *s, u32 ordinal)
 	} f = { };
 	struct ls_rec_inversion inv = {
 		.hdr = { sizeof(inv), LS_REC_INVERSION },
-		.class_id = ls_worker_class(s->val), .second = ordinal,
+		.class_id = ls_worker_class(s->val), .same_instance = same,
+		.first = first, .second = ordinal,
 	};
-	u32 first = ls_tagtab_find(&self_sights, ls_mix(inv.class_id));
+	u64 key = ls_mix(inv.class_id * 2 + same);
 
-	inv.first = first ? (first & ~(1u << 23)) - 1 : ordinal;
-	if (first & (1u << 23))
-		return;		/* reported before */
-	ls_tagtab_remove(&self_sights, ls_mix(inv.class_id));
-	ls_tagtab_insert(&self_sights, ls_mix(inv.class_id), (inv.first + 1) | 1u << 23);
+	/* Once for a canonical class. */
+	if (ls_tagtab_find(&recursions, key))
+		return;
+	ls_tagtab_insert(&recursions, key, 1);
 	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
 
-	nr_findings++;
 	f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
 	f.rec.hdr.type = LS_REC_FINDING;
-	f.rec.id = nr_findings;
+	f.rec.id = ++nr_findings;
 	f.rec.kind = LS_FINDING_RECURSIVE;
 	f.rec.nr_edges = 1;
 	f.edge.from = f.edge.to = inv.class_id;
@@ -162,7 +181,45 @@ static void report_inversion(const struct ls_rec_sight *s, u32 ordinal)
 	ls_log_append(&f, f.rec.hdr.len, NULL, 0, NULL);
 	trace_finding(nr_findings, LS_FINDING_RECURSIVE, 1, ls_class_name(inv.class_id));
 	if (ls_splat)
-		ls_splat_inversion(inv.class_id, false, inv.first, ordinal);
+		ls_splat_inversion(inv.class_id, same, first, ordinal);
+}
+
+/* Node of a lock instance, 0 when there are too many. */
+static u32 instance_node(u64 lock)
+{
+	u64 key = ls_mix(lock) + ls_freed_generation(lock, lock);
+	u32 id = ls_tagtab_find(&instance_ids, key);
+
+	if (!id && nr_instances + 1 < INSTANCE_NODES)
+		id = ls_tagtab_insert(&instance_ids, key, ++nr_instances);
+	return id;
+}
+
+/*
+ * Instances of one class in a ring: a->b, b->c, c->a. Pairs tell nothing of
+ * that; a small graph of the first instances seen of each class does.
+ */
+static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
+{
+	u32 to = instance_node(s->lock), i, nr, path[LS_CYCLE_MAX];
+
+	for (i = 0; i < s->nr_held; i++) {
+		u32 from, edge;
+
+		if (!(s->new_mask & (1ull << i)) || s->held[i].lock == s->lock ||
+		    ls_worker_class(s->held[i].val) != ls_worker_class(s->val))
+			continue;
+		from = instance_node(s->held[i].lock);
+		edge = from && to ? ls_graph_add(&instances, from, to, LS_DEP_EN, NULL) : 0;
+		if (!edge) {
+			ls_lose(LS_LOSS_PAIRS);
+			continue;
+		}
+		nr = ls_graph_shortest_cycle(&instances, edge, LS_DEP_EN, path, LS_CYCLE_MAX, NULL, NULL);
+		if (nr)
+			report_recursion(s, ordinal, pair_sights[path[1]], false);
+		pair_sights[edge] = ordinal;
+	}
 }
 
 static void on_cycle(void *cookie, const struct ls_finding_edge *edges, u32 nr)
@@ -201,8 +258,7 @@ static const struct ls_judge_ops judge_ops = {
 static void take_event(struct ls_event *e)
 {
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
-	u32 frames = s->stack, ordinal = sight_index.nr, i;
-	bool inversion = s->hdr.flags;
+	u32 frames = s->stack, ordinal = sight_index.nr, flags = s->hdr.flags, self, i;
 	u64 at;
 
 	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
@@ -215,17 +271,23 @@ static void take_event(struct ls_event *e)
 		ls_lose(LS_LOSS_RECORDS);
 		return;
 	}
-	for (i = 0; i < s->nr_held; i++) {
-		u32 class_id = ls_worker_class(s->held[i].val);
+	ls_judge_sight(&judge, s, ordinal);
+	self = ls_worker_class(s->val);
+	if (flags & LS_EV_SAME)
+		report_recursion(s, ordinal, ordinal, true);
+	if (flags & LS_EV_INVERSION) {
+		u32 first = ls_tagtab_find(&self_sights, ls_mix(self));
 
-		if (class_id == ls_worker_class(s->val) && !inversion) {
-			ls_tagtab_insert(&self_sights, ls_mix(class_id), ordinal + 1);
+		report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
+	}
+	if (flags & LS_EV_PAIR)
+		take_pair(s, ordinal);
+	for (i = 0; i < s->nr_held; i++) {
+		if (ls_worker_class(s->held[i].val) == self) {
+			ls_tagtab_insert(&self_sights, ls_mix(self), ordinal + 1);
 			break;
 		}
 	}
-	ls_judge_sight(&judge, s, ordinal);
-	if (inversion)
-		report_inversion(s, ordinal);
 }
 
 /* Name what is new. Classes named here exist before any event that uses them. */
@@ -336,6 +398,72 @@ int ls_worker_flush(void)
 	return rc > 0 ? 0 : rc ? (int)rc : -ETIME;
 }
 
+/* Say in the log what the addresses of [start, end) are called while somebody knows. */
+static void log_symbol(u64 ip)
+{
+	struct ls_rec_symbol rec = { .hdr = { sizeof(rec), LS_REC_SYMBOL }, .ip = ip };
+	char text[KSYM_SYMBOL_LEN], *p;
+
+	sprint_symbol(text, ip);
+	p = strstr(text, " [");
+	if (p) {
+		strscpy(rec.module, p + 2, sizeof(rec.module));
+		rec.module[strcspn(rec.module, " ]")] = 0;
+		*p = 0;
+	}
+	p = strrchr(text, '+');
+	if (p) {
+		rec.offset = simple_strtoul(p + 1, &p, 16);
+		rec.size = *p == '/' ? simple_strtoul(p + 1, NULL, 16) : 0;
+		*strrchr(text, '+') = 0;
+	}
+	strscpy(rec.function, text, sizeof(rec.function));
+	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
+}
+
+/*
+ * Module code at [start, end) is about to go. Everything recorded is judged and
+ * every address in it that the log names gets its symbol. May sleep.
+ */
+void ls_worker_module_going(unsigned long start, unsigned long end)
+{
+	u64 ips[LS_STACK_FRAMES], at, key;
+	struct ls_rec_sight s;
+	struct ls_held_rec *held;
+	struct ls_tagtab done;
+	u32 id, i, nr;
+
+	if (!thread || ls_worker_flush() || new_tagtab(&done, 14))
+		return;
+	held = kmalloc_array(LS_MAX_DEPTH, sizeof(*held), GFP_KERNEL);
+	mutex_lock(&work_mutex);
+	for (id = 1; id <= stack_index.nr; id++) {
+		nr = ls_worker_stack(id, ips);
+		for (i = 0; i < nr; i++) {
+			key = ls_mix(ips[i]);
+			if (ips[i] >= start && ips[i] < end && !ls_tagtab_find(&done, key)) {
+				ls_tagtab_insert(&done, key, 1);
+				log_symbol(ips[i]);
+			}
+		}
+	}
+	/* Acquire sites of held locks need not be in any stack. */
+	for (id = 0; held && id < sight_index.nr; id++) {
+		if (!index_get(&sight_index, id, &at) || !ls_worker_sight(id, &s, held))
+			continue;
+		for (i = 0; i < s.nr_held; i++) {
+			key = ls_mix(held[i].ip);
+			if (held[i].ip >= start && held[i].ip < end && !ls_tagtab_find(&done, key)) {
+				ls_tagtab_insert(&done, key, 1);
+				log_symbol(held[i].ip);
+			}
+		}
+	}
+	mutex_unlock(&work_mutex);
+	kfree(held);
+	vfree(done.slots);
+}
+
 /* Stop the hooks and wait until none is running. */
 static void quiesce(void)
 {
@@ -350,15 +478,29 @@ static void resume(void)
 	WRITE_ONCE(ls_active, 1);
 }
 
+static void clear_tagtab(struct ls_tagtab *tab)
+{
+	memset(tab->slots, 0, sizeof(u64) * (tab->mask + 1));
+}
+
 static void forget(void)
 {
 	struct ls_rec rec = { sizeof(rec), LS_REC_RESET };
+	u32 id;
 
 	mutex_lock(&work_mutex);
 	ls_chains_clear(&ls.chains);
 	ls_edges_clear(&ls.edges);
 	memset(ls.pairs.slots, 0, ls_pairs_bytes(64 - ls.pairs.shift + 3));
-	memset(self_sights.slots, 0, sizeof(u64) * (self_sights.mask + 1));
+	clear_tagtab(&self_sights);
+	clear_tagtab(&recursions);
+	clear_tagtab(&instance_ids);
+	nr_instances = 0;
+	ls_graph_clear(&instances);
+	for (id = 1; id <= ls.classes.nr; id++) {
+		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_TOLD);
+		ls.classes.table[id].pairs = 0;
+	}
 	ls_judge_clear(&judge);
 	nr_findings = 0;
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
@@ -420,26 +562,26 @@ void ls_worker_info(struct ls_info *info)
 
 int ls_worker_init(u32 max_classes, u32 max_edges)
 {
-	void *stack_slots = vzalloc(ls_tagtab_bytes(STACK_BITS));
-	void *self_slots = vzalloc(ls_tagtab_bytes(12));
-	int cpu;
+	int cpu, rc;
 
 	judge_memory = vzalloc(ls_judge_bytes(max_classes, max_edges));
-	if (!stack_slots || !self_slots || !judge_memory) {
-		vfree(stack_slots);
-		vfree(self_slots);
+	instance_memory = vzalloc(ls_graph_bytes(INSTANCE_NODES, INSTANCE_EDGES));
+	if (!judge_memory || !instance_memory)
 		return -ENOMEM;
-	}
-	ls_tagtab_init(&stacks, stack_slots, STACK_BITS);
-	ls_tagtab_init(&self_sights, self_slots, 12);
+	rc = new_tagtab(&stacks, STACK_BITS);
+	rc = rc ? rc : new_tagtab(&self_sights, 12);
+	rc = rc ? rc : new_tagtab(&recursions, 12);
+	rc = rc ? rc : new_tagtab(&instance_ids, 13);
+	if (rc)
+		return rc;
+	ls_graph_init(&instances, instance_memory, INSTANCE_NODES, INSTANCE_EDGES);
 	ls_judge_init(&judge, judge_memory, max_classes, max_edges, &judge_ops, NULL);
 	provide_segments();
 	for_each_possible_cpu(cpu)
 		init_irq_work(&per_cpu_ptr(&ls_cpus, cpu)->work, on_irq_work);
 	thread = kthread_run(worker, NULL, "lockscope");
 	if (IS_ERR(thread)) {
-		int rc = PTR_ERR(thread);
-
+		rc = PTR_ERR(thread);
 		thread = NULL;
 		return rc;
 	}
@@ -469,6 +611,9 @@ void ls_worker_exit(void)
 		judge_blocks = next;
 	}
 	vfree(judge_memory);
+	vfree(instance_memory);
 	vfree(stacks.slots);
 	vfree(self_sights.slots);
+	vfree(recursions.slots);
+	vfree(instance_ids.slots);
 }

@@ -28,7 +28,9 @@ enum ls_class_state {
 
 /* Marks of a class. */
 #define LS_CLASS_KMALLOC 1u	/* stands for (kmalloc cache, offset): ask for the site */
-#define LS_CLASS_SIGNAL 2u	/* semaphore used to signal: no order follows from it */
+#define LS_CLASS_SAME 2u	/* same instance taken twice: told */
+#define LS_CLASS_INVERTED 4u	/* instances taken in both orders: told */
+#define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED)
 
 struct ls_class {
 	ls_u8 state;		/* written last */
@@ -41,6 +43,8 @@ struct ls_class {
 	ls_u64 addr;		/* symbol address, allocation, initialiser or acquire site */
 	ls_u64 key;
 	ls_u64 cache;		/* slab cache, for invalidation only */
+	ls_u32 pairs;		/* instance pairs told to the thread so far */
+	ls_u32 pad;
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
 };
 

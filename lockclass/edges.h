@@ -5,9 +5,9 @@
  *
  *   slot = from (20 bits) | to (20) | seen (16): dependency kind x level
  *
- * Beside each edge stands a 32-bit signature of the locks that were held
- * exclusively at every sight of it: gate locks [DLOS D2]. A sight that takes a
- * gate away is news too.
+ * Beside each edge stands a 32-bit signature of the locks that were held at
+ * every sight of it: possible gate locks [DLOS D2]. A sight that takes one away
+ * is news too.
  */
 #ifndef LOCKSCOPE_EDGES_H
 #define LOCKSCOPE_EDGES_H
@@ -45,10 +45,19 @@ LS_INLINE ls_u32 ls_dep_kind(ls_u32 prev, ls_u32 next)
 	return recursive ? LS_DEP_ER : LS_DEP_EN;
 }
 
-/* Signature bit of a gate: of the lock's address, so that only the same instance counts. */
-LS_INLINE ls_u32 ls_gate_bit(ls_u64 lock)
+/*
+ * Signature of one held lock as a gate: one bit says it is held, another that
+ * it is held exclusively. Made of the address, so that only the same instance
+ * counts.
+ */
+LS_INLINE ls_u32 ls_gate_bits(ls_u64 lock, ls_u32 val)
 {
-	return 1u << (ls_mix(lock) >> 59);
+	ls_u64 mixed = ls_mix(lock);
+	ls_u32 bits = 1u << (mixed >> 59);
+
+	if (!(val & LS_VAL_READ_MASK))
+		bits |= 1u << ((mixed >> 54) & 31);
+	return bits;
 }
 
 enum ls_edge_news {

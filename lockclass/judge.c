@@ -61,56 +61,95 @@ static struct ls_judge_edge *edge_data(struct ls_judge *j, ls_u32 index)
 	return j->segs[seg] ? &j->segs[seg][index & (LS_JUDGE_SEG - 1)] : (struct ls_judge_edge *)0;
 }
 
-/* Is @lock held exclusively in @s by an entry other than @skip? */
-static bool gate_held(const struct ls_rec_sight *s, ls_u32 skip, ls_u64 lock)
+#define SHARED_GATE 1ull	/* locks are aligned: the bit is free */
+
+/* How @s holds instance @lock: 0 not at all, else its gate word. */
+static ls_u64 gate_word(const struct ls_rec_sight *s, ls_u64 lock)
 {
+	ls_u64 word = 0;
 	ls_u32 i;
 
-	for (i = 0; i < s->nr_held; i++)
-		if (i != skip && s->held[i].lock == lock && !(s->held[i].val & LS_VAL_READ_MASK))
-			return true;
-	return false;
+	for (i = 0; i < s->nr_held; i++) {
+		if (s->held[i].lock != lock)
+			continue;
+		if (!(s->held[i].val & LS_VAL_READ_MASK))
+			return lock;
+		word = lock | SHARED_GATE;
+	}
+	return word;
 }
 
-/* Intersect the edge's gates with what @s holds. True when one went. */
-static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s, ls_u32 from)
+/* Intersect the edge's gates with what @s holds. True when one went or weakened. */
+static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s)
 {
 	ls_u32 i, kept = 0, had = e->nr_gates;
+	bool narrowed = false;
 
 	if (!e->seen) {
 		e->seen = 1;
 		for (i = 0; i < s->nr_held && e->nr_gates < LS_JUDGE_GATES; i++)
-			if (i != from && !(s->held[i].val & LS_VAL_READ_MASK))
-				e->gates[e->nr_gates++] = s->held[i].lock;
+			e->gates[e->nr_gates++] = gate_word(s, s->held[i].lock);
 		return false;
 	}
-	for (i = 0; i < had; i++)
-		if (gate_held(s, from, e->gates[i]))
-			e->gates[kept++] = e->gates[i];
+	for (i = 0; i < had; i++) {
+		ls_u64 word = gate_word(s, e->gates[i] & ~SHARED_GATE);
+
+		if (!word) {
+			narrowed = true;
+			continue;
+		}
+		narrowed |= (word | e->gates[i]) != e->gates[i];
+		e->gates[kept++] = word | e->gates[i];
+	}
 	e->nr_gates = kept;
-	return kept < had;
+	return narrowed;
 }
 
-static bool gated(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
+/* Do two edges exclude each other? Then neither can wait for the other. */
+static bool exclude(const struct ls_judge_edge *a, const struct ls_judge_edge *b)
 {
-	struct ls_judge_edge *first = edge_data(j, path[0]);
-	ls_u32 g, i, k;
+	ls_u32 i, k;
 
-	for (g = 0; first && g < first->nr_gates; g++) {
-		bool all = true;
-
-		for (i = 1; all && i < nr; i++) {
-			struct ls_judge_edge *e = edge_data(j, path[i]);
-			bool here = false;
-
-			for (k = 0; e && k < e->nr_gates; k++)
-				here |= e->gates[k] == first->gates[g];
-			all = here;
-		}
-		if (all)
-			return true;
-	}
+	for (i = 0; i < a->nr_gates; i++)
+		for (k = 0; k < b->nr_gates; k++)
+			if (!((a->gates[i] ^ b->gates[k]) & ~SHARED_GATE) &&
+			    !(a->gates[i] & b->gates[k] & SHARED_GATE))
+				return true;
 	return false;
+}
+
+/* An edge of the cycle that another one excludes, 0 when the cycle can happen. */
+static ls_u32 gated_edge(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
+{
+	ls_u32 i, k;
+
+	for (i = 0; i < nr; i++) {
+		for (k = i + 1; k < nr; k++) {
+			struct ls_judge_edge *a = edge_data(j, path[i]), *b = edge_data(j, path[k]);
+
+			if (a && b && exclude(a, b))
+				return path[k];
+		}
+	}
+	return 0;
+}
+
+#define DETOURS 4
+
+struct detour {
+	ls_u32 without[DETOURS];
+	ls_u32 nr;
+};
+
+static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *edge)
+{
+	const struct detour *d = cookie;
+	ls_u32 i;
+
+	for (i = 0; i < d->nr; i++)
+		if (d->without[i] == index)
+			return 0;
+	return edge->kinds;
 }
 
 /* The same for every rotation of the cycle. */
@@ -153,16 +192,40 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	j->ops->cycle(j->cookie, out, nr);
 }
 
+/*
+ * The shortest cycle may be gated and a longer one not: look again without the
+ * edge that was excluded, a few times.
+ */
+static void search(struct ls_judge *j, ls_u32 index)
+{
+	struct detour d = { { 0 }, 0 };
+	ls_u32 path[LS_CYCLE_MAX], nr, gated;
+
+	for (;;) {
+		nr = ls_graph_shortest_cycle(&j->graph, index, j->graph.edges[index].kinds, path,
+					     LS_CYCLE_MAX, d.nr ? leave_out : (ls_graph_filter)0, &d);
+		if (!nr)
+			return;
+		gated = gated_edge(j, path, nr);
+		if (!gated) {
+			report(j, path, nr);
+			return;
+		}
+		if (gated == index || d.nr == DETOURS)
+			return;
+		d.without[d.nr++] = gated;
+	}
+}
+
 void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
 	ls_u32 to = ls_judge_class(j, s->val), i;
-	ls_u32 path[LS_CYCLE_MAX];
 
 	if (s->val & LS_VAL_TRY || !to)
 		return;
 	for (i = 0; i < s->nr_held; i++) {
 		ls_u32 from = ls_judge_class(j, s->held[i].val);
-		ls_u32 kind = ls_dep_kind(s->held[i].val, s->val), added, index, nr;
+		ls_u32 kind = ls_dep_kind(s->held[i].val, s->val), added, index;
 		struct ls_judge_edge *e;
 		bool narrowed;
 
@@ -174,16 +237,12 @@ void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ord
 			j->lost_edges++;
 			continue;
 		}
-		narrowed = narrow_gates(e, s, i);
-		if (added || narrowed)
-			e->sight[__builtin_ctz(kind)] = ordinal + 1;
+		narrowed = narrow_gates(e, s);
 		if (!added && !narrowed)
 			continue;
+		e->sight[__builtin_ctz(kind)] = ordinal + 1;
 		if (added)
 			j->ops->edge(j->cookie, from, to, j->graph.edges[index].kinds, ordinal);
-		nr = ls_graph_shortest_cycle(&j->graph, index, j->graph.edges[index].kinds, path,
-					     LS_CYCLE_MAX, (ls_graph_filter)0, (void *)0);
-		if (nr && !gated(j, path, nr))
-			report(j, path, nr);
+		search(j, index);
 	}
 }

@@ -3,8 +3,10 @@
  * The judge: takes sights in, keeps the lock-order graph of canonical classes,
  * and reports each new cycle once. One thread; never called from a hook.
  *
- * A cycle whose every edge was only ever seen under one common lock instance
- * (gate lock [DLOS D2]) is kept back until a sight without that gate comes in.
+ * A deadlock needs one context at every edge of the cycle at the same time. Two
+ * edges that were only ever seen with one common lock instance held, by at least
+ * one of them exclusively, exclude each other (gate lock [DLOS D2]): such a cycle
+ * is kept back until a sight without that gate comes in.
  */
 #ifndef LOCKSCOPE_JUDGE_H
 #define LOCKSCOPE_JUDGE_H
@@ -15,12 +17,12 @@
 #include "tagtab.h"
 
 #define LS_CYCLE_MAX 8		/* edges of the longest cycle looked for */
-#define LS_JUDGE_GATES 4
+#define LS_JUDGE_GATES 6	/* held locks compared; a deeper stack only means fewer gates known */
 #define LS_JUDGE_SEG_BITS 10
 #define LS_JUDGE_SEG (1u << LS_JUDGE_SEG_BITS)
 
 struct ls_judge_edge {
-	ls_u64 gates[LS_JUDGE_GATES];	/* instances held at every sight so far */
+	ls_u64 gates[LS_JUDGE_GATES];	/* instances held at every sight; bit 0: not always exclusively */
 	ls_u32 sight[4];		/* per LS_DEP_* bit: 1 + ordinal, 0 none */
 	ls_u32 nr_gates;
 	ls_u32 seen;

@@ -5,9 +5,10 @@
  * tree) never is, so no annotation is needed to tell right from wrong.
  *
  * Entries age: a full bucket forgets a pair. @gen stands for the life of the
- * two objects; a pair seen in another life starts anew.
+ * two objects; a pair seen in another life starts anew. @gates is a signature of
+ * the other locks held exclusively: two orders under one gate never meet.
  *
- *   slot = tag (40 bits) << 24 | gen (20) << 4 | orders seen (2)
+ *   slot = tag (32 bits) << 32 | gates (16) | gen (12) | orders seen (2)
  */
 #ifndef LOCKSCOPE_PAIRS_H
 #define LOCKSCOPE_PAIRS_H
@@ -16,7 +17,6 @@
 #include "port.h"
 
 #define LS_PAIR_WAYS 8
-#define LS_PAIR_GEN_MASK 0xfffffu
 
 struct ls_pairs {
 	ls_u64 *slots;
@@ -35,40 +35,65 @@ LS_INLINE void ls_pairs_init(struct ls_pairs *p, void *mem, ls_u32 bits)
 	p->shift = 64 - (bits - 3);
 }
 
+enum ls_pair_result {
+	LS_PAIR_KNOWN,
+	LS_PAIR_NEW,		/* never seen, or not in this life */
+	LS_PAIR_INVERTED,	/* the other order was seen, once for each time the pair is learnt */
+};
+
+LS_INLINE ls_u64 ls_pair_word(ls_u64 key, ls_u32 gates, ls_u32 gen, ls_u32 orders)
+{
+	return (key << 32) | (ls_u64)(gates & 0xffff) << 16 | (gen & 0xfff) << 4 | orders;
+}
+
+/* Signature bit of a gate for ls_pairs_see(). */
+LS_INLINE ls_u32 ls_pair_gate(ls_u64 lock)
+{
+	return 1u << (ls_mix(lock) >> 60);
+}
+
 /*
- * @first is held, @second is being taken. True when the other order was seen
- * in the same life of both, once for each time the pair is learnt. Any context.
+ * @first is held, @second is being taken, @gates are held besides. Any context;
+ * a race may cost a pair its memory, never more.
  */
-LS_INLINE bool ls_pairs_inverted(struct ls_pairs *p, ls_u64 first, ls_u64 second, ls_u32 gen)
+LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_u64 second,
+					   ls_u32 gen, ls_u32 gates)
 {
 	ls_u64 low = first < second ? first : second;
 	ls_u64 high = first < second ? second : first;
 	ls_u64 key = ls_mix(ls_mix(low) + high);
-	ls_u64 word = (key << 24) | (ls_u64)(gen & LS_PAIR_GEN_MASK) << 4;
 	ls_u64 *b = &p->slots[(key >> p->shift) * LS_PAIR_WAYS];
-	ls_u32 bit = first < second ? 1 : 2, i;
+	ls_u32 bit = first < second ? 1 : 2, other = 3 - bit, i;
+	ls_u32 place = (low >> 4) & (LS_PAIR_WAYS - 1);
+	ls_u64 fresh = ls_pair_word(key, gates, gen, bit);
 
 	for (i = 0; i < LS_PAIR_WAYS; i++) {
 		ls_u64 slot = ls_load(&b[i]);
+		ls_u32 common = (ls_u32)(slot >> 16) & gates & 0xffff;
 
-		if ((slot ^ word) >> 24)
+		if (!slot) {
+			place = i;
 			continue;
-		if ((slot ^ word) >> 4) {
-			ls_store(&b[i], word | bit);
-			return false;
 		}
-		if (slot & bit)
-			return false;
-		return !(ls_fetch_or(&b[i], bit) & bit) && (slot & 3);
+		if ((slot ^ fresh) >> 32)
+			continue;
+		if ((slot ^ fresh) & 0xfff0) {
+			ls_store(&b[i], fresh);
+			return LS_PAIR_NEW;
+		}
+		if (slot & bit) {
+			/* This order again: only gates that are always held count. */
+			if (common != ((slot >> 16) & 0xffff))
+				ls_store(&b[i], ls_pair_word(key, common, gen, slot & 3));
+			return LS_PAIR_KNOWN;
+		}
+		if (!(slot & other) || common)
+			return LS_PAIR_KNOWN;
+		ls_store(&b[i], slot | bit);
+		return LS_PAIR_INVERTED;
 	}
-	for (i = 0; i < LS_PAIR_WAYS; i++) {
-		ls_u64 slot = 0;
-
-		if (ls_cmpxchg(&b[i], &slot, word | bit))
-			return false;
-	}
-	ls_store(&b[(low >> 4) & (LS_PAIR_WAYS - 1)], word | bit);
-	return false;
+	ls_store(&b[place], fresh);
+	return LS_PAIR_NEW;
 }
 
 #endif /* LOCKSCOPE_PAIRS_H */

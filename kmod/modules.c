@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Modules come and go: what is known of their addresses must not outlive them.
+ * Before one goes, the worker resolves every address in it that the log names,
+ * so that reports can still tell where they were.
+ */
+#include <linux/module.h>
+#include <linux/notifier.h>
+
+#include "lockscope.h"
+
+static int on_module(struct notifier_block *nb, unsigned long state, void *data)
+{
+	struct module *mod = data;
+	unsigned long start, end;
+
+	if (mod == THIS_MODULE)
+		return NOTIFY_OK;
+	start = (unsigned long)mod->core_layout.base;
+	end = start + mod->core_layout.size;
+	switch (state) {
+	case MODULE_STATE_COMING:
+		ls_percpu_module(mod, true);
+		break;
+	case MODULE_STATE_GOING:
+		ls_worker_module_going(start, end);
+		ls_classes_forget_range(&ls.classes, start, end);
+		ls_percpu_module(mod, false);
+		break;
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block notifier = { .notifier_call = on_module };
+
+/* Modules that were there before us. The list is read under RCU, like everybody does. */
+static void take_stock(void)
+{
+	struct list_head *modules = (struct list_head *)ls_symbol("modules");
+	struct module *mod;
+
+	if (!modules)
+		return;
+	preempt_disable();
+	list_for_each_entry_rcu(mod, modules, list)
+		if (mod->state == MODULE_STATE_LIVE)
+			ls_percpu_module(mod, true);
+	preempt_enable();
+}
+
+int ls_modules_init(void)
+{
+	int rc = register_module_notifier(&notifier);
+
+	if (!rc)
+		take_stock();
+	return rc;
+}
+
+void ls_modules_exit(void)
+{
+	unregister_module_notifier(&notifier);
+}

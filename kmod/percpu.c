@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Per-CPU memory without a symbol of the kernel: the static areas of modules
+ * and what alloc_percpu() hands out. A short list of ranges; hooks read it at
+ * the first sight of a lock, the tracepoint and the module notifier write it.
+ */
+#include <linux/module.h>
+#include <linux/spinlock.h>
+#include <linux/vmalloc.h>
+
+#include "lockscope.h"
+
+#define MAX_RANGES 2048
+#define MAX_SYMBOLS 1024
+
+static struct ls_percpu_range *ranges;
+static u32 nr_ranges;
+
+/* Names of modules' static per-CPU variables, kept when the module has gone. */
+static struct module_symbol {
+	unsigned long addr;
+	char name[LS_NAME_MAX - 16];
+} *symbols;
+static u32 nr_symbols;
+
+/* Range around offset @at, NULL when there is none. Any context. */
+const struct ls_percpu_range *ls_percpu_find(unsigned long at)
+{
+	u32 i, nr = ls_load_acquire(&nr_ranges);
+
+	for (i = 0; i < nr; i++)
+		if (at >= ls_load(&ranges[i].start) && at < ls_load(&ranges[i].end))
+			return &ranges[i];
+	return NULL;
+}
+
+/* A free place has start == end. Any context: places are claimed one by one. */
+static void new_range(unsigned long start, unsigned long size, unsigned long site)
+{
+	u32 i, nr = ls_load(&nr_ranges);
+
+	for (i = 0; i < nr; i++) {
+		unsigned long none = 0;
+
+		if (!ls_load(&ranges[i].start) && ls_cmpxchg(&ranges[i].start, &none, start))
+			goto fill;
+	}
+	do {
+		if (nr >= MAX_RANGES) {
+			ls_lose(LS_LOSS_SITES);
+			return;
+		}
+	} while (!ls_cmpxchg(&nr_ranges, &nr, nr + 1));
+	i = nr;
+	ls_store(&ranges[i].start, start);
+fill:
+	ls_store(&ranges[i].site, site);
+	ls_store_release(&ranges[i].end, start + size);
+}
+
+static void old_range(unsigned long start)
+{
+	u32 i, nr = ls_load(&nr_ranges);
+
+	for (i = 0; i < nr; i++) {
+		if (ls_load(&ranges[i].start) == start) {
+			ls_store(&ranges[i].end, 0);
+			ls_store_release(&ranges[i].start, 0);
+			return;
+		}
+	}
+}
+
+static void on_alloc(void *data, unsigned long call_site, bool reserved, bool is_atomic, size_t size,
+		     size_t align, void *base_addr, int off, void __percpu *ptr, size_t bytes_alloc,
+		     gfp_t gfp)
+{
+	/* Modules' static areas come with a name, from the notifier. */
+	if (ptr && !reserved && READ_ONCE(ls_active))
+		new_range((__force unsigned long)ptr, size, call_site);
+}
+
+static void on_free(void *data, void *base_addr, int off, void __percpu *ptr)
+{
+	old_range((__force unsigned long)ptr);
+}
+
+static void remember_symbols(struct module *mod, unsigned long start, unsigned long end)
+{
+	struct mod_kallsyms *k = mod->kallsyms;
+	u32 i;
+
+	for (i = 0; k && i < k->num_symtab && nr_symbols < MAX_SYMBOLS; i++) {
+		unsigned long at = k->symtab[i].st_value;
+
+		if (at < start || at >= end || k->symtab[i].st_shndx == SHN_UNDEF)
+			continue;
+		symbols[nr_symbols].addr = at;
+		snprintf(symbols[nr_symbols].name, sizeof(symbols->name), "percpu:%s:%s", mod->name,
+			 k->strtab + k->symtab[i].st_name);
+		nr_symbols++;
+	}
+}
+
+/* A module comes or goes. Its notifier's context: may sleep. */
+void ls_percpu_module(struct module *mod, bool coming)
+{
+	unsigned long start = (__force unsigned long)mod->percpu;
+	u32 i;
+
+	if (!mod->percpu_size)
+		return;
+	if (coming) {
+		/* An older module may have had this place. */
+		for (i = 0; i < nr_symbols; i++)
+			if (symbols[i].addr >= start && symbols[i].addr < start + mod->percpu_size)
+				symbols[i].addr = 0;
+		remember_symbols(mod, start, start + mod->percpu_size);
+		new_range(start, mod->percpu_size, 0);
+	} else {
+		old_range(start);
+	}
+}
+
+/* Name of a module's static per-CPU variable at offset @at. Worker only. */
+bool ls_percpu_module_name(unsigned long at, char *name, size_t len)
+{
+	const struct module_symbol *best = NULL;
+	u32 i;
+
+	for (i = 0; i < nr_symbols; i++)
+		if (symbols[i].addr && symbols[i].addr <= at && (!best || symbols[i].addr > best->addr))
+			best = &symbols[i];
+	if (!best || !ls_percpu_find(at))
+		return false;
+	if (at == best->addr)
+		strscpy(name, best->name, len);
+	else
+		snprintf(name, len, "%s+%#lx", best->name, at - best->addr);
+	return true;
+}
+
+void ls_percpu_attach(void)
+{
+	int rc = ls_tracepoint_attach("percpu_alloc_percpu", on_alloc, NULL);
+
+	rc = rc ? rc : ls_tracepoint_attach("percpu_free_percpu", on_free, NULL);
+	if (rc)
+		pr_warn("lockscope: no per-CPU tracepoints (%d): locks there go by acquire site\n", rc);
+}
+
+void ls_percpu_detach(void)
+{
+	ls_tracepoint_detach("percpu_alloc_percpu", on_alloc, NULL);
+	ls_tracepoint_detach("percpu_free_percpu", on_free, NULL);
+}
+
+int ls_percpu_init(void)
+{
+	ranges = vzalloc(array_size(MAX_RANGES, sizeof(*ranges)));
+	symbols = vzalloc(array_size(MAX_SYMBOLS, sizeof(*symbols)));
+	return ranges && symbols ? 0 : -ENOMEM;
+}
+
+void ls_percpu_exit(void)
+{
+	vfree(ranges);
+	vfree(symbols);
+}
