@@ -13,7 +13,7 @@
 
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
-#define GEN_BITS 12
+#define LIFE_BITS 13			/* objects of nested classes whose life is followed */
 #define ARRAY_OFFSETS 32		/* more lock offsets than this: an array of locks */
 
 static struct ls_tagtab site_ids;	/* call site -> number */
@@ -22,7 +22,8 @@ static struct site {
 	u32 offsets;			/* distinct lock offsets seen */
 } *site_table;
 static u32 nr_sites;
-static u16 *generations;		/* of freed memory, by a hash of the address */
+static struct ls_addrmap lives;		/* object -> number of its life */
+static u32 nr_lives;
 
 unsigned long ls_site_ip(u32 site)
 {
@@ -62,15 +63,33 @@ static u32 site_of(unsigned long ip)
 	return ls_tagtab_insert(&site_ids, key, id + 1);
 }
 
+/* Code at [start, end) goes away: its allocation sites must not name what comes there next. */
+void ls_alloc_forget(unsigned long start, unsigned long end)
+{
+	u32 id, nr = ls_load(&nr_sites);
+
+	for (id = 1; id <= nr; id++)
+		if (site_table[id].ip >= start && site_table[id].ip < end)
+			ls_tagtab_remove(&site_ids, ls_mix(site_table[id].ip));
+}
+
 /* Allocation site of the object that starts at @object, 0 unknown. Any context. */
 u32 ls_alloc_site(unsigned long object)
 {
 	return ls_addrmap_find(&ls.sites, object);
 }
 
-static u32 gen_index(unsigned long object)
+/*
+ * Objects and pages about whose freeing we care: a bit by a hash of the address,
+ * so that freeing any other costs next to nothing. Bits stay set: a wrong one
+ * costs a look-up.
+ */
+#define WATCH_BITS 16
+static unsigned long watched[BITS_TO_LONGS(1 << WATCH_BITS)];
+
+static __always_inline u32 watch_bit(unsigned long addr)
 {
-	return ls_mix(object) >> (64 - GEN_BITS);
+	return ls_mix(addr) >> (64 - WATCH_BITS);
 }
 
 static unsigned long object_of(unsigned long addr)
@@ -84,15 +103,32 @@ static unsigned long object_of(unsigned long addr)
 	return ls_slab_locate(addr, &cache, &object, &offset) ? object : addr;
 }
 
-/* Changes when one of the objects that @a and @b lie in is freed. */
-u32 ls_freed_generation(unsigned long a, unsigned long b)
+static u32 life_of(unsigned long object)
+{
+	u32 life = ls_addrmap_find(&lives, object);
+
+	if (!life) {
+		life = (ls_fetch_add(&nr_lives, 1) & LS_ADDR_ID_MASK) | 1;
+		ls_addrmap_set(&lives, object, life);
+		set_bit(watch_bit(object), watched);
+	}
+	return life;
+}
+
+/* A number for the lives of the objects that @a and @b lie in, in any order. Any context. */
+u32 ls_lives(unsigned long a, unsigned long b)
 {
 	a = object_of(a);
 	b = object_of(b);
 	if (a > b)
 		swap(a, b);
-	return ls_load(&generations[gen_index(a)]) +
-	       31 * ls_load(&generations[gen_index(b)]);
+	return life_of(a) + 31 * life_of(b);
+}
+
+static __always_inline void freed(unsigned long object)
+{
+	if (unlikely(test_bit(watch_bit(object), watched)))
+		ls_addrmap_remove(&lives, object);
 }
 
 static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, size_t bytes_req,
@@ -103,18 +139,13 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	if (!ptr || !READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
+	/* Bulk frees pass by the tracepoints: a new life begins here at the latest. */
+	freed((unsigned long)ptr);
 	site = site_of(call_site);
 	if (site && ls_addrmap_set(&ls.sites, (u64)ptr, site))
 		ls_lose(LS_LOSS_ADDRESSES);
 	barrier();
 	__preempt_count_sub(1);
-}
-
-static void freed(unsigned long object)
-{
-	u16 *gen = &generations[gen_index(object)];
-
-	ls_store(gen, (u16)(ls_load(gen) + 1));
 }
 
 static void on_kfree(void *data, unsigned long call_site, const void *ptr)
@@ -131,18 +162,7 @@ static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 	freed((unsigned long)ptr);
 }
 
-/*
- * Pages that hold locks known by address only: a bit by a hash of the page, so
- * that freeing any other page costs next to nothing.
- */
-#define WATCH_BITS 15
-static unsigned long watched[BITS_TO_LONGS(1 << WATCH_BITS)];
-
-static u32 watch_bit(unsigned long page)
-{
-	return ls_mix(page) >> (64 - WATCH_BITS);
-}
-
+/* @lock is known by address only: forget it when its page is freed. */
 void ls_watch_page(unsigned long lock)
 {
 	if (lock - PAGE_OFFSET < VMALLOC_START - PAGE_OFFSET)
@@ -155,7 +175,6 @@ static noinline void forget_page(unsigned long page)
 
 	for (at = page; at < page + PAGE_SIZE; at += 8)
 		ls_addrmap_remove(&ls.addrs, at);
-	clear_bit(watch_bit(page), watched);
 }
 
 static void on_page_free(void *data, struct page *page, unsigned int order)
@@ -236,15 +255,17 @@ int ls_alloc_init(u32 bits)
 {
 	void *objects = vzalloc(ls_addrmap_bytes(bits));
 	void *slots = vzalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
+	void *life = vzalloc(ls_addrmap_bytes(LIFE_BITS));
 
 	site_table = vzalloc(sizeof(*site_table) << SITE_BITS);
-	generations = vzalloc(sizeof(*generations) << GEN_BITS);
-	if (!objects || !slots || !site_table || !generations) {
+	if (!objects || !slots || !site_table || !life) {
+		vfree(life);
 		vfree(objects);
 		vfree(slots);
 		return -ENOMEM;
 	}
 	ls_addrmap_init(&ls.sites, objects, bits);
+	ls_addrmap_init(&lives, life, LIFE_BITS);
 	ls_tagtab_init(&site_ids, slots, SITE_SLOT_BITS);
 	return 0;
 }
@@ -254,5 +275,5 @@ void ls_alloc_exit(void)
 	vfree(ls.sites.slots);
 	vfree(site_ids.slots);
 	vfree(site_table);
-	vfree(generations);
+	vfree(lives.slots);
 }

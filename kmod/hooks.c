@@ -90,7 +90,7 @@ static void find_news(const struct ls_ctx *ctx, u32 val, struct news *news)
 	for (i = 0; i < ctx->depth; i++) {
 		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
 			news->self = true;
-		if (val & LS_VAL_TRY)
+		if (!ls_orders(ctx->held[i].val, val))
 			continue;
 		if (ls_edges_peek(&ls.edges, ctx->held[i].val, val, gates) == LS_EDGE_NEWS)
 			news->mask |= 1ull << i;
@@ -205,14 +205,11 @@ static void look_at_instances(const struct ls_ctx *ctx, u64 lock, u32 val, struc
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	u32 i, gates;
 
-	/* Locks of one acquire context may be taken in any order. */
-	if (val & LS_VAL_TRY || c->kind == LS_KIND_WW_MUTEX)
-		return;
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];
 		bool both_read = (h->val & LS_VAL_READ_MASK) && (val & LS_VAL_READ_MASK);
 
-		if ((h->val ^ val) & LS_VAL_CLASS_MASK)
+		if (((h->val ^ val) & LS_VAL_CLASS_MASK) || !ls_orders(h->val, val))
 			continue;
 		if (h->lock == lock) {
 			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE << LS_VAL_READ_SHIFT)
@@ -226,7 +223,7 @@ static void look_at_instances(const struct ls_ctx *ctx, u64 lock, u32 val, struc
 		if (both_read)
 			continue;
 		gates = pair_gates(ctx, i);
-		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_freed_generation(h->lock, lock), gates)) {
+		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates)) {
 		case LS_PAIR_INVERTED:
 			if (!(c->marks & LS_CLASS_INVERTED)) {
 				news->flags |= LS_EV_INVERSION;
@@ -468,7 +465,9 @@ static noinline void acquire_rare(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	acquire(pc, lock, ip, desc);
 }
 
-void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret)
+/* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */
+void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
+		    unsigned long arg1)
 {
 	u32 desc;
 	bool taken;
@@ -479,6 +478,8 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 		taken = desc & LS_DESC_BOOL ? (ret & 0xff) : (u32)ret;
 		if (desc & LS_DESC_ZERO)
 			taken = !taken;
+		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX && arg1)
+			desc |= LS_VAL_CTX;
 		if (taken)
 			acquire_rare(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
 	}

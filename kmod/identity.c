@@ -154,6 +154,21 @@ static u32 stack_class(unsigned long lock, u32 kind)
 	return 0;
 }
 
+/* The class that an initialiser names: its expression and the function it stands in. */
+static u32 init_class(u32 kind, const char *name, unsigned long ip)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
+		.key = ls_key_init((u64)name, ip),
+	};
+	u32 id = ls_classes_find(&ls.classes, proto.key);
+
+	if (id)
+		return id;
+	ls_copy_label(proto.label, name, sizeof(proto.label));
+	return add_class(&proto);
+}
+
 static bool is_kmalloc(const struct kmem_cache *cache)
 {
 	return strstarts(cache->name, "kmalloc-") || strstarts(cache->name, "dma-kmalloc-");
@@ -184,13 +199,14 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	proto.offset = at;
 	proto.addr = ls_site_ip(site);
 	proto.object_size = cache ? cache->object_size : 0;
-	ls_copy_label(proto.label, cache ? cache->name : "kmalloc-large", sizeof(proto.label));
-	if (name) {
-		proto.origin = LS_ORIGIN_INIT;
-		proto.addr = ip;
-		ls_copy_label(proto.label, name, sizeof(proto.label));
+	if (!name) {
+		ls_copy_label(proto.label, cache ? cache->name : "kmalloc-large", sizeof(proto.label));
+		return add_class(&proto);
 	}
-	return add_class(&proto);
+	id = init_class(kind, name, ip);
+	if (id)
+		ls_classes_alias(&ls.classes, proto.key, id);
+	return id;
 }
 
 static u32 slab_class(struct kmem_cache *cache, u32 offset, u32 kind)
@@ -348,16 +364,8 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 /* Initialiser's word for a lock known by address only. */
 static void name_address(unsigned long lock, u32 kind, const char *name, unsigned long ip)
 {
-	struct ls_class proto = {
-		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
-		.key = ls_key_init((u64)name, ip),
-	};
-	u32 id = ls_classes_find(&ls.classes, proto.key);
+	u32 id = init_class(kind, name, ip);
 
-	if (!id) {
-		ls_copy_label(proto.label, name, sizeof(proto.label));
-		id = add_class(&proto);
-	}
 	if (id) {
 		ls_addrmap_set(&ls.addrs, lock, id);
 		ls_watch_page(lock);

@@ -87,7 +87,8 @@ static __always_inline u32 ls_desc_of(unsigned long func5)
 void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
 void ls_hook_release(unsigned long lock, unsigned long func5);
 void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5);
-void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret);
+void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
+		    unsigned long arg1);
 void ls_wake_worker(void);
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 
@@ -111,9 +112,10 @@ void ls_alloc_exit(void);
 int ls_alloc_attach(void);
 void ls_alloc_detach(void);
 u32 ls_alloc_site(unsigned long object);
+void ls_alloc_forget(unsigned long start, unsigned long end);
 unsigned long ls_site_ip(u32 site);
 bool ls_site_is_array(u32 site, bool new_offset);
-u32 ls_freed_generation(unsigned long a, unsigned long b);
+u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_page(unsigned long lock);
 
 /* percpu.c: per-CPU memory that has no symbol of the kernel */

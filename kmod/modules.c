@@ -25,6 +25,7 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 	case MODULE_STATE_GOING:
 		ls_worker_module_going(start, end);
 		ls_classes_forget_range(&ls.classes, start, end);
+		ls_alloc_forget(start, end);
 		ls_percpu_module(mod, false);
 		break;
 	}

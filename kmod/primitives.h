@@ -125,7 +125,7 @@ enum ls_group { LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_SPECIAL, LS_NR_GRO
  * the class's place taken by the offset, kind and flags in what is spare.
  */
 #define LS_DESC_OFFSET 0xfffu
-#define LS_DESC_VAL (LS_VAL_READ_MASK | LS_VAL_TRY | LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)
+#define LS_DESC_VAL (LS_VAL_READ_MASK | LS_VAL_TRY | LS_VAL_IRQ_OFF | LS_VAL_BH_OFF | LS_VAL_CTX)
 #define LS_DESC_FLAG_SHIFT 12
 #define LS_DESC_ZERO (LS_P_ZERO << LS_DESC_FLAG_SHIFT)
 #define LS_DESC_BOOL (LS_P_BOOL << LS_DESC_FLAG_SHIFT)

@@ -188,6 +188,7 @@ static struct group {
 
 struct probe_data {
 	unsigned long lock;
+	unsigned long arg1;
 	unsigned long ip;
 };
 
@@ -196,6 +197,7 @@ static int on_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct probe_data *d = (struct probe_data *)ri->data;
 
 	d->lock = regs->di;
+	d->arg1 = regs->si;
 	d->ip = *(unsigned long *)regs->sp;
 	return 0;
 }
@@ -206,7 +208,8 @@ static int on_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct kretprobe *probe = get_kretprobe(ri);
 
 	if (probe)
-		ls_hook_result(d->lock, d->ip, (unsigned long)probe->kp.addr + FENTRY_CALL, regs->ax);
+		ls_hook_result(d->lock, d->ip, (unsigned long)probe->kp.addr + FENTRY_CALL, regs->ax,
+			       d->arg1);
 	return 0;
 }
 

@@ -61,11 +61,13 @@ SYM_FUNC_START(ls_tramp_result)
 	pushq	%rbp
 	movq	%rsp, %rbp
 	pushq	%rdi
+	pushq	%rsi
 	movq	8(%rbp), %rax
 	ANNOTATE_RETPOLINE_SAFE
 	call	*%rax
 	pushq	%rax
 	movq	-8(%rbp), %rdi
+	movq	-16(%rbp), %r8
 	movq	16(%rbp), %rsi
 	movq	8(%rbp), %rdx
 	movq	%rax, %rcx

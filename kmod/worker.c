@@ -187,7 +187,7 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 /* Node of a lock instance, 0 when there are too many. */
 static u32 instance_node(u64 lock)
 {
-	u64 key = ls_mix(lock) + ls_freed_generation(lock, lock);
+	u64 key = ls_mix(lock) + ls_lives(lock, lock);
 	u32 id = ls_tagtab_find(&instance_ids, key);
 
 	if (!id && nr_instances + 1 < INSTANCE_NODES)

@@ -47,6 +47,7 @@
 #define LS_VAL_LEVEL_MASK (3u << LS_VAL_LEVEL_SHIFT)
 #define LS_VAL_IRQ_OFF (1u << 25)	/* hardirqs were disabled */
 #define LS_VAL_BH_OFF (1u << 26)	/* softirqs were disabled */
+#define LS_VAL_CTX (1u << 27)	/* under a ww acquire context: no order among those */
 
 enum ls_read {
 	LS_EXCLUSIVE = 0,

@@ -33,7 +33,7 @@ LS_INLINE ls_size ls_addrmap_bytes(ls_u32 bits)
 /* @mem: zeroed, 64-byte aligned. */
 LS_INLINE void ls_addrmap_init(struct ls_addrmap *m, void *mem, ls_u32 bits)
 {
-	m->slots = mem;
+	m->slots = (ls_u64 *)mem;
 	m->shift = 64 - (bits - 3);
 	m->buckets = 1u << (bits - 3);
 }

@@ -46,6 +46,15 @@ LS_INLINE ls_u32 ls_dep_kind(ls_u32 prev, ls_u32 next)
 }
 
 /*
+ * Does taking @next while @prev is held order the two? Not when nobody waits
+ * for @next, nor between ww_mutexes of acquire contexts, which back off.
+ */
+LS_INLINE bool ls_orders(ls_u32 prev, ls_u32 next)
+{
+	return !(next & LS_VAL_TRY) && !(prev & next & LS_VAL_CTX);
+}
+
+/*
  * Signature of one held lock as a gate: one bit says it is held, another that
  * it is held exclusively. Made of the address, so that only the same instance
  * counts.

@@ -221,7 +221,7 @@ void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ord
 {
 	ls_u32 to = ls_judge_class(j, s->val), i;
 
-	if (s->val & LS_VAL_TRY || !to)
+	if (!to)
 		return;
 	for (i = 0; i < s->nr_held; i++) {
 		ls_u32 from = ls_judge_class(j, s->held[i].val);
@@ -229,7 +229,7 @@ void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ord
 		struct ls_judge_edge *e;
 		bool narrowed;
 
-		if (!from || from == to)
+		if (!from || from == to || !ls_orders(s->held[i].val, s->val))
 			continue;
 		index = ls_graph_add(&j->graph, from, to, kind, &added);
 		e = index ? edge_data(j, index) : (struct ls_judge_edge *)0;

@@ -31,7 +31,7 @@ LS_INLINE ls_size ls_pairs_bytes(ls_u32 bits)
 /* @mem: zeroed; 2^@bits entries, @bits >= 4. */
 LS_INLINE void ls_pairs_init(struct ls_pairs *p, void *mem, ls_u32 bits)
 {
-	p->slots = mem;
+	p->slots = (ls_u64 *)mem;
 	p->shift = 64 - (bits - 3);
 }
 
