@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+// Addresses that come and go: a set-associative map that says what it gives up.
+#include <atomic>
+#include <map>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+namespace lockscope::test {
+namespace {
+
+constexpr std::uint64_t kBase = 0xffff888000000000ull;
+
+struct Map {
+	explicit Map(std::uint32_t bits) : memory(ls_addrmap_bytes(bits))
+	{
+		ls_addrmap_init(&map, memory.get(), bits);
+	}
+	std::uint32_t find(std::uint64_t addr) const { return ls_addrmap_find(&map, addr); }
+	bool set(std::uint64_t addr, std::uint32_t id) { return ls_addrmap_set(&map, addr, id); }
+	std::uint32_t remove(std::uint64_t addr) { return ls_addrmap_remove(&map, addr); }
+	std::uint64_t *bucket(std::uint64_t addr) const
+	{
+		return ls_addr_bucket(&map, ls_addr_word(addr));
+	}
+	// Addresses that fall into the bucket of kBase, kBase first.
+	std::vector<std::uint64_t> crowd(std::size_t nr) const
+	{
+		std::vector<std::uint64_t> found;
+
+		for (std::uint64_t addr = kBase; found.size() < nr; addr += 64)
+			if (bucket(addr) == bucket(kBase))
+				found.push_back(addr);
+		return found;
+	}
+
+	Zeroed memory;
+	ls_addrmap map{};
+};
+
+TEST(AddressMap, FindsAnAddressUntilItIsRemoved)
+{
+	Map m(10);
+
+	EXPECT_EQ(m.find(kBase), 0u);
+	EXPECT_FALSE(m.set(kBase, 5));
+	EXPECT_EQ(m.find(kBase), 5u);
+	EXPECT_EQ(m.find(kBase + 8), 0u);
+	EXPECT_EQ(m.remove(kBase), 5u);
+	EXPECT_EQ(m.find(kBase), 0u);
+	EXPECT_EQ(m.remove(kBase), 0u);
+}
+
+TEST(AddressMap, TheLatestIdOfAnAddressHolds)
+{
+	Map m(10);
+
+	EXPECT_FALSE(m.set(kBase, 5));
+	EXPECT_FALSE(m.set(kBase, LS_ADDR_ID_MASK));
+	EXPECT_EQ(m.find(kBase), LS_ADDR_ID_MASK);
+	EXPECT_EQ(m.remove(kBase), LS_ADDR_ID_MASK);
+	EXPECT_EQ(m.find(kBase), 0u);
+}
+
+TEST(AddressMap, SmallestMapHasTwoBucketsAndStaysInsideThem)
+{
+	Map m(4);
+
+	for (std::uint64_t i = 0; i < 200; i++)
+		m.set(kBase + i * 8, 1 + i);
+	EXPECT_EQ(m.find(kBase + 199 * 8), 200u);
+}
+
+TEST(AddressMap, AFullBucketGivesUpExactlyOneEntryAndSaysSo)
+{
+	Map m(10);
+	const auto addrs = m.crowd(LS_ADDR_WAYS + 1);
+	unsigned left = 0;
+
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		EXPECT_FALSE(m.set(addrs[i], 1 + i));
+	EXPECT_TRUE(m.set(addrs[LS_ADDR_WAYS], 100));
+	EXPECT_EQ(m.find(addrs[LS_ADDR_WAYS]), 100u);
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		left += m.find(addrs[i]) == 1 + i;
+	EXPECT_EQ(left, LS_ADDR_WAYS - 1u);
+}
+
+TEST(AddressMap, ARemovedPlaceIsUsedBeforeALiveOneIsGivenUp)
+{
+	Map m(10);
+	const auto addrs = m.crowd(LS_ADDR_WAYS + 1);
+
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		m.set(addrs[i], 1 + i);
+	m.remove(addrs[3]);
+	EXPECT_FALSE(m.set(addrs[LS_ADDR_WAYS], 100));
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		EXPECT_EQ(m.find(addrs[i]), i == 3 ? 0u : 1 + i);
+}
+
+TEST(AddressMap, AgreesWithAMapWhileNothingIsGivenUp)
+{
+	Map m(10);
+	std::map<std::uint64_t, std::uint32_t> model;
+	std::mt19937_64 random(2);
+
+	for (int step = 0; step < 50000; step++) {
+		const std::uint64_t addr = kBase + random() % 100 * 192;
+		const std::uint32_t id = 1 + random() % LS_ADDR_ID_MASK;
+
+		switch (random() % 3) {
+		case 0:
+			ASSERT_FALSE(m.set(addr, id));
+			model[addr] = id;
+			break;
+		case 1:
+			ASSERT_EQ(m.remove(addr), model.contains(addr) ? model[addr] : 0);
+			model.erase(addr);
+			break;
+		default:
+			ASSERT_EQ(m.find(addr), model.contains(addr) ? model[addr] : 0);
+		}
+	}
+}
+
+TEST(AddressMap, ThreadsWithAddressesOfTheirOwnDoNotDisturbEachOther)
+{
+	constexpr unsigned kThreads = 4;
+	Map m(12);
+	std::atomic<unsigned> wrong{0};
+
+	// Few enough for every bucket to have room, so that nothing is given up.
+	together(kThreads, [&](unsigned self) {
+		for (std::uint32_t step = 1; step < 20000; step++) {
+			const std::uint64_t addr = kBase + (self + kThreads * (step % 64)) * 4096;
+
+			wrong += m.set(addr, step & LS_ADDR_ID_MASK);
+			wrong += m.find(addr) != (step & LS_ADDR_ID_MASK);
+			wrong += m.remove(addr) != (step & LS_ADDR_ID_MASK);
+			wrong += m.find(addr) != 0;
+		}
+	});
+	EXPECT_EQ(wrong, 0u);
+}
+
+} // namespace
+} // namespace lockscope::test

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockclass/ as C++ sees it, and the few things every test of it needs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "lockclass/abi.h"
+
+extern "C" {
+#include "lockclass/addrmap.h"
+#include "lockclass/chains.h"
+#include "lockclass/classes.h"
+#include "lockclass/edges.h"
+#include "lockclass/graph.h"
+#include "lockclass/hash.h"
+#include "lockclass/held.h"
+#include "lockclass/judge.h"
+#include "lockclass/pairs.h"
+#include "lockclass/ring.h"
+#include "lockclass/tagtab.h"
+}
+
+namespace lockscope::test {
+
+// Zeroed memory, aligned to a cache line, of exactly the size asked for: the
+// sanitizer sees the first byte beyond it.
+class Zeroed {
+public:
+	explicit Zeroed(std::size_t bytes) : memory_(std::aligned_alloc(64, (bytes + 63) / 64 * 64))
+	{
+		__builtin_memset(memory_.get(), 0, (bytes + 63) / 64 * 64);
+	}
+	void *get() const { return memory_.get(); }
+
+private:
+	struct Free {
+		void operator()(void *memory) const { std::free(memory); }
+	};
+	std::unique_ptr<void, Free> memory_;
+};
+
+// The word of a lock of class @id taken as @read in a task.
+constexpr std::uint32_t taken(std::uint32_t id, ls_read read = LS_EXCLUSIVE,
+			      ls_level level = LS_TASK)
+{
+	return id | std::uint32_t{read} << LS_VAL_READ_SHIFT |
+	       std::uint32_t{level} << LS_VAL_LEVEL_SHIFT;
+}
+
+// Lets @count threads begin @work(index) together; returns when all are done.
+template <class Work> void together(unsigned count, Work work)
+{
+	bool go = false;
+	std::vector<std::thread> threads;
+
+	for (unsigned i = 0; i < count; i++)
+		threads.emplace_back([&, i] {
+			while (!ls_load_acquire(&go))
+				std::this_thread::yield();
+			work(i);
+		});
+	ls_store_release(&go, true);
+	for (std::thread &thread : threads)
+		thread.join();
+}
+
+} // namespace lockscope::test

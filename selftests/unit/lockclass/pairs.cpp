@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+// Two instances of one class: only taking them in both orders is a fault.
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+namespace lockscope::test {
+namespace {
+
+constexpr std::uint64_t P = 0xffff888000001000ull, Q = 0xffff888000002000ull;
+constexpr std::uint64_t kGate = 0xffff888000009000ull;
+
+struct Pairs {
+	explicit Pairs(std::uint32_t bits = 8) : memory(ls_pairs_bytes(bits))
+	{
+		ls_pairs_init(&pairs, memory.get(), bits);
+	}
+	ls_pair_result see(std::uint64_t first, std::uint64_t second, std::uint32_t gen = 0,
+			   std::uint32_t gates = 0)
+	{
+		return ls_pairs_see(&pairs, first, second, gen, gates);
+	}
+	std::uint64_t *bucket(std::uint64_t a, std::uint64_t b) const
+	{
+		const std::uint64_t key = ls_mix(ls_mix(a < b ? a : b) + (a < b ? b : a));
+
+		return &pairs.slots[(key >> pairs.shift) * LS_PAIR_WAYS];
+	}
+
+	Zeroed memory;
+	ls_pairs pairs{};
+};
+
+TEST(Pairs, AConsistentOrderIsSilent)
+{
+	Pairs p;
+
+	EXPECT_EQ(p.see(P, Q), LS_PAIR_NEW);
+	for (int i = 0; i < 10; i++)
+		EXPECT_EQ(p.see(P, Q), LS_PAIR_KNOWN);
+}
+
+TEST(Pairs, OrderByAddressIsSilentInEitherDirection)
+{
+	// Descending is as good as ascending, as long as everybody does it.
+	for (bool ascending : {true, false}) {
+		Pairs p(12);
+
+		for (int repeat = 0; repeat < 2; repeat++)
+			for (std::uint64_t i = 0; i < 20; i++)
+				for (std::uint64_t k = i + 1; k < 20; k++) {
+					const std::uint64_t low = P + i * 64, high = P + k * 64;
+
+					EXPECT_NE(ascending ? p.see(low, high) : p.see(high, low),
+						  LS_PAIR_INVERTED);
+				}
+	}
+}
+
+TEST(Pairs, AnInversionIsReportedOnce)
+{
+	for (bool swapped : {false, true}) {
+		Pairs p;
+		const std::uint64_t a = swapped ? Q : P, b = swapped ? P : Q;
+
+		p.see(a, b);
+		EXPECT_EQ(p.see(b, a), LS_PAIR_INVERTED);
+		EXPECT_EQ(p.see(b, a), LS_PAIR_KNOWN);
+		EXPECT_EQ(p.see(a, b), LS_PAIR_KNOWN);
+	}
+}
+
+TEST(Pairs, OtherInstancesHaveTheirOwnOrder)
+{
+	Pairs p;
+
+	p.see(P, Q);
+	EXPECT_EQ(p.see(Q, P + 64), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(P + 64, P), LS_PAIR_NEW);
+}
+
+TEST(Pairs, AnotherLifeOfTheObjectsForgetsTheOrder)
+{
+	Pairs p;
+
+	p.see(P, Q, 1);
+	EXPECT_EQ(p.see(Q, P, 2), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(Q, P, 2), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q, 2), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, OneGateAroundBothOrdersKeepsThemApart)
+{
+	const std::uint32_t gate = ls_pair_gate(kGate);
+	Pairs p;
+
+	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_KNOWN);
+}
+
+TEST(Pairs, AGateAroundOneOrderOnlyKeepsNothingApart)
+{
+	const std::uint32_t gate = ls_pair_gate(kGate);
+	Pairs gated_first, gated_second;
+
+	gated_first.see(P, Q, 0, gate);
+	EXPECT_EQ(gated_first.see(Q, P), LS_PAIR_INVERTED);
+	gated_second.see(P, Q);
+	EXPECT_EQ(gated_second.see(Q, P, 0, gate), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, AGateThatIsLeftOutOnceNoLongerCounts)
+{
+	const std::uint32_t gate = ls_pair_gate(kGate);
+	Pairs p;
+
+	p.see(P, Q, 0, gate);
+	p.see(P, Q, 0, 0);
+	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, TwoDifferentGatesKeepNothingApart)
+{
+	std::uint64_t other = kGate + 64;
+	Pairs p;
+
+	while (ls_pair_gate(other) == ls_pair_gate(kGate))
+		other += 64;
+	p.see(P, Q, 0, ls_pair_gate(kGate));
+	EXPECT_EQ(p.see(Q, P, 0, ls_pair_gate(other)), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, AFullBucketForgetsAPairAndInventsNone)
+{
+	Pairs p(4);
+
+	// Far more pairs than places, each in its one order: forgetting is allowed,
+	// a report is not.
+	for (int repeat = 0; repeat < 3; repeat++)
+		for (std::uint64_t i = 0; i < 200; i++)
+			EXPECT_NE(p.see(P, Q + i * 64), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, ABucketHoldsEightPairs)
+{
+	Pairs p(8);
+	std::vector<std::uint64_t> second;
+
+	for (std::uint64_t q = Q; second.size() < LS_PAIR_WAYS; q += 64)
+		if (p.bucket(P, q) == p.bucket(P, Q))
+			second.push_back(q);
+	for (std::uint64_t q : second)
+		EXPECT_EQ(p.see(P, q), LS_PAIR_NEW);
+	for (std::uint64_t q : second)
+		EXPECT_EQ(p.see(q, P), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, RacingOrdersAreReportedAtMostOnceAndNeverWithoutReason)
+{
+	constexpr std::uint64_t kPairs = 2000;
+	Pairs p(14);
+	std::vector<int> reports[2];
+
+	for (auto &mine : reports)
+		mine.resize(kPairs);
+	// Even pairs are taken in both orders, odd ones in one.
+	together(2, [&](unsigned self) {
+		for (int repeat = 0; repeat < 4; repeat++)
+			for (std::uint64_t i = 0; i < kPairs; i++) {
+				const std::uint64_t low = P + i * 128, high = low + 64;
+				const bool swap = self && i % 2 == 0;
+
+				reports[self][i] += (swap ? p.see(high, low) : p.see(low, high)) ==
+						    LS_PAIR_INVERTED;
+			}
+	});
+	for (std::uint64_t i = 0; i < kPairs; i++)
+		EXPECT_LE(reports[0][i] + reports[1][i], i % 2 ? 0 : 2) << "pair " << i;
+}
+
+} // namespace
+} // namespace lockscope::test
