@@ -73,12 +73,6 @@ void ls_alloc_forget(unsigned long start, unsigned long end)
 			ls_tagtab_remove(&site_ids, ls_mix(site_table[id].ip));
 }
 
-/* Allocation site of the object that starts at @object, 0 unknown. Any context. */
-u32 ls_alloc_site(unsigned long object)
-{
-	return ls_addrmap_find(&ls.sites, object);
-}
-
 /*
  * Objects and pages about whose freeing we care: a bit by a hash of the address,
  * so that freeing any other costs next to nothing. Bits stay set: a wrong one

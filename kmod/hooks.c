@@ -329,29 +329,44 @@ static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 }
 
 /*
- * Class of @lock without touching any per-object state: static locks by
- * address, locks in slab objects by cache and offset (the address of the page's
- * cache and one reciprocal division). What neither tells goes the long way.
+ * Class of @lock without touching any per-object state, 0 when that does not
+ * tell: static locks by address, locks in slab objects by cache and offset (the
+ * address of the page's cache and one reciprocal division), locks in kmalloc
+ * memory by the object's allocation site as well.
  */
-static __always_inline u32 class_of(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
+static __always_inline u32 class_of(u64 lock)
 {
 	struct kmem_cache *cache;
 	unsigned long object;
 	u32 offset, id;
 	u64 key, slot;
 
-	if (ls_slab_locate(lock, &cache, &object, &offset))
-		key = ls_key_slab((u64)cache, offset);
-	else
-		key = ls_key_address(lock);
+	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset))
+		return ls_classes_fast(&ls.classes, ls_key_address(lock));
+	key = ls_key_slab((u64)cache, offset);
 	slot = ls_tagtab_first(&ls.classes.keys, key);
 	id = slot & LS_TAG_ID_MASK;
-	if (likely(ls_tag_match(slot, key) && id && !(ls.classes.table[id].marks & LS_CLASS_KMALLOC)))
+	if (unlikely(!ls_tag_match(slot, key)))
+		return 0;
+	if (likely(id < LS_KEY_KMALLOC))
 		return id;
-	return new_class(ctx, lock, kind, ip);
+	id = ls_alloc_site(object);
+	return id ? ls_classes_fast(&ls.classes, ls_key_alloc((u64)cache, offset, id)) : 0;
 }
 
-static __always_inline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
+/* How and where a lock is taken, without its class. */
+static __always_inline u32 how(u32 desc, unsigned long count)
+{
+	u32 val = desc & LS_DESC_VAL;
+
+	val |= (~native_save_fl() & X86_EFLAGS_IF) << (25 - 9);
+	if (unlikely(count & SOFTIRQ_MASK))
+		val |= LS_VAL_BH_OFF;
+	return val;
+}
+
+/* The whole way of an acquisition. Preemption off, hooks active. */
+static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
 	unsigned long count = preempt_count();
 	struct ls_ctx *ctx;
@@ -364,24 +379,22 @@ static __always_inline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 des
 		ls_lose(LS_LOSS_RECURSION);
 		return;
 	}
-	val = class_of(ctx, lock, desc >> LS_DESC_KIND_SHIFT, ip);
+	val = class_of(lock);
+	if (unlikely(!val))
+		val = new_class(ctx, lock, desc >> LS_DESC_KIND_SHIFT, ip);
 	if (unlikely(!val || ctx->depth >= LS_MAX_DEPTH)) {
 		if (val)
 			ls_lose(LS_LOSS_HELD_OVERFLOW);
 		ctx->lost++;
 		return;
 	}
-	val |= (desc & LS_DESC_VAL) | level << LS_VAL_LEVEL_SHIFT;
-	val |= (~native_save_fl() & X86_EFLAGS_IF) << (25 - 9);
-	if (count & SOFTIRQ_MASK)
-		val |= LS_VAL_BH_OFF;
+	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
 	/*
 	 * A queued rwlock lets readers pass waiting writers only in interrupt
 	 * context, which includes code that has softirqs off.
 	 */
-	if (unlikely((val & LS_VAL_READ_MASK) &&
-		     desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWLOCK &&
-		     (level || (val & LS_VAL_BH_OFF))))
+	if ((val & LS_VAL_READ_MASK) && desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWLOCK &&
+	    (level || (val & LS_VAL_BH_OFF)))
 		val ^= (LS_SHARED ^ LS_RECURSIVE) << LS_VAL_READ_SHIFT;
 
 	key = ls_chain_mix(ctx->key, val);
@@ -400,6 +413,65 @@ static __always_inline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 des
 	ls_held_push(ctx, lock, ip, val, key);
 	if (unlikely(!--pc->sample))
 		count_chain(pc, key);
+}
+
+static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
+{
+	if (ls_active)
+		acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	leave();
+}
+
+/*
+ * A task takes a lock of a known class in a known chain: nearly always. The same
+ * as acquire(), but with no call in it, so that the compiler saves few registers
+ * or none; whatever is not as usual is left to acquire_leave() from the start.
+ */
+static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5, bool is_static)
+{
+	unsigned long count = preempt_count();
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	struct ls_ctx *ctx;
+	u64 key, slot;
+	u32 val, desc;
+
+	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) || unlikely(!ls_active) ||
+	    unlikely(pc->cur != current) || unlikely(pc->sample == 1))
+		goto unusual;
+	ctx = pc->task;
+	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : class_of(lock);
+	if (unlikely(!val) || unlikely(ctx->state >= LS_MAX_DEPTH))
+		goto unusual;
+	desc = ls_desc_of(func5);
+	val |= how(desc, count);
+	/* Readers with softirqs off are another kind of reader. */
+	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
+		goto unusual;
+	key = ls_chain_mix(ctx->key, val);
+	slot = ls_tagtab_first(&ls.chains.tab, key);
+	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SELF)))
+		goto unusual;
+	pc->sample--;
+	this_cpu_inc(ls_cpus.acquisitions[LS_TASK]);
+	ls_held_push(ctx, lock, ip, val, key);
+	leave();
+	return;
+unusual:
+	acquire_leave(lock, ip, func5);
+}
+
+static noinline void acquire_object(u64 lock, u64 ip, unsigned long func5)
+{
+	acquire_usual(lock, ip, func5, false);
+}
+
+void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5)
+{
+	preempt_disable_notrace();
+	if (lock >= __START_KERNEL_map)
+		acquire_usual(lock, ip, func5, true);
+	else
+		acquire_object(lock, ip, func5);
 }
 
 static LS_COLD void release_slow(struct ls_ctx *ctx, u64 lock, unsigned long func5)
@@ -431,7 +503,7 @@ static LS_COLD void release_slow(struct ls_ctx *ctx, u64 lock, unsigned long fun
 	}
 }
 
-static __always_inline void release(struct ls_cpu *pc, u64 lock, unsigned long func5)
+static noinline void release(struct ls_cpu *pc, u64 lock, unsigned long func5)
 {
 	struct ls_ctx *ctx;
 	u32 level;
@@ -444,25 +516,35 @@ static __always_inline void release(struct ls_cpu *pc, u64 lock, unsigned long f
 		release_slow(ctx, lock, func5);
 }
 
-void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5)
+static noinline void release_leave(u64 lock, unsigned long func5)
 {
-	preempt_disable_notrace();
-	if (likely(ls_active))
-		acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	if (ls_active)
+		release(this_cpu_ptr(&ls_cpus), lock, func5);
 	leave();
 }
 
 void ls_hook_release(unsigned long lock, unsigned long func5)
 {
-	preempt_disable_notrace();
-	if (likely(ls_active))
-		release(this_cpu_ptr(&ls_cpus), lock, func5);
-	leave();
-}
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u64 top;
 
-static noinline void acquire_rare(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
-{
-	acquire(pc, lock, ip, desc);
+	preempt_disable_notrace();
+	pc = this_cpu_ptr(&ls_cpus);
+	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
+	    unlikely(!ls_active) || unlikely(pc->cur != current))
+		goto unusual;
+	ctx = pc->task;
+	top = ctx->state - 1;
+	if (unlikely(top >= LS_MAX_DEPTH) || unlikely(ctx->held[top].lock != lock))
+		goto unusual;
+	this_cpu_inc(ls_cpus.releases);
+	ctx->depth = top;
+	ctx->key = ctx->held[top].below;
+	leave();
+	return;
+unusual:
+	release_leave(lock, func5);
 }
 
 /* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */
@@ -481,7 +563,7 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX && arg1)
 			desc |= LS_VAL_CTX;
 		if (taken)
-			acquire_rare(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
+			acquire(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
 	}
 	leave();
 }
@@ -524,7 +606,7 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	case LS_OP_ACQUIRE:
 		if (kind == LS_KIND_SEMAPHORE)
 			forget_if_held(pc, lock);
-		acquire_rare(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
 		break;
 	case LS_OP_RELEASE:
 		release(pc, lock, func5);

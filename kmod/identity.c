@@ -23,6 +23,7 @@
 #define ADDR_BITS 14		/* locks known by address only */
 #define LS_ARRAY_OFFSET 0xffffu	/* stands for "any element" in keys and classes */
 
+unsigned long ls_direct_size __ro_after_init;
 unsigned long ls_slab_cache_offset __ro_after_init;	/* of slab_cache in struct slab */
 static unsigned long percpu_size __ro_after_init;	/* of the kernel's static per-CPU area */
 static int (*size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
@@ -443,6 +444,7 @@ int ls_identity_init(void)
 	size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	if (!size_offset)
 		return -ENOENT;
+	ls_direct_size = VMALLOC_START - PAGE_OFFSET;
 	percpu_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
 	return find_slab_cache_offset();
 }

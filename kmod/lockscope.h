@@ -62,6 +62,12 @@ struct ls_tables {
 	u32 nr_orphans;
 };
 extern struct ls_tables ls;
+/* Allocation site of the kmalloc object that starts at @object, 0 unknown. Any context. */
+static __always_inline u32 ls_alloc_site(unsigned long object)
+{
+	return ls_addrmap_find(&ls.sites, object);
+}
+
 extern int ls_active;			/* hooks record; set by the worker's owner only */
 extern bool ls_splat;
 
@@ -111,7 +117,6 @@ int ls_alloc_init(u32 bits);
 void ls_alloc_exit(void);
 int ls_alloc_attach(void);
 void ls_alloc_detach(void);
-u32 ls_alloc_site(unsigned long object);
 void ls_alloc_forget(unsigned long start, unsigned long end);
 unsigned long ls_site_ip(u32 site);
 bool ls_site_is_array(u32 site, bool new_offset);

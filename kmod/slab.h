@@ -5,11 +5,12 @@
 
 #include "wrapper/slub_def.h"
 
+extern unsigned long ls_direct_size;	/* bytes of the direct map */
 extern unsigned long ls_slab_cache_offset;	/* of slab_cache in struct slab, found at load */
 
 static __always_inline bool in_direct_map(unsigned long addr)
 {
-	return addr - PAGE_OFFSET < VMALLOC_START - PAGE_OFFSET;
+	return addr - PAGE_OFFSET < ls_direct_size;
 }
 
 /*

@@ -30,16 +30,30 @@ void ls_chains_provide(struct ls_chains *c, int seg, struct ls_chain *mem)
 	ls_store_release(&c->segs[seg], mem);
 }
 
+/* @marks: LS_CHAIN_SELF, LS_CHAIN_DERIVED. */
 static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 parent, ls_u32 val,
-				    ls_u64 ip, bool self, ls_u32 *index)
+				    ls_u64 ip, ls_u32 marks, ls_u32 *index)
 {
-	ls_u32 nr = ls_load(&c->nr), id, found;
+	ls_u32 nr = ls_load(&c->nr), id, found = ls_tagtab_find(&c->tab, key);
 	struct ls_chain *data;
 
+	if (found & LS_CHAIN_DERIVED) {
+		*index = found & LS_CHAIN_INDEX;
+		if (!ls_tagtab_change(&c->tab, key, found, *index | marks))
+			return LS_CHAIN_KNOWN;
+		data = ls_chains_get(c, *index);
+		if (data) {
+			ls_store(&data->ip, ip);
+			ls_fetch_add(&data->count, 1);
+			return LS_CHAIN_NEW;
+		}
+		*index = 0;
+		return LS_CHAIN_FULL;
+	}
 	do {
 		if (nr >= c->max) {
 			/* Known from now on, so that it stays off the slow path. */
-			ls_tagtab_insert(&c->tab, key, LS_CHAIN_LOST | (self ? LS_CHAIN_SELF : 0));
+			ls_tagtab_insert(&c->tab, key, LS_CHAIN_LOST | marks);
 			*index = 0;
 			return LS_CHAIN_FULL;
 		}
@@ -52,8 +66,8 @@ static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 pare
 	data->parent = parent;
 	data->val = val;
 	data->ip = ip;
-	data->count = 1;
-	id = *index | (self ? LS_CHAIN_SELF : 0);
+	data->count = marks & LS_CHAIN_DERIVED ? 0 : 1;
+	id = *index | marks;
 	found = ls_tagtab_insert(&c->tab, key, id);
 	if (found == id)
 		return LS_CHAIN_NEW;
@@ -81,12 +95,10 @@ static enum ls_chain_result below(struct ls_chains *c, const struct ls_ctx *ctx,
 
 		*index = ls_tagtab_find(&c->tab, key) & LS_CHAIN_INDEX;
 		if (!*index) {
-			r = add_one(c, key, parent, ctx->held[i].val, ctx->held[i].ip, false, index);
+			r = add_one(c, key, parent, ctx->held[i].val, ctx->held[i].ip,
+				    LS_CHAIN_SELF | LS_CHAIN_DERIVED, index);
 			if (r == LS_CHAIN_DEFER || r == LS_CHAIN_FULL)
 				return r;
-			/* Nobody acquired it: it is there to be a parent. */
-			if (r == LS_CHAIN_NEW)
-				ls_store(&ls_chains_get(c, *index)->count, 0);
 		}
 		parent = *index;
 	}
@@ -102,7 +114,7 @@ enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx
 	*index = 0;
 	if (r == LS_CHAIN_DEFER)
 		return r;
-	return add_one(c, key, parent, val, ip, self, index);
+	return add_one(c, key, parent, val, ip, self ? LS_CHAIN_SELF : 0, index);
 }
 
 void ls_chains_clear(struct ls_chains *c)

@@ -17,11 +17,19 @@
 
 #define LS_CHAIN_SEG_BITS 14
 #define LS_CHAIN_SEG (1u << LS_CHAIN_SEG_BITS)
-#define LS_CHAIN_MAX_SEGS 512
+#define LS_CHAIN_MAX_SEGS 256
 
-/* Chain ids in the key table: index and a mark. */
+/*
+ * Chain ids in the key table: index and marks. The fast path may pass only where
+ * LS_CHAIN_SELF is not set.
+ *
+ * A derived chain was held, after an out-of-order release, a downgrade or an
+ * acquisition that was put off, but never acquired as such: whoever does so has
+ * yet to look what is new in it. It carries LS_CHAIN_SELF until then.
+ */
 #define LS_CHAIN_SELF (1u << 23)	/* takes a class that it already holds */
-#define LS_CHAIN_INDEX ((1u << 23) - 1)
+#define LS_CHAIN_DERIVED (1u << 22)
+#define LS_CHAIN_INDEX ((1u << 22) - 1)
 #define LS_CHAIN_LOST LS_CHAIN_INDEX	/* known, but its data found no room */
 
 struct ls_chains {
@@ -52,14 +60,14 @@ LS_INLINE struct ls_chain *ls_chains_get(struct ls_chains *c, ls_u32 index)
 
 enum ls_chain_result {
 	LS_CHAIN_KNOWN,		/* somebody else was first */
-	LS_CHAIN_NEW,
+	LS_CHAIN_NEW,			/* or derived until now */
 	LS_CHAIN_DEFER,		/* no segment yet: leave it, it will be seen again */
 	LS_CHAIN_FULL,		/* bound reached: counted by the caller */
 };
 
 /*
  * Add the chain @key = @ctx's chain + @val. Chains below it that were never
- * acquired as such (after an out-of-order release) are added too. Any context.
+ * acquired as such are added too, as derived ones. Any context.
  */
 enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx, ls_u64 key,
 				   ls_u32 val, ls_u64 ip, bool self, ls_u32 *index);

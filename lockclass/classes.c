@@ -21,13 +21,13 @@ void ls_copy_label(char *to, const char *from, ls_size size)
 
 ls_u32 ls_classes_add(struct ls_classes *c, const struct ls_class *proto, bool *created)
 {
-	ls_u32 id = ls_load(&c->nr), found;
+	ls_u32 id = ls_load(&c->nr), found, entry;
 	struct ls_class *cls;
 
 	*created = false;
 	found = ls_tagtab_find(&c->keys, proto->key);
 	if (found)
-		return found;
+		return found & LS_VAL_CLASS_MASK;
 	do {
 		if (id >= c->max)
 			return LS_CLASS_NONE;
@@ -38,14 +38,15 @@ ls_u32 ls_classes_add(struct ls_classes *c, const struct ls_class *proto, bool *
 	*cls = *proto;
 	cls->canonical = 0;
 	cls->state = LS_CLASS_EMPTY;
-	found = ls_tagtab_insert(&c->keys, proto->key, id);
-	if (found == id) {
+	entry = id | (proto->marks & LS_CLASS_KMALLOC ? LS_KEY_KMALLOC : 0);
+	found = ls_tagtab_insert(&c->keys, proto->key, entry);
+	if (found == entry) {
 		*created = true;
 		ls_store_release(&cls->state, LS_CLASS_READY);
 		return id;
 	}
 	ls_store_release(&cls->state, LS_CLASS_HOLE);
-	return found;
+	return found & LS_VAL_CLASS_MASK;
 }
 
 void ls_classes_alias(struct ls_classes *c, ls_u64 key, ls_u32 id)

@@ -26,8 +26,14 @@ enum ls_class_state {
 	LS_CLASS_HOLE = 2,	/* lost a race; never used */
 };
 
+/*
+ * In the key table, beside the id: the class stands for (kmalloc cache, offset)
+ * and the allocation site has to be asked for.
+ */
+#define LS_KEY_KMALLOC (1u << 23)
+
 /* Marks of a class. */
-#define LS_CLASS_KMALLOC 1u	/* stands for (kmalloc cache, offset): ask for the site */
+#define LS_CLASS_KMALLOC 1u	/* its key carries LS_KEY_KMALLOC */
 #define LS_CLASS_SAME 2u	/* same instance taken twice: told */
 #define LS_CLASS_INVERTED 4u	/* instances taken in both orders: told */
 #define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED)
@@ -59,20 +65,21 @@ struct ls_classes {
 void ls_classes_init(struct ls_classes *c, void *keys, ls_u32 bits, struct ls_class *table,
 		     ls_u32 max);
 
+/* One multiplication on the hot path: it is a bijection. */
 LS_INLINE ls_u64 ls_key_address(ls_u64 addr)
 {
-	return ls_mix(addr);
+	return addr * LS_GOLDEN;
 }
 
 /* Kernel pointers differ in their low 48 bits; @offset is below 64 KiB. */
 LS_INLINE ls_u64 ls_key_slab(ls_u64 cache, ls_u32 offset)
 {
-	return ls_mix(cache << 16 ^ offset);
+	return (cache << 16 ^ offset) * LS_GOLDEN;
 }
 
 LS_INLINE ls_u64 ls_key_alloc(ls_u64 cache, ls_u32 offset, ls_u32 site)
 {
-	return ls_mix(ls_mix(cache << 16 ^ offset) + site);
+	return ((cache << 16 ^ offset) * LS_GOLDEN + site) * LS_GOLDEN;
 }
 
 LS_INLINE ls_u64 ls_key_site(ls_u64 ip)
@@ -91,8 +98,17 @@ LS_INLINE ls_u32 ls_classes_find(const struct ls_classes *c, ls_u64 key)
 	ls_u64 slot = ls_tagtab_first(&c->keys, key);
 
 	if (ls_likely(ls_tag_match(slot, key) && (slot & LS_TAG_ID_MASK)))
-		return slot & LS_TAG_ID_MASK;
-	return ls_tagtab_find(&c->keys, key);
+		return slot & LS_VAL_CLASS_MASK;
+	return ls_tagtab_find(&c->keys, key) & LS_VAL_CLASS_MASK;
+}
+
+/* The same when the key's first place holds a class that needs no more asking, else 0. */
+LS_INLINE ls_u32 ls_classes_fast(const struct ls_classes *c, ls_u64 key)
+{
+	ls_u64 slot = ls_tagtab_first(&c->keys, key);
+	ls_u32 id = slot & LS_TAG_ID_MASK;
+
+	return ls_likely(ls_tag_match(slot, key) && id < LS_KEY_KMALLOC) ? id : 0;
 }
 
 /*

@@ -14,10 +14,14 @@ LS_INLINE ls_u64 ls_mix(ls_u64 x)
 	return x ^ (x >> 32);
 }
 
-/* Chain key of @val on top of chain @key; depends on the order of the locks. */
+/*
+ * Chain key of @val on top of chain @key; depends on the order of the locks. No
+ * final shift: the tables take the top bits for the place and the low 40 for the
+ * tag, and a multiplication carries into both.
+ */
 LS_INLINE ls_u64 ls_chain_mix(ls_u64 key, ls_u64 val)
 {
-	return ls_mix(key + val);
+	return (key + val) * LS_GOLDEN;
 }
 
 #endif /* LOCKSCOPE_HASH_H */

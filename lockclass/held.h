@@ -23,8 +23,18 @@ struct ls_held {
 
 struct ls_ctx {
 	ls_u64 key;		/* chain key of the whole stack, 0 when empty */
-	ls_u32 depth;
-	ls_u32 busy;		/* inside a slow path: a nested hook must leave */
+	/*
+	 * Depth, and whether the context is inside a slow path, where a nested
+	 * hook must leave. One word to the fast paths: below LS_MAX_DEPTH only
+	 * when there is room and nobody is busy. Little endian.
+	 */
+	union {
+		struct {
+			ls_u32 depth;
+			ls_u32 busy;
+		};
+		ls_u64 state;
+	};
 	ls_u32 lost;		/* acquires not kept because the stack was full */
 	ls_u32 id;		/* place in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */

@@ -67,7 +67,8 @@ ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id)
 	return 0;
 }
 
-void ls_tagtab_remove(struct ls_tagtab *tab, ls_u64 key)
+/* The live slot of @key, NULL when it has none. */
+static ls_u64 *slot_of(const struct ls_tagtab *tab, ls_u64 key)
 {
 	ls_u32 place = first_place(tab, key);
 	ls_u32 left;
@@ -76,10 +77,28 @@ void ls_tagtab_remove(struct ls_tagtab *tab, ls_u64 key)
 		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
 
 		if (!slot)
-			return;
-		if (holds(slot, key)) {
-			ls_cmpxchg(&tab->slots[place], &slot, LS_TAG_TOMB);
-			return;
-		}
+			break;
+		if (holds(slot, key))
+			return &tab->slots[place];
 	}
+	return (ls_u64 *)0;
+}
+
+bool ls_tagtab_change(struct ls_tagtab *tab, ls_u64 key, ls_u32 from, ls_u32 to)
+{
+	ls_u64 *place = slot_of(tab, key);
+	ls_u64 slot = (key << LS_TAG_ID_BITS) | from;
+
+	return place && ls_cmpxchg(place, &slot, (key << LS_TAG_ID_BITS) | to);
+}
+
+void ls_tagtab_remove(struct ls_tagtab *tab, ls_u64 key)
+{
+	ls_u64 *place = slot_of(tab, key), slot;
+
+	if (!place)
+		return;
+	slot = ls_load(place);
+	if (holds(slot, key))
+		ls_cmpxchg(place, &slot, LS_TAG_TOMB);
 }

@@ -56,6 +56,9 @@ ls_u32 ls_tagtab_find(const struct ls_tagtab *tab, ls_u64 key);
  */
 ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id);
 
+/* Make @key's id @to if it is still @from. */
+bool ls_tagtab_change(struct ls_tagtab *tab, ls_u64 key, ls_u32 from, ls_u32 to);
+
 /* Remove @key. Not against a concurrent insert of the same key. */
 void ls_tagtab_remove(struct ls_tagtab *tab, ls_u64 key);
 
