@@ -6,9 +6,10 @@
  */
 #include "analysis/rank.h"
 
+#include "util/text.h"
+
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace lockscope {
 
@@ -78,9 +79,11 @@ Feature frequency(const Finding &finding)
 	std::uint64_t least = ~std::uint64_t{0};
 	for (const auto &edge : finding.edges)
 		least = std::min(least, edge.count);
-	const double magnitude = least ? std::log10(static_cast<double>(least)) : 0;
+	if (least < kMeasurable)
+		return {"frequency", 0, "rarest side seen a few times"};
+	const double magnitude = std::log10(static_cast<double>(least));
 	return {"frequency", std::round(std::min(1.0, magnitude / 6) * kFrequency),
-		"rarest side seen about " + std::to_string(least) + (least == 1 ? " time" : " times")};
+		"rarest side seen about " + with_commas(least) + " times"};
 }
 
 Feature novelty(const Model &model, const Finding &finding)

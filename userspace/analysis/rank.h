@@ -5,6 +5,9 @@
 
 namespace lockscope {
 
+/// Counts below this are noise: the module counts about every 64th acquisition.
+inline constexpr std::uint64_t kMeasurable = 256;
+
 /// Fill in severity, features and score from what else the finding says.
 void rank_finding(const Model &model, Finding &finding);
 

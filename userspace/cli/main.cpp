@@ -36,6 +36,9 @@ int run(int argc, char **argv)
 		   "Example:\n  lockscope record -- make -C /usr/src/linux && lockscope report");
 	cli::add_record_command(app, globals);
 	cli::add_report_command(app, globals);
+	cli::add_show_command(app, globals);
+	cli::add_merge_command(app, globals);
+	cli::add_doctor_command(app, globals);
 	cli::add_vm_command(app, globals.exit_status);
 	try {
 		app.parse(argc, argv);

@@ -44,7 +44,7 @@ private:
 Status Recorder::attach(const std::string &backend, const std::string &boot,
 			const std::string &build_id)
 {
-	auto info = source_.info();
+	auto info = source_->info();
 	if (!info)
 		return info.error();
 	info_ = *info;
@@ -68,7 +68,7 @@ Status Recorder::attach(const std::string &backend, const std::string &boot,
 Status Recorder::drain()
 {
 	for (;;) {
-		auto size = source_.read(run_.log_offset, buffer_);
+		auto size = source_->read(run_.log_offset, buffer_);
 		if (!size)
 			return size.error();
 		if (*size == 0)
@@ -98,7 +98,7 @@ Status Recorder::drain()
 				     "what came before is stored; reload the module and record again",
 				     Exit::Environment};
 	}
-	auto info = source_.info();
+	auto info = source_->info();
 	if (!info)
 		return info.error();
 	info_ = *info;
@@ -166,7 +166,7 @@ Status Recorder::put(const SymbolRecord &record)
 	if (!row)
 		return row.error();
 	code_.erase(record.ip);
-	return store_.set_code(*row, {record.function, record.offset, record.module, {}}, true);
+	return store_.set_code(run_, *row, {record.function, record.offset, record.module, {}}, true);
 }
 
 Status Recorder::put(const InversionRecord &record)
@@ -225,14 +225,14 @@ Status Recorder::put_counters()
 
 Status Recorder::snapshot()
 {
-	auto info = source_.info();
+	auto info = source_->info();
 	if (!info)
 		return info.error();
 	info_ = *info;
-	auto prims = source_.prims();
+	auto prims = source_->prims();
 	if (!prims)
 		return prims.error();
-	auto chains = source_.chains(1);
+	auto chains = source_->chains(1);
 	if (!chains)
 		return chains.error();
 

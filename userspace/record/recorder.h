@@ -25,13 +25,16 @@ using FieldNamer = std::function<std::string(const ClassRecord &)>;
 class Recorder {
 public:
 	Recorder(Source &source, StoreWriter &store, SymbolSource &symbols, FieldNamer fields)
-		: source_(source), store_(store), symbols_(symbols), fields_(std::move(fields))
+		: source_(&source), store_(store), symbols_(symbols), fields_(std::move(fields))
 	{
 	}
 
 	/// Check the ABI and find where to go on. @backend names the source;
 	/// @build_id is the kernel's, in hex digits.
 	Status attach(const std::string &backend, const std::string &boot, const std::string &build_id);
+
+	/// Go on with another handle of the same load of the module.
+	void use(Source &source) { source_ = &source; }
 
 	/// Store everything the log holds now. Each batch is one transaction
 	/// together with the log offset after it.
@@ -63,7 +66,7 @@ private:
 	std::uint64_t object(std::uint64_t lock, std::uint32_t val) const;
 	Status put_counters();
 
-	Source &source_;
+	Source *source_;
 	StoreWriter &store_;
 	SymbolSource &symbols_;
 	FieldNamer fields_;

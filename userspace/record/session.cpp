@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "record/session.h"
 
+#include "symbolize/lines.h"
 #include "util/file.h"
+
+#include <cerrno>
 
 namespace lockscope {
 
@@ -32,17 +35,67 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 	} else {
 		session->symbols_ = std::make_unique<NoSymbols>();
 	}
+	FieldNamer fields;
+	if (session->live_)
+		fields = [&names = session->fields_](const ClassRecord &record) {
+			/* Only a named cache says what its objects are. */
+			return record.origin != LS_ORIGIN_SLAB ?
+				       std::string() :
+				       names.find(record.name.substr(0, record.name.rfind("+0x")), record.object_size,
+						  record.offset, static_cast<ls_kind>(record.kind));
+		};
 	session->recorder_ = std::make_unique<Recorder>(*session->source_, *session->store_,
-							*session->symbols_, FieldNamer{});
+							*session->symbols_, std::move(fields));
 	LS_TRY_STATUS(session->recorder_->attach(session->live_ ? "kmod" : "image", boot, build_id));
 	return session;
+}
+
+Status Session::add_lines()
+{
+	auto places = store_->unlined();
+	if (!places)
+		return places.error();
+	if (places->empty() || !live_)
+		return success();
+	LineFinder finder(kernel_release(), options_.symbol_dirs);
+	LS_TRY_STATUS(store_->begin());
+	for (const auto &place : *places) {
+		auto stored = store_->put_lines(
+			place, finder.find(place.module, place.build_id, place.function, place.offset));
+		if (!stored) {
+			store_->rollback();
+			return stored;
+		}
+	}
+	return store_->commit();
 }
 
 Status Session::finish()
 {
 	LS_TRY_STATUS(source_->control(LS_CTL_FLUSH));
 	LS_TRY_STATUS(recorder_->drain());
-	return recorder_->snapshot();
+	LS_TRY_STATUS(recorder_->snapshot());
+	return add_lines();
+}
+
+Result<bool> Session::reacquire()
+{
+	auto source = open_source(options_.device);
+	if (!source) {
+		/* ENODEV, ENXIO: the node outlived the module. */
+		const int code = source.error().code;
+		if (code == ENOENT || code == ENODEV || code == ENXIO)
+			return false;
+		return source.error();
+	}
+	auto info = (*source)->info();
+	if (!info)
+		return info.error();
+	if (info->instance != recorder_->info().instance)
+		return false;
+	source_ = std::move(*source);
+	recorder_->use(*source_);
+	return true;
 }
 
 } // namespace lockscope

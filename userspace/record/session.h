@@ -6,9 +6,11 @@
 #include "record/recorder.h"
 #include "source/source.h"
 #include "store/writer.h"
+#include "symbolize/fields.h"
 #include "symbolize/symbols.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,14 +33,25 @@ public:
 	/// Have the module judge all it has seen, then store everything: log,
 	/// chains, counters, source lines.
 	Status finish();
+	/// The module goes, or has gone: this run is over.
+	Status end() { return recorder_->end(); }
+
+	/// Close the device, so that the module can be unloaded.
+	void release() { source_.reset(); }
+	/// Open it again. False when the module was loaded anew in between, or is
+	/// not there: this session is over then.
+	Result<bool> reacquire();
 
 private:
+	Status add_lines();
+
 	explicit Session(const SessionOptions &options) : options_(options) {}
 
 	SessionOptions options_;
 	std::unique_ptr<Source> source_;
 	std::optional<StoreWriter> store_;
 	std::unique_ptr<SymbolSource> symbols_;
+	FieldNames fields_;
 	std::unique_ptr<Recorder> recorder_;
 	bool live_ = false;
 };

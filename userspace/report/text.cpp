@@ -3,6 +3,7 @@
 #include "report/printer.h"
 #include "report/report.h"
 
+#include "analysis/rank.h"
 #include "store/rows.h"
 #include "util/text.h"
 
@@ -98,7 +99,7 @@ private:
 		std::string head = "side " + std::to_string(i + 1) + " " + had + from + ", " + how + to + ": " +
 				   witness.context.describe();
 		head += ", " + sight.comm + "-" + std::to_string(sight.pid);
-		if (edge.count > 1)
+		if (edge.count >= kMeasurable)
 			head += ", about " + with_commas(edge.count) + " times";
 		out_.wrap(4, head, Tone::Bold, 2);
 		if (model_.runs.size() > 1)
@@ -170,20 +171,30 @@ private:
 		return n;
 	}
 
+	/// "spin_lock" and the like, inlined: the frame below says the same.
+	static bool lock_wrapper(const SourceLine &line)
+	{
+		const auto slash = line.file.rfind('/');
+		const std::string file = line.file.substr(slash == line.file.npos ? 0 : slash + 1);
+		return file.ends_with(".h") && (file.starts_with("spinlock") || file.starts_with("rwlock") ||
+						file.starts_with("mutex") || file.starts_with("rwsem"));
+	}
+
 	void print_frame(const std::string &what, CodeId frame)
 	{
 		const auto &code = model_[frame];
-		const std::string mark = std::string(what.size() < 6 ? 6 - what.size() : 0, ' ') + what + " ";
+		std::string mark = std::string(what.size() < 6 ? 6 - what.size() : 0, ' ') + what + " ";
 		const Tone tone = what.empty() ? Tone::Plain : Tone::Cyan;
-		for (const auto &inlined : code.lines)
-			if (inlined.inlined)
-				print_columns(what.empty() ? std::string(7, ' ') : mark, inlined.function + " (inlined)",
-					      source_place(inlined), tone);
 		std::string place;
-		for (const auto &line : code.lines)
-			if (!line.inlined)
+		for (const auto &line : code.lines) {
+			if (!line.inlined) {
 				place = source_place(line);
-		print_columns(what.empty() ? std::string(7, ' ') : mark, place_name(code), place, tone);
+			} else if (!lock_wrapper(line)) {
+				print_columns(mark, line.function + " (inlined)", source_place(line), tone);
+				mark.assign(mark.size(), ' ');
+			}
+		}
+		print_columns(mark, place_name(code), place, tone);
 	}
 
 	void print_columns(const std::string &mark, const std::string &function, const std::string &place, Tone tone)

@@ -28,8 +28,9 @@ CREATE TABLE counter(run INTEGER, name TEXT, value INTEGER,
 CREATE TABLE class(run INTEGER, id INTEGER, canonical INTEGER, kind INTEGER,
 	origin INTEGER, offset INTEGER, object_size INTEGER, module TEXT, name TEXT, field TEXT,
 	PRIMARY KEY(run, id)) WITHOUT ROWID;
-CREATE TABLE code(id INTEGER PRIMARY KEY, run INTEGER, hash INTEGER, open INTEGER,
-	function TEXT, offset INTEGER, module TEXT, build_id TEXT);
+CREATE TABLE code(run INTEGER, id INTEGER, hash INTEGER, open INTEGER,
+	function TEXT, offset INTEGER, module TEXT, build_id TEXT,
+	PRIMARY KEY(run, id)) WITHOUT ROWID;
 CREATE INDEX code_open ON code(run, hash) WHERE open = 1;
 CREATE TABLE line(build_id TEXT, function TEXT, offset INTEGER, frames TEXT,
 	PRIMARY KEY(build_id, function, offset)) WITHOUT ROWID;

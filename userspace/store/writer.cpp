@@ -72,7 +72,8 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 	const std::string instance = hex64(info.instance);
 	RunState run;
 	{
-		LS_STATEMENT(find, "SELECT id, log_offset, sights, key FROM run"
+		LS_STATEMENT(find, "SELECT id, log_offset, sights, key,"
+				   " (SELECT max(id) FROM code WHERE run = run.id) FROM run"
 				   " WHERE instance = ? AND boot = ?");
 		find.bind(0, instance).bind(1, boot);
 		auto row = find.step();
@@ -82,6 +83,7 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 			run.id = find.integer(0);
 			run.log_offset = find.word(1);
 			run.sights = static_cast<std::uint32_t>(find.integer(2));
+			run.codes = static_cast<std::uint32_t>(find.integer(4));
 			run.resumed = true;
 			if (auto key = find.blob(3); key.size() == sizeof(run.key))
 				std::memcpy(run.key.data(), key.data(), sizeof(run.key));
@@ -119,6 +121,11 @@ Status StoreWriter::commit(const RunState &run)
 	update.bind(0, run.log_offset).bind(1, run.sights);
 	update.bind(2, std::int64_t{std::time(nullptr)}).bind(3, run.id);
 	LS_TRY_STATUS(update.run());
+	return commit();
+}
+
+Status StoreWriter::commit()
+{
 	return db_->exec("COMMIT");
 }
 
@@ -242,26 +249,28 @@ Result<std::optional<std::uint32_t>> StoreWriter::find_code(const RunState &run,
 	return id;
 }
 
-Result<std::uint32_t> StoreWriter::add_code(const RunState &run, std::uint64_t hash,
+Result<std::uint32_t> StoreWriter::add_code(RunState &run, std::uint64_t hash,
 					    const std::optional<Location> &location)
 {
-	LS_STATEMENT(add, "INSERT INTO code(run, hash, open) VALUES(?,?,1)");
-	LS_TRY_STATUS(add.bind(0, run.id).bind(1, hash).run());
-	const auto id = static_cast<std::uint32_t>(db_->last_id());
+	LS_STATEMENT(add, "INSERT INTO code(run, id, hash, open) VALUES(?,?,?,1)");
+	const std::uint32_t id = run.codes + 1;
+	LS_TRY_STATUS(add.bind(0, run.id).bind(1, id).bind(2, hash).run());
+	run.codes = id;
 	if (location)
-		LS_TRY_STATUS(set_code(id, *location, false));
+		LS_TRY_STATUS(set_code(run, id, *location, false));
 	return id;
 }
 
-Status StoreWriter::set_code(std::uint32_t id, const Location &location, bool final)
+Status StoreWriter::set_code(const RunState &run, std::uint32_t id, const Location &location, bool final)
 {
 	/* A closed row needs no hash any more. What the module says about code
 	 * that has gone lacks the build id; an earlier look-up may have had it. */
 	LS_STATEMENT(set, "UPDATE code SET build_id = CASE WHEN ?4 = '' AND module = ?3 AND function = ?1"
 			  " THEN build_id ELSE ?4 END, function = ?1, offset = ?2, module = ?3,"
-			  " open = ?5, hash = CASE ?5 WHEN 1 THEN hash END WHERE id = ?6");
+			  " open = ?5, hash = CASE ?5 WHEN 1 THEN hash END"
+			  " WHERE run = ?7 AND id = ?6");
 	set.bind(0, location.function).bind(1, location.offset).bind(2, location.module);
-	return set.bind(3, location.build_id).bind(4, final ? 0 : 1).bind(5, id).run();
+	return set.bind(3, location.build_id).bind(4, final ? 0 : 1).bind(5, id).bind(6, run.id).run();
 }
 
 Result<std::vector<StoreWriter::Unlined>> StoreWriter::unlined()

@@ -24,6 +24,7 @@ struct RunState {
 	std::int64_t id = 0;
 	std::uint64_t log_offset = 0;
 	std::uint32_t sights = 0; ///< ordinal of the next sight
+	std::uint32_t codes = 0; ///< highest code row
 	HashKey key{};
 	bool resumed = false;
 };
@@ -46,6 +47,8 @@ public:
 
 	Status begin();
 	Status commit(const RunState &run);
+	/// Commit what belongs to no run.
+	Status commit();
 	void rollback();
 
 	Status put_class(const RunState &run, const ClassRecord &record, const std::string &field);
@@ -66,10 +69,10 @@ public:
 
 	/// The open code row of the address with this hash.
 	Result<std::optional<std::uint32_t>> find_code(const RunState &run, std::uint64_t hash);
-	Result<std::uint32_t> add_code(const RunState &run, std::uint64_t hash,
+	Result<std::uint32_t> add_code(RunState &run, std::uint64_t hash,
 				       const std::optional<Location> &location);
 	/// Name a row; @final closes it: the address means something else from now on.
-	Status set_code(std::uint32_t id, const Location &location, bool final);
+	Status set_code(const RunState &run, std::uint32_t id, const Location &location, bool final);
 
 	/// Rows that still lack source lines, and the cache that fills them.
 	struct Unlined {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscope show: one finding in full.
+#include "cli/cli.h"
+
+#include "report/report.h"
+#include "store/load.h"
+
+#include <unistd.h>
+
+#include <memory>
+
+namespace lockscope::cli {
+
+namespace {
+
+struct Options {
+	std::string id;
+	std::vector<std::string> files;
+};
+
+int run(const Options &options, const Globals &globals)
+{
+	const auto files = stores_or_default(options.files);
+	auto model = load_stores(files);
+	if (!model)
+		return fail(model.error());
+	const Analysis analysis = analyse(*model);
+	std::vector<std::size_t> matches;
+	for (std::size_t i = 0; i < analysis.findings.size(); i++)
+		if (analysis.findings[i].id.rfind(options.id, 0) == 0)
+			matches.push_back(i);
+	if (matches.empty())
+		return fail(usage_error("no finding in " + files.front() + " begins with " + options.id,
+					"ids are in lockscope report --all " + files.front()));
+	if (matches.size() > 1)
+		return fail(usage_error(std::to_string(matches.size()) + " findings begin with " + options.id,
+					"give more digits, " + analysis.findings[matches[0]].id + " or " +
+						analysis.findings[matches[1]].id));
+	const Finding &finding = analysis.findings[matches[0]];
+	const std::string text = globals.json ?
+					 json_finding(*model, finding, matches[0] + 1) :
+					 text_finding(*model, finding,
+						      {terminal_width(STDOUT_FILENO),
+						       use_color(globals.color, STDOUT_FILENO)});
+	return deliver(text, "");
+}
+
+} // namespace
+
+void add_show_command(CLI::App &app, Globals &globals)
+{
+	auto *command = add_command(app, "show", "print one finding in full", "lockscope show 61216259 lockscope.db");
+	auto options = std::make_shared<Options>();
+	command->add_option("ID", options->id, "id of the finding, or the first digits of it")->required();
+	command->add_option("FILE", options->files, "stores to read (default lockscope.db)");
+	command->callback([options, &globals] { globals.exit_status = run(*options, globals); });
+}
+
+} // namespace lockscope::cli

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscoped: drains the module into a store for days. The module may come and
+// go; so may the daemon.
+#include "lockclass/abi.h"
+#include "record/session.h"
+#include "util/file.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+using namespace lockscope;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/* Chains and counters change all the time; rewriting them costs more than the
+ * log does. */
+constexpr auto kSnapshotEvery = std::chrono::minutes(5);
+constexpr auto kWaitForModule = milliseconds(500);
+
+volatile std::sig_atomic_t g_signal;
+
+void on_signal(int number)
+{
+	g_signal = number;
+}
+
+struct Options {
+	SessionOptions session{kDevicePath, "/var/lib/lockscope/lockscope.db", {}};
+	int interval_ms = 250;
+};
+
+int fail(const Error &error)
+{
+	std::fprintf(stderr, "lockscoped: %s\n", error.what.c_str());
+	if (!error.hint.empty())
+		std::fprintf(stderr, "HINT: %s\n", error.hint.c_str());
+	return static_cast<int>(error.exit);
+}
+
+/// A device that is not there, or whose module has gone, is waited for. A store
+/// that cannot be opened is not.
+bool worth_waiting(const Error &error, const std::string &device)
+{
+	return (error.code == ENOENT && !exists(device)) || error.code == ENODEV || error.code == ENXIO;
+}
+
+void nap(milliseconds length)
+{
+	/* A signal ends the sleep early where it can: naps are short anyway. */
+	if (!g_signal)
+		std::this_thread::sleep_for(length);
+}
+
+/// Record one load of the module until it is gone or a signal comes.
+Status follow(Session &session, const Options &options)
+{
+	auto last_snapshot = Clock::now();
+	for (;;) {
+		LS_TRY_STATUS(session.drain());
+		if (g_signal)
+			return session.finish();
+		if (Clock::now() - last_snapshot >= kSnapshotEvery) {
+			LS_TRY_STATUS(session.finish());
+			last_snapshot = Clock::now();
+		}
+		/* An open device would keep the module from being unloaded. */
+		session.release();
+		nap(milliseconds(options.interval_ms));
+		auto there = session.reacquire();
+		if (!there)
+			return there.error();
+		if (!*there)
+			return session.end();
+	}
+}
+
+int run(const Options &options)
+{
+	bool waiting = false;
+	while (!g_signal) {
+		auto session = Session::open(options.session);
+		if (!session) {
+			if (!worth_waiting(session.error(), options.session.device))
+				return fail(session.error());
+			if (!waiting)
+				std::fprintf(stderr, "lockscoped: waiting for %s\n", options.session.device.c_str());
+			waiting = true;
+			nap(kWaitForModule);
+			continue;
+		}
+		waiting = false;
+		std::fprintf(stderr, "lockscoped: %s in %s\n",
+			     (*session)->recorder().resumed() ? "going on with a run" : "new run",
+			     options.session.store.c_str());
+		if (auto status = follow(**session, options); !status)
+			return fail(status.error());
+	}
+	return g_signal == SIGTERM ? 0 : static_cast<int>(Exit::Interrupted);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	std::signal(SIGXFSZ, SIG_IGN);
+	struct sigaction action{};
+	action.sa_handler = on_signal;
+	for (int number : {SIGTERM, SIGINT, SIGHUP})
+		::sigaction(number, &action, nullptr);
+
+	Options options;
+	CLI::App app{"Drains the LockScope module into a store, for days"};
+	app.set_version_flag("--version", "lockscoped " LOCKSCOPE_VERSION);
+	app.add_option("-o,--output", options.session.store, "store to write; an earlier one goes on")
+		->capture_default_str();
+	app.add_option("--device", options.session.device, "device to read")->capture_default_str();
+	app.add_option("--symbols", options.session.symbol_dirs, "folder with modules that have debug information")
+		->allow_extra_args(false);
+	app.add_option("--interval", options.interval_ms, "milliseconds between two looks at the log")
+		->check(CLI::Range(1, 60000))
+		->capture_default_str();
+	app.footer("SIGTERM stores what is left and exits 0. The module may be unloaded and loaded again.\n"
+		   "Example:\n  lockscoped -o /var/lib/lockscope/lockscope.db");
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::Success &e) {
+		return app.exit(e);
+	} catch (const CLI::ParseError &e) {
+		return fail(usage_error(e.what(), "see lockscoped --help"));
+	}
+	return run(options);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "store/merge.h"
+
+#include "store/schema.h"
+#include "store/writer.h"
+
+#include <filesystem>
+
+namespace lockscope {
+
+namespace {
+
+/// A table whose rows belong to a run, and its columns besides.
+struct RunTable {
+	const char *name, *columns;
+};
+constexpr RunTable kRunTables[] = {
+	{"counter", "name, value"},
+	{"class", "id, canonical, kind, origin, offset, object_size, module, name, field"},
+	{"code", "id, hash, open, function, offset, module, build_id"},
+	{"stack", "id, frames"},
+	{"sight", "ordinal, time, new_mask, code, lock, object, val, chain, stack, pid, tgid, task_flags,"
+		  " cpu, comm, held"},
+	{"chain", "id, parent, val, code, count"},
+	{"kernel_finding", "id, kind, edges"},
+	{"inversion", "class, same, first, second"},
+	{"primitive", "function, kind, state, error"},
+};
+
+Status remove_run(Database &db, std::int64_t run)
+{
+	for (const auto &table : kRunTables)
+		LS_TRY_STATUS(db.exec(std::string("DELETE FROM main.") + table.name +
+				      " WHERE run = " + std::to_string(run)));
+	return db.exec("DELETE FROM main.run WHERE id = " + std::to_string(run));
+}
+
+/* The key stays behind: nobody goes on recording into a merged store. */
+Status copy_run(Database &db, std::int64_t from)
+{
+	const std::string id = std::to_string(from);
+	LS_TRY_STATUS(db.exec("INSERT INTO main.run(instance, boot, backend, release, build_id, started,"
+			      " updated, ended, log_offset, sights) SELECT instance, boot, backend, release,"
+			      " build_id, started, updated, coalesce(ended, updated), log_offset, sights"
+			      " FROM input.run WHERE id = " +
+			      id));
+	const std::string to = std::to_string(db.last_id());
+	for (const auto &table : kRunTables)
+		LS_TRY_STATUS(db.exec(std::string("INSERT INTO main.") + table.name + "(run, " + table.columns +
+				      ") SELECT " + to + ", " + table.columns + " FROM input." + table.name +
+				      " WHERE run = " + id));
+	return db.exec("UPDATE main.code SET hash = NULL, open = 0 WHERE run = " + to);
+}
+
+Status copy_new_runs(Database &db)
+{
+	struct Match {
+		std::int64_t from, known;
+		bool longer;
+	};
+	std::vector<Match> matches;
+	auto runs = db.prepare("SELECT i.id, m.id, i.log_offset > m.log_offset FROM input.run i"
+			       " LEFT JOIN main.run m ON m.instance = i.instance AND m.boot = i.boot"
+			       " ORDER BY i.id");
+	if (!runs)
+		return runs.error();
+	for (;;) {
+		auto more = runs->step();
+		if (!more)
+			return more.error();
+		if (!*more)
+			break;
+		matches.push_back({runs->integer(0), runs->is_null(1) ? -1 : runs->integer(1),
+				   runs->integer(2) != 0});
+	}
+	for (const auto &match : matches) {
+		if (match.known >= 0 && !match.longer)
+			continue;
+		if (match.known >= 0)
+			LS_TRY_STATUS(remove_run(db, match.known));
+		LS_TRY_STATUS(copy_run(db, match.from));
+	}
+	return db.exec("INSERT OR IGNORE INTO main.line SELECT * FROM input.line");
+}
+
+} // namespace
+
+Status merge_stores(const std::vector<std::string> &inputs, const std::string &out)
+{
+	for (const auto &input : inputs) {
+		std::error_code error;
+		if (std::filesystem::equivalent(input, out, error))
+			return usage_error("cannot merge " + input + " into itself", "choose another file with -o");
+		/* All are checked before the first is copied. */
+		auto readable = open_store(input, Access::Read);
+		if (!readable)
+			return readable.error();
+	}
+	/* Held for the time of the merge: keeps a recorder out. */
+	auto lock = StoreWriter::open(out);
+	if (!lock)
+		return lock.error();
+	auto db = open_store(out, Access::Write);
+	if (!db)
+		return db.error();
+	for (const auto &input : inputs) {
+		auto attach = db->prepare("ATTACH ? AS input");
+		if (!attach)
+			return attach.error();
+		LS_TRY_STATUS(attach->bind(0, input).run());
+		LS_TRY_STATUS(db->exec("BEGIN IMMEDIATE"));
+		if (auto copied = copy_new_runs(*db); !copied) {
+			(void)db->exec("ROLLBACK").ok();
+			return copied.error();
+		}
+		LS_TRY_STATUS(db->exec("COMMIT"));
+		LS_TRY_STATUS(db->exec("DETACH input"));
+	}
+	return success();
+}
+
+} // namespace lockscope

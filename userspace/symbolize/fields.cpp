@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "symbolize/fields.h"
+
+#include "util/text.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdarg>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+namespace lockscope {
+
+namespace {
+
+/// A lock type: where in it the address lies that the hook saw.
+struct LockType {
+	ls_kind kind;
+	const char *name; ///< of the struct, or of the typedef of a nameless one
+	const char *member; ///< address is that of this member; nullptr: of the lock
+};
+
+/*
+ * Semaphores, rt_mutexes and socket locks begin with a spinlock, so the module
+ * knows them by the address of a later member.
+ */
+constexpr LockType kLockTypes[] = {
+	{LS_KIND_SPINLOCK, "spinlock", nullptr},     {LS_KIND_SPINLOCK, "raw_spinlock", nullptr},
+	{LS_KIND_SPINLOCK, "wait_queue_head", nullptr}, {LS_KIND_RWLOCK, "rwlock_t", nullptr},
+	{LS_KIND_RWLOCK, "rwlock", nullptr},	     {LS_KIND_MUTEX, "mutex", nullptr},
+	{LS_KIND_RWSEM, "rw_semaphore", nullptr},    {LS_KIND_WW_MUTEX, "ww_mutex", nullptr},
+	{LS_KIND_SEMAPHORE, "semaphore", "count"},   {LS_KIND_RT_MUTEX, "rt_mutex", "rtmutex"},
+	{LS_KIND_SOCKET, "socket_lock_t", "owned"},  {LS_KIND_PERCPU_RWSEM, "percpu_rw_semaphore", nullptr},
+};
+
+/* Nesting of structs; real ones stay well below. */
+constexpr int kMaxNesting = 12;
+constexpr std::uint32_t kRtMutexWaiters = 8;
+/* Shorter words fit anything. */
+constexpr std::size_t kMinWord = 3;
+
+std::string type_name(const btf *types, const btf_type *type)
+{
+	const char *name = btf__name_by_offset(types, type->name_off);
+	return name ? name : "";
+}
+
+/// The type behind qualifiers and typedefs, and the last typedef's name.
+const btf_type *resolve(const btf *types, std::uint32_t id, std::string *alias)
+{
+	for (int i = 0; i < 32; i++) {
+		const btf_type *type = btf__type_by_id(types, id);
+		if (!type)
+			return nullptr;
+		if (btf_is_typedef(type)) {
+			if (alias)
+				*alias = type_name(types, type);
+		} else if (!btf_is_mod(type)) {
+			return type;
+		}
+		id = type->type;
+	}
+	return nullptr;
+}
+
+std::optional<std::uint32_t> member_offset(const btf *types, const btf_type *type, const char *name)
+{
+	for (int i = 0; i < btf_vlen(type); i++)
+		if (const char *member = btf__name_by_offset(types, btf_members(type)[i].name_off);
+		    member && std::string(member) == name)
+			return btf_member_bit_offset(type, static_cast<__u32>(i)) / 8;
+	return std::nullopt;
+}
+
+/// Is @type a lock of @kind that the hook would know by an address @offset
+/// bytes into it?
+bool is_lock(const btf *types, const btf_type *type, const std::string &alias, ls_kind kind,
+	     std::uint32_t offset)
+{
+	const std::string name = type_name(types, type);
+	for (const auto &lock : kLockTypes) {
+		if (lock.kind != kind || (name != lock.name && alias != lock.name))
+			continue;
+		std::uint32_t expected = 0;
+		if (kind == LS_KIND_RT_MUTEX)
+			expected = kRtMutexWaiters;
+		else if (lock.member)
+			expected = member_offset(types, type, lock.member).value_or(0);
+		if (offset == expected)
+			return true;
+	}
+	return false;
+}
+
+/// Path to the outermost lock of @kind at @offset within the struct, "" when
+/// there is none.
+std::string lock_path(const btf *types, const btf_type *type, std::uint32_t offset, ls_kind kind, int nesting)
+{
+	if (nesting == kMaxNesting)
+		return {};
+	for (int i = 0; i < btf_vlen(type); i++) {
+		const auto index = static_cast<__u32>(i);
+		if (btf_member_bitfield_size(type, index) != 0)
+			continue;
+		const btf_member &member = btf_members(type)[i];
+		const std::uint32_t begin = btf_member_bit_offset(type, index) / 8;
+		if (offset < begin)
+			continue;
+		std::string alias;
+		const btf_type *inner = resolve(types, member.type, &alias);
+		std::uint32_t inside = offset - begin;
+		std::string name = btf__name_by_offset(types, member.name_off);
+		/* An element of an array, whichever it is. */
+		while (inner && btf_is_array(inner)) {
+			const auto *array = btf_array(inner);
+			const __s64 size = btf__resolve_size(types, array->type);
+			if (size <= 0 || array->nelems == 0 || inside / size >= array->nelems)
+				inner = nullptr;
+			else {
+				inside %= static_cast<std::uint32_t>(size);
+				name += "[]";
+				inner = resolve(types, array->type, &alias);
+			}
+		}
+		if (!inner || !btf_is_composite(inner) || inside >= inner->size)
+			continue;
+		if (is_lock(types, inner, alias, kind, inside))
+			return name;
+		if (auto rest = lock_path(types, inner, inside, kind, nesting + 1); !rest.empty())
+			return name.empty() ? rest : name + "." + rest;
+	}
+	return {};
+}
+
+/// Parts of a name, in lower case: caches are called "UNIX-STREAM" as well.
+std::vector<std::string> words(std::string name)
+{
+	for (char &c : name)
+		c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+	return split(name, '_');
+}
+
+int silent(enum libbpf_print_level, const char *, va_list)
+{
+	return 0;
+}
+
+} // namespace
+
+FieldNames::FieldNames(std::string dir) : dir_(std::move(dir))
+{
+}
+
+FieldNames::~FieldNames()
+{
+	/* Module types refer to the kernel's: free those first. */
+	for (auto at = owned_.rbegin(); at != owned_.rend(); ++at)
+		btf__free(*at);
+}
+
+void FieldNames::load()
+{
+	namespace fs = std::filesystem;
+	libbpf_set_print(silent);
+	std::error_code error;
+	std::vector<std::string> files;
+	for (const auto &entry : fs::directory_iterator(dir_, error))
+		files.push_back(entry.path().filename());
+	/* The kernel's comes first: the others build on it. */
+	std::sort(files.begin(), files.end(), [](const auto &a, const auto &b) {
+		return std::pair(a != "vmlinux", a) < std::pair(b != "vmlinux", b);
+	});
+	for (const auto &file : files) {
+		if (std::find(loaded_.begin(), loaded_.end(), file) != loaded_.end())
+			continue;
+		const bool base = owned_.empty();
+		if (base && file != "vmlinux")
+			return;
+		loaded_.push_back(file);
+		const std::string path = dir_ + "/" + file;
+		btf *types = base ? btf__parse(path.c_str(), nullptr) : btf__parse_split(path.c_str(), owned_[0]);
+		if (!types || libbpf_get_error(types))
+			continue;
+		const std::uint32_t first = base ? 1 : btf__type_cnt(owned_[0]);
+		owned_.push_back(types);
+		for (std::uint32_t id = first; id < btf__type_cnt(types); id++) {
+			const btf_type *type = btf__type_by_id(types, id);
+			if (btf_is_struct(type) && type->name_off)
+				structs_.push_back({types, id, type->size, type_name(types, type)});
+		}
+	}
+}
+
+int FieldNames::similarity(const std::string &cache, const std::string &type)
+{
+	static const std::set<std::string> common = {"cache", "cachep", "info", "struct", "slab", "jar", "data",
+						     "head", "node", "t"};
+	int shared = 0;
+	const auto type_words = words(type);
+	for (const auto &word : words(cache))
+		shared += !common.count(word) && std::any_of(type_words.begin(), type_words.end(), [&](const auto &other) {
+			/* "sock" and "socket" are one word here. */
+			const auto least = std::min(word.size(), other.size());
+			return least >= kMinWord && word.compare(0, least, other, 0, least) == 0;
+		});
+	return shared;
+}
+
+std::string FieldNames::find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
+			     ls_kind kind)
+{
+	for (int round = 0; round < 2; round++) {
+		/* The second time: the type may be that of a new module. */
+		if (round == 1 || owned_.empty())
+			load();
+		std::string best;
+		int best_score = -1, ties = 0;
+		std::set<std::string> seen;
+		for (const auto &candidate : structs_) {
+			const bool named = candidate.name == cache;
+			if ((candidate.size != object_size && !named) || offset >= candidate.size)
+				continue;
+			const btf_type *type = btf__type_by_id(candidate.types, candidate.id);
+			const std::string path = lock_path(candidate.types, type, offset, kind, 0);
+			const std::string full = "struct " + candidate.name + "." + path;
+			/* Modules may carry a copy of one struct. */
+			if (path.empty() || !seen.insert(full).second)
+				continue;
+			const int score = named ? 1000 : similarity(cache, candidate.name);
+			ties = score == best_score ? ties + 1 : score > best_score ? 1 : ties;
+			if (score > best_score) {
+				best_score = score;
+				best = full;
+			}
+		}
+		if (!best.empty())
+			return ties == 1 ? best : "";
+	}
+	return {};
+}
+
+} // namespace lockscope

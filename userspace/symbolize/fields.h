@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+// Locks inside slab objects: from cache, size and offset to a struct's field.
+#pragma once
+
+#include "lockclass/abi.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct btf;
+
+namespace lockscope {
+
+/// Type information of the kernel and its modules.
+class FieldNames {
+public:
+	/// Use what is in @dir, as /sys/kernel/btf; nothing is read before the
+	/// first look-up. Without it every look-up fails.
+	explicit FieldNames(std::string dir = "/sys/kernel/btf");
+	~FieldNames();
+	FieldNames(const FieldNames &) = delete;
+
+	/// "struct ext4_inode_info.i_data_sem" when exactly one struct fits an
+	/// object of @cache: it has a lock of @kind at @offset, and either the
+	/// size, or the cache's own name. When several do, the one whose name
+	/// shares most words with the cache's; empty on a tie, or for none.
+	std::string find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
+			 ls_kind kind);
+
+	/// Words of a cache's name found in a type's, or beginnings of such:
+	/// "ext4_inode_cache" and "ext4_inode_info" share two. Words like "cache"
+	/// and "info" do not count.
+	static int similarity(const std::string &cache, const std::string &type);
+
+private:
+	struct Struct {
+		const btf *types;
+		std::uint32_t id, size;
+		std::string name;
+	};
+	void load();
+
+	std::string dir_;
+	std::vector<std::string> loaded_; ///< files in dir_
+	std::vector<btf *> owned_; ///< [0] is the kernel's, which all others build on
+	std::vector<Struct> structs_;
+};
+
+} // namespace lockscope

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "symbolize/lines.h"
+
+#include "util/file.h"
+#include "util/text.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <unordered_map>
+
+namespace lockscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// "ext4" of "ext4.ko", "ext4.ko.debug"; empty for other files. Modules are
+/// known to the kernel with underscores.
+std::string module_of(const std::string &file)
+{
+	auto end = file.find(".ko");
+	if (end == file.npos || (end + 3 != file.size() && file.substr(end) != ".ko.debug"))
+		return {};
+	std::string name = file.substr(0, end);
+	std::replace(name.begin(), name.end(), '-', '_');
+	return name;
+}
+
+struct FreeScopes {
+	void operator()(Dwarf_Die *scopes) const { std::free(scopes); }
+};
+using Scopes = std::unique_ptr<Dwarf_Die[], FreeScopes>;
+
+std::string attribute_text(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+	const char *text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+	return text ? text : "";
+}
+
+std::uint64_t attribute_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value = 0;
+	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : 0;
+}
+
+} // namespace
+
+std::string source_path(const std::string &path, const std::string &build_dir)
+{
+	fs::path clean = fs::path(path).lexically_normal();
+	if (clean.is_relative())
+		return clean.string();
+	if (!build_dir.empty()) {
+		auto inside = clean.lexically_relative(fs::path(build_dir).lexically_normal());
+		if (!inside.empty() && *inside.begin() != "..")
+			return inside.string();
+	}
+	return (clean.parent_path().filename() / clean.filename()).string();
+}
+
+/// One module's or the kernel's file with its debug information.
+class LineFinder::File {
+public:
+	static std::unique_ptr<File> open(const std::string &path, const std::string &build_id)
+	{
+		auto file = std::unique_ptr<File>(new File);
+		file->dwfl_.reset(dwfl_begin(&callbacks));
+		if (!file->dwfl_)
+			return nullptr;
+		file->module_ = dwfl_report_offline(file->dwfl_.get(), "", path.c_str(), -1);
+		if (!file->module_ || dwfl_report_end(file->dwfl_.get(), nullptr, nullptr) != 0)
+			return nullptr;
+		const unsigned char *bits = nullptr;
+		GElf_Addr at = 0;
+		const int size = dwfl_module_build_id(file->module_, &bits, &at);
+		if (size <= 0 || to_hex({reinterpret_cast<const char *>(bits), static_cast<std::size_t>(size)}) !=
+					 build_id)
+			return nullptr;
+		Dwarf_Addr bias = 0;
+		if (!dwfl_module_getdwarf(file->module_, &bias))
+			return nullptr;
+		file->read_symbols();
+		return file;
+	}
+
+	std::vector<SourceLine> find(const std::string &function, std::uint64_t offset)
+	{
+		auto at = functions_.find(function);
+		if (at == functions_.end() || !at->second || offset == 0)
+			return {};
+		/* The call is the instruction before the return address. */
+		return lines_at(*at->second + offset - 1);
+	}
+
+private:
+	struct End {
+		void operator()(Dwfl *dwfl) const { dwfl_end(dwfl); }
+	};
+
+	void read_symbols()
+	{
+		const int n = dwfl_module_getsymtab(module_);
+		for (int i = 0; i < n; i++) {
+			GElf_Sym symbol;
+			GElf_Addr address = 0;
+			const char *name = dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr,
+								   nullptr);
+			if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+				continue;
+			auto [known, added] = functions_.try_emplace(name, address);
+			if (!added && known->second && *known->second != address)
+				known->second.reset(); /* two of that name: no telling */
+		}
+	}
+
+	std::vector<SourceLine> lines_at(Dwarf_Addr address)
+	{
+		SourceLine innermost;
+		Dwarf_Addr bias = 0;
+		Dwarf_Die *unit = dwfl_module_addrdie(module_, address, &bias);
+		Dwfl_Line *line = dwfl_module_getsrc(module_, address);
+		if (!unit || !line)
+			return {};
+		const std::string build_dir = attribute_text(unit, DW_AT_comp_dir);
+		int number = 0;
+		const char *file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+		SourceLine here;
+		here.file = file ? source_path(file, build_dir) : "";
+		here.line = static_cast<std::uint32_t>(std::max(number, 0));
+
+		/* Scopes as nested in the code at hand, not in the source: ask for
+		 * those of the innermost die itself. */
+		Dwarf_Die *raw = nullptr;
+		int n = dwarf_getscopes(unit, address - bias, &raw);
+		Scopes found(raw);
+		if (n <= 0)
+			return {};
+		Dwarf_Die innermost_die = found[0];
+		raw = nullptr;
+		n = dwarf_getscopes_die(&innermost_die, &raw);
+		Scopes scopes(raw);
+
+		Dwarf_Files *files = nullptr;
+		dwarf_getsrcfiles(unit, &files, nullptr);
+		std::vector<SourceLine> out;
+		for (int i = 0; i < n; i++) {
+			Dwarf_Die *die = &scopes[i];
+			const int tag = dwarf_tag(die);
+			if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+				continue;
+			here.function = attribute_text(die, DW_AT_name);
+			here.inlined = tag == DW_TAG_inlined_subroutine;
+			out.push_back(here);
+			if (!here.inlined)
+				return out;
+			const char *caller = files ? dwarf_filesrc(files, attribute_number(die, DW_AT_call_file),
+								   nullptr, nullptr) :
+						     nullptr;
+			here.file = caller ? source_path(caller, build_dir) : "";
+			here.line = static_cast<std::uint32_t>(attribute_number(die, DW_AT_call_line));
+		}
+		return {};
+	}
+
+	static int no_debuginfo(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *, const char *,
+				GElf_Word, char **)
+	{
+		/* Only the file itself: no search over the network, no surprise. */
+		return -1;
+	}
+
+	static const Dwfl_Callbacks callbacks;
+	std::unique_ptr<Dwfl, End> dwfl_;
+	Dwfl_Module *module_ = nullptr;
+	std::unordered_map<std::string, std::optional<GElf_Addr>> functions_;
+};
+
+const Dwfl_Callbacks LineFinder::File::callbacks = {
+	dwfl_build_id_find_elf, LineFinder::File::no_debuginfo, dwfl_offline_section_address, nullptr};
+
+LineFinder::LineFinder(const std::string &release, const std::vector<std::string> &dirs)
+{
+	std::vector<std::string> places = dirs;
+	places.push_back(program_dir() + "/../kmod/" + release);
+	places.push_back("/usr/lib/debug/lib/modules/" + release);
+	places.push_back("/lib/modules/" + release);
+	for (const auto &place : places) {
+		std::error_code error;
+		auto walk = fs::recursive_directory_iterator(place, fs::directory_options::skip_permission_denied, error);
+		while (!error && walk != fs::recursive_directory_iterator()) {
+			if (auto module = module_of(walk->path().filename().string()); !module.empty())
+				paths_.emplace(module, walk->path().string());
+			walk.increment(error);
+		}
+	}
+	paths_.emplace("vmlinux", "/usr/lib/debug/boot/vmlinux-" + release);
+	paths_.emplace("vmlinux", "/usr/lib/debug/lib/modules/" + release + "/vmlinux");
+}
+
+LineFinder::~LineFinder() = default;
+
+LineFinder::File *LineFinder::file_for(const std::string &module, const std::string &build_id)
+{
+	auto [at, added] = files_.try_emplace({module, build_id});
+	if (added) {
+		auto [first, last] = paths_.equal_range(module);
+		for (auto path = first; path != last && !at->second; ++path)
+			if (exists(path->second))
+				at->second = File::open(path->second, build_id);
+	}
+	return at->second.get();
+}
+
+std::vector<SourceLine> LineFinder::find(const std::string &module, const std::string &build_id,
+					 const std::string &function, std::uint64_t offset)
+{
+	File *file = build_id.empty() ? nullptr : file_for(module, build_id);
+	return file ? file->find(function, offset) : std::vector<SourceLine>{};
+}
+
+} // namespace lockscope

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+// Source lines and inlined functions, where debug information is there.
+#pragma once
+
+#include "analysis/model.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// Finds the files of modules and the kernel by name, checks them by build id
+/// and asks their debug information.
+class LineFinder {
+public:
+	/// @dirs are searched before the usual places: out/kmod/RELEASE beside the
+	/// programs, /usr/lib/debug and /lib/modules.
+	LineFinder(const std::string &release, const std::vector<std::string> &dirs);
+	~LineFinder();
+	LineFinder(const LineFinder &) = delete;
+
+	/// Lines of the call that returns to @function + @offset, innermost
+	/// inlined function first, the function itself last. Empty when there is
+	/// no debug information, or two functions have that name.
+	std::vector<SourceLine> find(const std::string &module, const std::string &build_id,
+				     const std::string &function, std::uint64_t offset);
+
+private:
+	class File;
+	File *file_for(const std::string &module, const std::string &build_id);
+
+	std::multimap<std::string, std::string> paths_; ///< module name -> file
+	std::map<std::pair<std::string, std::string>, std::unique_ptr<File>> files_; ///< by module and build id
+};
+
+/// A path as a kernel developer knows it: relative to the source tree, or the
+/// file with its folder when it lies outside.
+std::string source_path(const std::string &path, const std::string &build_dir);
+
+} // namespace lockscope
