@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+// The parts of the VM runner that need no VM: selftests/cli/vm-run has the rest.
+#include "vm/cpio.h"
+#include "vm/initramfs.h"
+#include "vm/kernel.h"
+#include "vm/qemu.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+namespace fs = std::filesystem;
+using namespace lockscope;
+
+namespace {
+
+class TemporaryDirectory {
+public:
+	TemporaryDirectory()
+	{
+		std::string name = fs::temp_directory_path() / "vm-test-XXXXXX";
+		path_ = mkdtemp(name.data());
+	}
+	~TemporaryDirectory() { fs::remove_all(path_); }
+	fs::path operator/(const std::string &name) const { return path_ / name; }
+
+private:
+	fs::path path_;
+};
+
+void write(const fs::path &path, const std::string &content)
+{
+	fs::create_directories(path.parent_path());
+	std::ofstream(path, std::ios::binary) << content;
+}
+
+std::size_t field(const std::string &archive, std::size_t entry, int index)
+{
+	return std::stoul(archive.substr(entry + 6 + 8 * static_cast<std::size_t>(index), 8), nullptr, 16);
+}
+
+std::string what_sh_reads(const std::string &quoted)
+{
+	std::string command = "printf %s " + quoted;
+	std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "r"), pclose);
+	std::string out;
+	for (int c; (c = fgetc(pipe.get())) != EOF;)
+		out += static_cast<char>(c);
+	return out;
+}
+
+bool has(const std::vector<std::string> &words, const std::string &word)
+{
+	return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+} // namespace
+
+TEST(Cpio, EntriesAreAlignedAndSized)
+{
+	vm::CpioArchive archive;
+	archive.file("a", "12345");
+	archive.symlink("bin/sh", "busybox");
+	const std::string bytes = archive.finish();
+
+	EXPECT_EQ(bytes.substr(0, 6), "070701");
+	EXPECT_EQ(field(bytes, 0, 1), 0100644u);
+	EXPECT_EQ(field(bytes, 0, 6), 5u) << "file size";
+	EXPECT_EQ(field(bytes, 0, 11), 2u) << "name with its zero";
+	EXPECT_EQ(bytes.substr(112, 5), "12345") << "content starts at a multiple of 4";
+	EXPECT_EQ(bytes.substr(120, 6), "070701") << "next entry too";
+	EXPECT_EQ(field(bytes, 120, 1), 0120777u);
+	EXPECT_EQ(bytes.size() % 4, 0u);
+	EXPECT_NE(bytes.find("TRAILER!!!"), std::string::npos);
+}
+
+TEST(Cpio, SameInputSameBytes)
+{
+	vm::CpioArchive one, two;
+	one.directory("dev");
+	two.directory("dev");
+	EXPECT_EQ(one.finish(), two.finish());
+}
+
+TEST(ShellQuote, ShReadsBackWhatWasQuoted)
+{
+	for (const std::string text : {"", "plain", "two words", "it's", "$HOME `id` \\n \"q\"", "'", "-n",
+	                               "line\nbreak", "*;&|<>(){}[]#!~"})
+		EXPECT_EQ(what_sh_reads(vm::shell_quote(text)), text);
+}
+
+TEST(Kernel, ReleaseComesFromTheImageItself)
+{
+	TemporaryDirectory dir;
+	std::string image(0x1000, '\0');
+	image.replace(0x202, 4, "HdrS");
+	image[0x20e] = 0x40; // counts from 0x200
+	image[0x20f] = 0x03;
+	image.replace(0x540, 24, "6.1.0-1-amd64 (someone) ");
+	write(dir / "vmlinuz", image);
+	EXPECT_EQ(vm::image_release(dir / "vmlinuz"), "6.1.0-1-amd64");
+}
+
+TEST(Kernel, OtherFilesHaveNoRelease)
+{
+	TemporaryDirectory dir;
+	write(dir / "text", "not a kernel");
+	write(dir / "empty", "");
+	std::string beyond(0x210, '\0');
+	beyond.replace(0x202, 4, "HdrS");
+	beyond[0x20f] = 0x7f; // the version would lie past the end
+	write(dir / "cut", beyond);
+	EXPECT_EQ(vm::image_release(dir / "text"), "");
+	EXPECT_EQ(vm::image_release(dir / "empty"), "");
+	EXPECT_EQ(vm::image_release(dir / "cut"), "");
+	EXPECT_EQ(vm::image_release(dir / "missing"), "");
+	auto kernel = vm::find_kernel(dir / "text");
+	ASSERT_FALSE(kernel);
+	EXPECT_EQ(kernel.error().exit, Exit::Environment);
+	EXPECT_FALSE(kernel.error().hint.empty());
+}
+
+TEST(Kernel, ModulesComeAfterWhatTheyNeed)
+{
+	TemporaryDirectory dir;
+	write(dir / "modules.dep", "kernel/net/9p/9pnet.ko:\n"
+	                           "kernel/net/9p/9pnet_virtio.ko: kernel/net/9p/9pnet.ko kernel/v/virtio.ko\n"
+	                           "kernel/v/virtio.ko:\n"
+	                           "kernel/fs/9p/9p.ko.xz: kernel/net/9p/9pnet.ko kernel/fs/netfs.ko\n"
+	                           "kernel/fs/netfs.ko:\n");
+	vm::Kernel kernel{"vmlinuz", "1", dir / "."};
+	auto order = vm::module_closure(kernel, {"9pnet-virtio", "9p", "built_in"});
+	std::vector<std::string> names;
+	for (const fs::path &path : order)
+		names.push_back(path.filename());
+	EXPECT_EQ(names, (std::vector<std::string>{"virtio.ko", "9pnet.ko", "9pnet_virtio.ko", "netfs.ko",
+	                                           "9p.ko.xz"}));
+}
+
+TEST(Kernel, DependenciesAreReadFromTheModule)
+{
+	const std::string head("\177ELF license=GPL\0", 17);
+	EXPECT_EQ(vm::module_dependencies(head + std::string("depends=a,b_c\0x", 15)),
+	          (std::vector<std::string>{"a", "b_c"}));
+	EXPECT_TRUE(vm::module_dependencies(head + std::string("depends=\0x", 10)).empty());
+	EXPECT_TRUE(vm::module_dependencies("").empty());
+}
+
+TEST(Qemu, IcountMeansOneCpu)
+{
+	vm::Options options;
+	options.icount = true;
+	options.cpus = 4;
+	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	auto smp = std::find(command.begin(), command.end(), "-smp");
+	ASSERT_NE(smp, command.end());
+	EXPECT_EQ(smp[1], "1");
+	EXPECT_TRUE(has(command, "shift=0,sleep=off"));
+}
+
+TEST(Qemu, PathsMayHaveCommas)
+{
+	vm::Options options;
+	options.out_dir = "/a,b";
+	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	EXPECT_TRUE(std::any_of(command.begin(), command.end(), [](const std::string &word) {
+		return word.starts_with("local,path=/a,,b,mount_tag=out");
+	}));
+}
+
+TEST(Qemu, TheUsersParametersComeLast)
+{
+	vm::Options options;
+	options.append = "panic=5";
+	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	auto append = std::find(command.begin(), command.end(), "-append");
+	ASSERT_NE(append, command.end());
+	EXPECT_TRUE(append[1].ends_with(" panic=5"));
+	EXPECT_NE(append[1].find("slab_nomerge"), std::string::npos);
+}
