@@ -269,7 +269,7 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	u32 chain = ls_tagtab_find(&ls.chains.tab, key);
 
 	if (chain && !(chain & LS_CHAIN_SELF))
-		return;		/* lay beside its first place */
+		return;		/* lay further along its probe run */
 
 	if (!chain)
 		find_news(ctx, val, &news);
@@ -316,9 +316,16 @@ static noinline void count_chain(struct ls_cpu *pc, u64 key)
 	pc->sample = pc->sample_weight;
 }
 
+/* Not found where it usually lies: further along, or not at all yet. */
 static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 {
 	u32 id;
+
+	if (lock >= __START_KERNEL_map) {
+		id = ls_classes_find(&ls.classes, ls_key_address(lock));
+		if (id)
+			return id;
+	}
 
 	ctx->busy = 1;
 	barrier();

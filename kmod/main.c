@@ -104,8 +104,11 @@ static int init_tables(void)
 	max_classes = clamp(max_classes, 1024u, LS_VAL_CLASS_MASK / 2);
 	max_edges = clamp(max_edges, 4096u, 4194304u);
 	max_chains = clamp(max_chains, 16384u, 8000000u);
-	/* Keys outnumber classes: aliases, and one key a kmalloc cache and offset. */
-	class_bits = order_base_2(max_classes) + 2;
+	/*
+	 * Keys outnumber classes (aliases, a key for each kmalloc cache and offset),
+	 * and the fast path looks at two places only.
+	 */
+	class_bits = order_base_2(max_classes) + 3;
 	edge_bits = order_base_2(max_edges) + 1;
 	chain_bits = order_base_2(max_chains) + 1;
 	keys = vzalloc(ls_tagtab_bytes(class_bits));

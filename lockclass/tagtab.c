@@ -13,7 +13,7 @@ LS_INLINE ls_u32 first_place(const struct ls_tagtab *tab, ls_u64 key)
 	return (ls_u32)(key >> tab->shift);
 }
 
-/* A run may not come back to its start, however small the table is. */
+/* Places are first ^ 0, first ^ 1, ...: one cache line after the other, never twice the same. */
 LS_INLINE ls_u32 probe_limit(const struct ls_tagtab *tab)
 {
 	return tab->mask < LS_TAG_PROBES ? tab->mask + 1 : LS_TAG_PROBES;
@@ -27,10 +27,10 @@ LS_INLINE bool holds(ls_u64 slot, ls_u64 key)
 
 ls_u32 ls_tagtab_find(const struct ls_tagtab *tab, ls_u64 key)
 {
-	ls_u32 place = first_place(tab, key);
-	ls_u32 left;
+	ls_u32 first = first_place(tab, key), i;
 
-	for (left = probe_limit(tab); left; left--, place = (place + 1) & tab->mask) {
+	for (i = 0; i < probe_limit(tab); i++) {
+		ls_u32 place = first ^ i;
 		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
 
 		if (!slot)
@@ -45,12 +45,12 @@ ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id)
 {
 	ls_u64 want = (key << LS_TAG_ID_BITS) | id;
 	ls_u32 found = ls_tagtab_find(tab, key);
-	ls_u32 place = first_place(tab, key);
-	ls_u32 left;
+	ls_u32 first = first_place(tab, key), i;
 
 	if (found)
 		return found;
-	for (left = probe_limit(tab); left; left--, place = (place + 1) & tab->mask) {
+	for (i = 0; i < probe_limit(tab); i++) {
+		ls_u32 place = first ^ i;
 		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
 
 		/*
@@ -70,10 +70,10 @@ ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id)
 /* The live slot of @key, NULL when it has none. */
 static ls_u64 *slot_of(const struct ls_tagtab *tab, ls_u64 key)
 {
-	ls_u32 place = first_place(tab, key);
-	ls_u32 left;
+	ls_u32 first = first_place(tab, key), i;
 
-	for (left = probe_limit(tab); left; left--, place = (place + 1) & tab->mask) {
+	for (i = 0; i < probe_limit(tab); i++) {
+		ls_u32 place = first ^ i;
 		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
 
 		if (!slot)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Tagged table: 64-bit key -> id in one 64-bit slot, so that a reader needs one
- * load and a writer one compare-and-swap. Open addressing with linear probing.
+ * load and a writer one compare-and-swap. Open addressing; the probe sequence is the
+ * first place ^ 0, ^ 1, ^ 2, ..., so the second try is in the same cache line.
  *
  *   slot = low 40 bits of the key << 24 | id (24 bits, 0 = none)
  *
@@ -19,7 +20,7 @@
 #define LS_TAG_ID_BITS 24
 #define LS_TAG_ID_MASK ((1u << LS_TAG_ID_BITS) - 1)
 #define LS_TAG_TOMB (1ull << LS_TAG_ID_BITS)	/* removed: id 0, tag 1 */
-#define LS_TAG_PROBES 128			/* longest run searched */
+#define LS_TAG_PROBES 128			/* longest run searched, a power of two */
 
 struct ls_tagtab {
 	ls_u64 *slots;
@@ -41,10 +42,15 @@ LS_INLINE bool ls_tag_match(ls_u64 slot, ls_u64 key)
 	return (slot ^ (key << LS_TAG_ID_BITS)) <= LS_TAG_ID_MASK;
 }
 
-/* The slot where @key lives if it was inserted without a collision. */
+/* The slot of @key if it lies in one of its first two places, else any other. */
 LS_INLINE ls_u64 ls_tagtab_first(const struct ls_tagtab *tab, ls_u64 key)
 {
-	return ls_load(&tab->slots[key >> tab->shift]);
+	ls_u64 place = key >> tab->shift;
+	ls_u64 slot = ls_load(&tab->slots[place]);
+
+	if (ls_unlikely(!ls_tag_match(slot, key)))
+		slot = ls_load(&tab->slots[place ^ 1]);
+	return slot;
 }
 
 /* Id of @key, 0 when it is not there. */
