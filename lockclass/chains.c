@@ -50,6 +50,10 @@ static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 pare
 		*index = 0;
 		return LS_CHAIN_FULL;
 	}
+	if (found) {
+		*index = found & LS_CHAIN_INDEX;
+		return LS_CHAIN_KNOWN;
+	}
 	do {
 		if (nr >= c->max) {
 			/* Known from now on, so that it stays off the slow path. */
@@ -96,7 +100,7 @@ static enum ls_chain_result below(struct ls_chains *c, const struct ls_ctx *ctx,
 		*index = ls_tagtab_find(&c->tab, key) & LS_CHAIN_INDEX;
 		if (!*index) {
 			r = add_one(c, key, parent, ctx->held[i].val, ctx->held[i].ip,
-				    LS_CHAIN_SELF | LS_CHAIN_DERIVED, index);
+				    LS_CHAIN_DERIVED, index);
 			if (r == LS_CHAIN_DEFER || r == LS_CHAIN_FULL)
 				return r;
 		}

@@ -21,14 +21,15 @@
 
 /*
  * Chain ids in the key table: index and marks. The fast path may pass only where
- * LS_CHAIN_SELF is not set.
+ * none of LS_CHAIN_SLOW is set.
  *
  * A derived chain was held, after an out-of-order release, a downgrade or an
  * acquisition that was put off, but never acquired as such: whoever does so has
- * yet to look what is new in it. It carries LS_CHAIN_SELF until then.
+ * yet to look what is new in it.
  */
 #define LS_CHAIN_SELF (1u << 23)	/* takes a class that it already holds */
 #define LS_CHAIN_DERIVED (1u << 22)
+#define LS_CHAIN_SLOW (LS_CHAIN_SELF | LS_CHAIN_DERIVED)
 #define LS_CHAIN_INDEX ((1u << 22) - 1)
 #define LS_CHAIN_LOST LS_CHAIN_INDEX	/* known, but its data found no room */
 

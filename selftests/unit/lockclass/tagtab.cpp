@@ -160,6 +160,19 @@ TEST(TagTable, ASmallTableFillsToItsLastSlot)
 	EXPECT_EQ(t.insert(ls_mix(17), 17), 17u);
 }
 
+TEST(TagTable, AnIdIsChangedOnlyFromWhatItIs)
+{
+	Table t(8);
+
+	EXPECT_FALSE(ls_tagtab_change(&t.tab, t.key_at(20, 101), 1, 2));
+	t.insert(t.key_at(20, 101), 1);
+	t.insert(t.key_at(20, 102), 5);
+	EXPECT_FALSE(ls_tagtab_change(&t.tab, t.key_at(20, 102), 1, 2));
+	EXPECT_TRUE(ls_tagtab_change(&t.tab, t.key_at(20, 102), 5, 6));
+	EXPECT_EQ(t.find(t.key_at(20, 101)), 1u);
+	EXPECT_EQ(t.find(t.key_at(20, 102)), 6u);
+}
+
 TEST(TagTable, AgreesWithAMap)
 {
 	std::mt19937_64 random(1);

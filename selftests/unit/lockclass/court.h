@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+// A judge with memory of its own that writes down what it says.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "core.h"
+
+namespace lockscope::test {
+
+// A lock as it is held or taken. The instance follows from the class unless given.
+struct Hold {
+	std::uint32_t val;
+	std::uint64_t lock;
+};
+using Holding = std::vector<Hold>;
+
+inline Hold hold(std::uint32_t id, ls_read read, std::uint64_t lock)
+{
+	return {taken(id, read), lock ? lock : 0x10000 + id * 0x100};
+}
+// Written, read (a waiting writer holds it up), read recursively.
+inline Hold W(std::uint32_t id, std::uint64_t lock = 0)
+{
+	return hold(id, LS_EXCLUSIVE, lock);
+}
+inline Hold R(std::uint32_t id, std::uint64_t lock = 0)
+{
+	return hold(id, LS_SHARED, lock);
+}
+inline Hold RR(std::uint32_t id, std::uint64_t lock = 0)
+{
+	return hold(id, LS_RECURSIVE, lock);
+}
+inline Hold Try(Hold h)
+{
+	return {h.val | LS_VAL_TRY, h.lock};
+}
+inline Hold Ctx(Hold h)
+{
+	return {h.val | LS_VAL_CTX, h.lock};
+}
+
+// The classes of a cycle in order, the smallest first.
+using Finding = std::vector<std::uint32_t>;
+using Findings = std::vector<Finding>;
+
+class Court {
+public:
+	struct Edge {
+		std::uint32_t from, to, kinds;
+		bool operator==(const Edge &) const = default;
+	};
+
+	explicit Court(std::uint32_t max_classes = 50, std::uint32_t max_edges = 2000)
+		: memory_(ls_judge_bytes(max_classes, max_edges))
+	{
+		static const ls_judge_ops ops = {alloc, edge, cycle};
+
+		ls_judge_init(&judge, memory_.get(), max_classes, max_edges, &ops, this);
+	}
+	Court(const Court &) = delete;
+
+	// A context that holds @held, oldest first, takes @next.
+	void takes(const Holding &held, Hold next)
+	{
+		const std::size_t bytes = sizeof(ls_rec_sight) + held.size() * sizeof(ls_held_rec);
+		std::unique_ptr<std::uint64_t[]> room(new std::uint64_t[bytes / 8]());
+		auto *s = reinterpret_cast<ls_rec_sight *>(room.get());
+
+		s->hdr.len = static_cast<std::uint32_t>(bytes);
+		s->hdr.type = LS_REC_SIGHT;
+		s->val = next.val;
+		s->lock = next.lock;
+		s->nr_held = static_cast<std::uint16_t>(held.size());
+		for (std::size_t i = 0; i < held.size(); i++) {
+			s->held[i].val = held[i].val;
+			s->held[i].lock = held[i].lock;
+		}
+		sight(*s);
+	}
+	void sight(const ls_rec_sight &s) { ls_judge_sight(&judge, &s, sights++); }
+
+	ls_judge judge{};
+	Findings findings;
+	std::vector<std::vector<ls_finding_edge>> reports;
+	std::vector<Edge> edges;
+	std::uint32_t sights = 0;
+	bool out_of_memory = false;
+
+private:
+	static void *alloc(void *cookie, ls_size bytes)
+	{
+		auto *self = static_cast<Court *>(cookie);
+
+		if (self->out_of_memory)
+			return nullptr;
+		self->blocks_.emplace_back(bytes);
+		return self->blocks_.back().get();
+	}
+	static void edge(void *cookie, ls_u32 from, ls_u32 to, ls_u32 kinds, ls_u32)
+	{
+		static_cast<Court *>(cookie)->edges.push_back({from, to, kinds});
+	}
+	static void cycle(void *cookie, const ls_finding_edge *edges, ls_u32 nr)
+	{
+		auto *self = static_cast<Court *>(cookie);
+		Finding classes;
+
+		for (ls_u32 i = 0; i < nr; i++)
+			classes.push_back(edges[i].from);
+		std::rotate(classes.begin(), std::min_element(classes.begin(), classes.end()),
+			    classes.end());
+		self->findings.push_back(classes);
+		self->reports.emplace_back(edges, edges + nr);
+	}
+
+	Zeroed memory_;
+	std::vector<Zeroed> blocks_;
+};
+
+} // namespace lockscope::test
