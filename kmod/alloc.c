@@ -142,6 +142,19 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	__preempt_count_sub(1);
 }
 
+/*
+ * @object was allocated before we came, by @function: its locks get the names
+ * they would have got.
+ */
+void ls_alloc_seed(const void *object, const char *function)
+{
+	unsigned long ip = ls_symbol(function);
+	u32 site = object && ip ? site_of(ip + 1) : 0;
+
+	if (site)
+		ls_addrmap_set(&ls.sites, (u64)object, site);
+}
+
 static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 {
 	if (!ptr || !READ_ONCE(ls_active))

@@ -257,6 +257,10 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 			proto.offset = at - r->start;
 			proto.key = ls_key_init(r->site, proto.offset + 1);
 			ls_copy_label(proto.label, "percpu", sizeof(proto.label));
+		} else if (r->name) {
+			proto.addr = at - r->start;
+			proto.key = ls_key_init((u64)r->name, proto.addr);
+			ls_copy_label(proto.label, r->name, sizeof(proto.label));
 		} else {
 			proto.addr = at;
 			proto.key = ls_key_address(at);
@@ -264,7 +268,10 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 		id = ls_classes_find(&ls.classes, proto.key);
 		if (!id)
 			id = add_class(&proto);
-		if (id)
+		/* What is named was there at boot and stays: the address will do. */
+		if (id && r->name)
+			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
+		else if (id)
 			ls_addrmap_set(&ls.addrs, lock, id);
 		return id;
 	}

@@ -119,6 +119,7 @@ int ls_alloc_attach(void);
 void ls_alloc_detach(void);
 void ls_alloc_forget(unsigned long start, unsigned long end);
 unsigned long ls_site_ip(u32 site);
+void ls_alloc_seed(const void *object, const char *function);
 bool ls_site_is_array(u32 site, bool new_offset);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_page(unsigned long lock);
@@ -127,6 +128,7 @@ void ls_watch_page(unsigned long lock);
 struct ls_percpu_range {
 	unsigned long start, end;	/* as offsets from a CPU's area */
 	unsigned long site;		/* allocation site, 0: a module's static area */
+	const char *name;		/* or what it is, of our own text */
 };
 const struct ls_percpu_range *ls_percpu_find(unsigned long at);
 bool ls_percpu_module_name(unsigned long at, char *name, size_t len);
@@ -135,6 +137,10 @@ void ls_percpu_exit(void);
 void ls_percpu_attach(void);
 void ls_percpu_detach(void);
 void ls_percpu_module(struct module *mod, bool coming);
+void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name);
+
+/* roots.c */
+void ls_roots_init(void);
 
 int ls_tracepoint_attach(const char *name, void *probe, void *data);
 void ls_tracepoint_detach(const char *name, void *probe, void *data);

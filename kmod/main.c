@@ -176,6 +176,7 @@ static int __init lockscope_init(void)
 	if (rc)
 		goto out_free;
 	ls_debugfs_init();
+	ls_roots_init();
 	rc = ls_context_attach();
 	rc = rc ? rc : ls_modules_init();
 	rc = rc ? rc : ls_alloc_attach();

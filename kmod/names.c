@@ -164,7 +164,10 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		name_static(name, c, s);
 		break;
 	case LS_ORIGIN_PERCPU:
-		name_percpu(name, c->addr);
+		if (c->label[0])
+			snprintf(name, LS_NAME_MAX, "percpu:%s+%#llx", c->label, c->addr);
+		else
+			name_percpu(name, c->addr);
 		break;
 	case LS_ORIGIN_INIT:
 		resolve(c->addr, s);
@@ -175,7 +178,9 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		break;
 	case LS_ORIGIN_ALLOC:
 		resolve(c->addr, s);
-		if (c->offset == 0xffff)
+		if (!strcmp(c->label, "stack"))
+			snprintf(name, LS_NAME_MAX, "stack of %s", s->name);
+		else if (c->offset == 0xffff)
 			snprintf(name, LS_NAME_MAX, "%s[] @ %s", c->label, s->name);
 		else
 			snprintf(name, LS_NAME_MAX, "%s+%#x @ %s", c->label, c->offset, s->name);

@@ -35,7 +35,8 @@ const struct ls_percpu_range *ls_percpu_find(unsigned long at)
 }
 
 /* A free place has start == end. Any context: places are claimed one by one. */
-static void new_range(unsigned long start, unsigned long size, unsigned long site)
+static void new_range(unsigned long start, unsigned long size, unsigned long site,
+		      const char *name)
 {
 	u32 i, nr = ls_load(&nr_ranges);
 
@@ -55,6 +56,7 @@ static void new_range(unsigned long start, unsigned long size, unsigned long sit
 	ls_store(&ranges[i].start, start);
 fill:
 	ls_store(&ranges[i].site, site);
+	ls_store(&ranges[i].name, name);
 	ls_store_release(&ranges[i].end, start + size);
 }
 
@@ -77,7 +79,7 @@ static void on_alloc(void *data, unsigned long call_site, bool reserved, bool is
 {
 	/* Modules' static areas come with a name, from the notifier. */
 	if (ptr && !reserved && READ_ONCE(ls_active))
-		new_range((__force unsigned long)ptr, size, call_site);
+		new_range((__force unsigned long)ptr, size, call_site, NULL);
 }
 
 static void on_free(void *data, void *base_addr, int off, void __percpu *ptr)
@@ -102,6 +104,13 @@ static void remember_symbols(struct module *mod, unsigned long start, unsigned l
 	}
 }
 
+/* @size bytes of every CPU's at @ptr were allocated before we came; @name says what they are. */
+void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name)
+{
+	if (ptr && !ls_percpu_find((__force unsigned long)ptr))
+		new_range((__force unsigned long)ptr, size, 0, name);
+}
+
 /* A module comes or goes. Its notifier's context: may sleep. */
 void ls_percpu_module(struct module *mod, bool coming)
 {
@@ -116,7 +125,7 @@ void ls_percpu_module(struct module *mod, bool coming)
 			if (symbols[i].addr >= start && symbols[i].addr < start + mod->percpu_size)
 				symbols[i].addr = 0;
 		remember_symbols(mod, start, start + mod->percpu_size);
-		new_range(start, mod->percpu_size, 0);
+		new_range(start, mod->percpu_size, 0, NULL);
 	} else {
 		old_range(start);
 	}

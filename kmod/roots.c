@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects that were there before us. Nobody saw them being allocated, but the
+ * kernel's own tables lead to the ones whose locks are taken most: so they get
+ * the identity that a later allocation of their kind would get.
+ */
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/memcontrol.h>
+#include <linux/mmzone.h>
+
+#include "lockscope.h"
+
+static void page_sets(void)
+{
+	int node, i;
+
+	for_each_online_node(node) {
+		for (i = 0; i < MAX_NR_ZONES; i++) {
+			struct zone *zone = &NODE_DATA(node)->node_zones[i];
+
+			ls_percpu_named(zone->per_cpu_pageset, sizeof(struct per_cpu_pages), "per_cpu_pages");
+		}
+	}
+}
+
+static void interrupts(void)
+{
+	struct irq_desc *(*to_desc)(unsigned int irq) = (void *)ls_symbol("irq_to_desc");
+	const char *maker = ls_symbol("alloc_desc") ? "alloc_desc" : "__irq_alloc_descs";
+	unsigned int irq;
+
+	for (irq = 0; to_desc && irq < nr_irqs; irq++)
+		ls_alloc_seed(to_desc(irq), maker);
+}
+
+static void memory_groups(void)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup **root = (struct mem_cgroup **)ls_symbol("root_mem_cgroup");
+	int node;
+
+	if (!root || !*root)
+		return;
+	for_each_online_node(node)
+		ls_alloc_seed((*root)->nodeinfo[node], "mem_cgroup_css_alloc");
+#endif
+}
+
+void ls_roots_init(void)
+{
+	page_sets();
+	interrupts();
+	memory_groups();
+}
