@@ -98,6 +98,9 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 void ls_wake_worker(void);
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 
+/* unhook.c */
+int ls_unhook_sleepers(void);
+
 /* context.c */
 int ls_context_init(u32 nr);
 void ls_context_exit(void);

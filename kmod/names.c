@@ -165,7 +165,7 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		break;
 	case LS_ORIGIN_PERCPU:
 		if (c->label[0])
-			snprintf(name, LS_NAME_MAX, "percpu:%s+%#llx", c->label, c->addr);
+			snprintf(name, LS_NAME_MAX, "percpu:%s+%#lx", c->label, (unsigned long)c->addr);
 		else
 			name_percpu(name, c->addr);
 		break;

@@ -394,11 +394,12 @@ void ls_prims_detach(void)
 			prims[i].probe = NULL;
 		}
 	}
-	/* Nobody enters any more; those preempted in a trampoline leave it ... */
+	/* Nobody enters any more; those preempted in a trampoline leave it. */
 	synchronize_rcu_tasks();
-	/* ... and those asleep in a hooked function come back. */
-	while (inflight())
-		schedule_timeout_uninterruptible(HZ / 50);
+	/* Those asleep in a hooked function need not come back through us. */
+	if (inflight() && ls_unhook_sleepers() < 0)
+		while (inflight())
+			schedule_timeout_uninterruptible(HZ / 50);
 	synchronize_rcu_tasks();
 }
 

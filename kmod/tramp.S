@@ -53,29 +53,39 @@ SYM_FUNC_END(ls_tramp_special)
 
 /*
  * The return value decides: call the body ourselves and come back here. The
- * task may sleep inside, so whoever unloads waits for ls_inflight to drain.
- * Our own return goes to the caller, past function + 5.
+ * task may sleep inside for as long as it likes, and must not keep the module
+ * loaded: so the frame looks like that of a common kernel function, four
+ * callee-saved registers below the return address (function + 5 gives its place
+ * to r13, rbp is kept for the unwinder). unhook.c leads sleepers past us when we
+ * go.
  */
 SYM_FUNC_START(ls_tramp_result)
 	incq	PER_CPU_VAR(ls_inflight)
+	movq	(%rsp), %rax
+	movq	%r13, (%rsp)
+	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=16 type=UNWIND_HINT_TYPE_CALL
+	pushq	%r12
 	pushq	%rbp
-	movq	%rsp, %rbp
-	pushq	%rdi
-	pushq	%rsi
-	movq	8(%rbp), %rax
+	pushq	%rbx
+	movq	%rdi, %rbx
+	movq	%rsi, %r12
+	movq	%rax, %r13
 	ANNOTATE_RETPOLINE_SAFE
 	call	*%rax
+SYM_INNER_LABEL(ls_tramp_result_back, SYM_L_GLOBAL)
 	pushq	%rax
-	movq	-8(%rbp), %rdi
-	movq	-16(%rbp), %r8
-	movq	16(%rbp), %rsi
-	movq	8(%rbp), %rdx
+	movq	%rbx, %rdi
+	movq	40(%rsp), %rsi
+	movq	%r13, %rdx
 	movq	%rax, %rcx
+	movq	%r12, %r8
 	call	ls_hook_result
 	popq	%rax
 	decq	PER_CPU_VAR(ls_inflight)
-	leave
-	addq	$8, %rsp
+	popq	%rbx
+	popq	%rbp
+	popq	%r12
+	popq	%r13
 	UNWIND_HINT_FUNC
 	RET
 SYM_FUNC_END(ls_tramp_result)
