@@ -70,8 +70,8 @@ Feature depth(const Finding &finding)
 		deepest = std::max(deepest, *edge.depth);
 	}
 	return {"depth", std::max(0.0, kDepth - kDepthPerCall * deepest),
-		"at most " + std::to_string(deepest) + (deepest == 1 ? " call" : " calls") +
-			" between the two acquires"};
+		deepest ? "at most " + counted(deepest, "call") + " between the two acquires" :
+			  "both acquires in one function"};
 }
 
 Feature frequency(const Finding &finding)

@@ -3,14 +3,42 @@
 
 #include "util/file.h"
 
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
 #include <cerrno>
 
 namespace lockscope {
 
+namespace {
+
+/* SQLite does not always keep the errno of what failed; then the file system
+ * itself is asked. */
+bool out_of_space(const std::string &path, int cause)
+{
+	if (cause != 0)
+		return cause == ENOSPC || cause == EFBIG || cause == EDQUOT;
+	rlimit limit{};
+	if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		return true; /* what ulimit -f forbids looks the same */
+	constexpr std::uint64_t least = 256 * 1024; /* a write-ahead log and its index */
+	struct statvfs fs{};
+	const auto slash = path.rfind('/');
+	const std::string dir = slash == path.npos ? "." : path.substr(0, slash + 1);
+	return ::statvfs(dir.c_str(), &fs) == 0 && std::uint64_t{fs.f_bavail} * fs.f_frsize < least;
+}
+
+} // namespace
+
 Error database_error(sqlite3 *db, const std::string &path)
 {
-	const int code = sqlite3_errcode(db);
+	const int code = sqlite3_errcode(db) & 0xff;
 	const int cause = sqlite3_system_errno(db);
+	if (code == SQLITE_FULL ||
+	    ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && out_of_space(path, cause)))
+		return Error{cause ? cause : ENOSPC, "cannot write " + path + ": disk full",
+			     "free some space and start again: what is stored so far is kept",
+			     Exit::Environment};
 	switch (code) {
 	case SQLITE_NOTADB:
 		return Error{0, path + " is not a LockScope store",
@@ -18,10 +46,6 @@ Error database_error(sqlite3 *db, const std::string &path)
 	case SQLITE_CORRUPT:
 		return Error{0, path + " is damaged",
 			     "record again, or take a copy made before the damage", Exit::Environment};
-	case SQLITE_FULL:
-		return Error{ENOSPC, "cannot write " + path + ": disk full",
-			     "free some space and start again: what is stored so far is kept",
-			     Exit::Environment};
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return Error{EBUSY, path + " is in use by another program",
@@ -31,12 +55,6 @@ Error database_error(sqlite3 *db, const std::string &path)
 	case SQLITE_PERM:
 		return Error{EACCES, "cannot write " + path + ": permission denied",
 			     "choose another file with -o", Exit::Environment};
-	case SQLITE_IOERR:
-		if (cause == ENOSPC || cause == EFBIG || cause == EDQUOT)
-			return Error{cause, "cannot write " + path + ": no room left for it",
-				     "free some space and start again: what is stored so far is kept",
-				     Exit::Environment};
-		break;
 	}
 	std::string what = "cannot use " + path + ": " + sqlite3_errmsg(db);
 	return cause && code == SQLITE_CANTOPEN ? os_error(cause, "cannot open " + path) :
@@ -151,15 +169,24 @@ Result<Database> Database::open(const std::string &path, Access access)
 		return database;
 	}
 
-	/* A reader of a store in WAL mode needs to create its -shm file; on a
-	 * read-only file system it can do without once no -wal is left. */
-	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
-	    sqlite3_exec(database.db_.get(), "SELECT count(*) FROM sqlite_schema", nullptr, nullptr,
-			 nullptr) == SQLITE_OK)
+	auto readable = [&] {
+		return sqlite3_exec(database.db_.get(), "SELECT count(*) FROM sqlite_schema", nullptr, nullptr,
+				    nullptr) == SQLITE_OK;
+	};
+	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK && readable())
 		return database;
-	const int code = sqlite3_errcode(database.db_.get());
-	if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY && code != SQLITE_PERM)
+	const int code = sqlite3_errcode(database.db_.get()) & 0xff;
+	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_BUSY)
 		return database_error(database.db_.get(), path);
+
+	/* A reader in WAL mode needs to create an index file beside the store. On
+	 * a full disk it can do with one in memory, as long as it is alone; on a
+	 * read-only file system without any once no -wal is left. */
+	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
+	    sqlite3_exec(database.db_.get(), "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr) ==
+		    SQLITE_OK &&
+	    readable())
+		return database;
 	std::string uri = "file:";
 	for (char c : path)
 		uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);

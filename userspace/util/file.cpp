@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <array>
@@ -44,25 +45,30 @@ std::string read_line(const std::string &path)
 
 Status write_file(const std::string &path, const std::string &data)
 {
-	const std::string part = path + ".part";
-	Fd fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+	const char *hint = "choose another place with -o";
+	/* A pipe or device is written as it is: nothing can take its place. */
+	struct stat status{};
+	const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+	const std::string target = special ? path : path + ".part";
+	Fd fd(::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
 	if (!fd.valid())
-		return os_error(errno, "cannot write " + path);
+		return os_error(errno, "cannot write " + path, hint);
 	std::size_t done = 0;
 	while (done < data.size()) {
 		ssize_t n = ::write(fd.get(), data.data() + done, data.size() - done);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			int error = errno;
-			::unlink(part.c_str());
+			const int error = errno;
+			if (!special)
+				::unlink(target.c_str());
 			return os_error(error, "cannot write " + path,
-					error == ENOSPC ? "free some space, or choose another place with -o" : "");
+					error == ENOSPC ? "free some space, or choose another place with -o" : hint);
 		}
 		done += static_cast<std::size_t>(n);
 	}
-	if (::rename(part.c_str(), path.c_str()) != 0)
-		return os_error(errno, "cannot write " + path);
+	if (!special && ::rename(target.c_str(), path.c_str()) != 0)
+		return os_error(errno, "cannot write " + path, hint);
 	return success();
 }
 

@@ -16,7 +16,7 @@ Result<std::string> read_file(const std::string &path);
 /// First line without its newline; empty when the file cannot be read.
 std::string read_line(const std::string &path);
 
-/// Write @data to @path, replacing it only once all of it is on disk.
+/// Write @data to @path. A regular file is replaced as a whole, or not at all.
 Status write_file(const std::string &path, const std::string &data);
 
 bool exists(const std::string &path);

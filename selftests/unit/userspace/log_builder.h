@@ -28,7 +28,7 @@ struct Task {
 	ls_level level = LS_TASK;
 	std::uint16_t cpu = 0;
 	/// Functions from the caller of the acquiring one outwards.
-	std::vector<std::string> stack;
+	std::vector<std::string> stack = {};
 };
 
 class LogBuilder {

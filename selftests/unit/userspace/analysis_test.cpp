@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+// From sights to findings.
+#include "support.h"
+
+#include "analysis/lockgraph.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+const std::vector<std::string> kOpen = {"foo_open", "__x64_sys_openat", "do_syscall_64"};
+const std::vector<std::string> kIoctl = {"foo_ioctl", "__x64_sys_ioctl", "do_syscall_64"};
+
+struct Sides {
+	Lock held, taken;
+};
+
+/* A log with two sides run by different tasks. */
+LogBuilder two_sides(ls_kind a_kind, ls_kind b_kind, ls_read a1, ls_read b1, ls_read b2, ls_read a2)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a", a_kind), b = log.add_class("b", b_kind);
+	log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a, .read = a1}}, {.cls = b, .read = b1});
+	log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b, .read = b2}}, {.cls = a, .read = a2});
+	return log;
+}
+
+std::size_t findings(const LogBuilder &log)
+{
+	return analyse(model_of(log)).findings.size();
+}
+
+} // namespace
+
+TEST(Findings, AbbaIsFoundOnceWithBothSides)
+{
+	const Model model = model_of(two_sides(LS_KIND_SPINLOCK, LS_KIND_MUTEX, LS_EXCLUSIVE, LS_EXCLUSIVE,
+					       LS_EXCLUSIVE, LS_EXCLUSIVE));
+	const Finding finding = only_finding(model);
+	EXPECT_EQ(finding.kind, FindingKind::LockOrderCycle);
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	EXPECT_EQ(finding.id.size(), 16u);
+	EXPECT_EQ(finding.title, "lock order: a -> b -> a (lock_it)");
+	ASSERT_EQ(finding.edges.size(), 2u);
+	EXPECT_EQ(finding.edges[0].kind, LS_DEP_EN);
+	EXPECT_TRUE(finding.filters.empty());
+}
+
+TEST(Findings, SameOrderIsSilent)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b");
+	log.acquire({.pid = 1}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 2}, {{.cls = a}}, {.cls = b});
+	EXPECT_EQ(findings(log), 0u);
+}
+
+TEST(Findings, RecursiveReadersAreSilent)
+{
+	EXPECT_EQ(findings(two_sides(LS_KIND_RWLOCK, LS_KIND_RWLOCK, LS_RECURSIVE, LS_RECURSIVE, LS_RECURSIVE,
+				     LS_RECURSIVE)),
+		  0u);
+	EXPECT_EQ(findings(two_sides(LS_KIND_SPINLOCK, LS_KIND_RWLOCK, LS_EXCLUSIVE, LS_RECURSIVE, LS_RECURSIVE,
+				     LS_EXCLUSIVE)),
+		  0u);
+}
+
+TEST(Findings, ReadersThatAWriterBlocksAreFound)
+{
+	EXPECT_EQ(findings(two_sides(LS_KIND_RWSEM, LS_KIND_MUTEX, LS_SHARED, LS_EXCLUSIVE, LS_EXCLUSIVE, LS_SHARED)), 1u);
+	EXPECT_EQ(findings(two_sides(LS_KIND_RWLOCK, LS_KIND_SPINLOCK, LS_RECURSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE,
+				     LS_EXCLUSIVE)),
+		  1u);
+}
+
+TEST(Findings, TryingNeverWaits)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b");
+	log.acquire({.pid = 1}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 2}, {{.cls = b}}, {.cls = a, .try_lock = true});
+	EXPECT_EQ(findings(log), 0u);
+	/* But a lock taken by trying is held like any other. */
+	log.acquire({.pid = 3}, {{.cls = b, .try_lock = true}}, {.cls = a});
+	EXPECT_EQ(findings(log), 1u);
+}
+
+TEST(Findings, LongCyclesWithTheirEdgesInOrder)
+{
+	LogBuilder log;
+	std::vector<std::uint32_t> locks;
+	for (const char *name : {"a", "b", "c", "d"})
+		locks.push_back(log.add_class(name));
+	for (std::uint32_t i = 0; i < 4; i++)
+		log.acquire({.pid = i + 1}, {{.cls = locks[i]}}, {.cls = locks[(i + 1) % 4]});
+	const Model model = model_of(log);
+	const Finding finding = only_finding(model);
+	ASSERT_EQ(finding.classes.size(), 4u);
+	for (std::size_t i = 0; i < 4; i++) {
+		EXPECT_EQ(finding.edges[i].from, finding.classes[i]);
+		EXPECT_EQ(finding.edges[i].to, finding.classes[(i + 1) % 4]);
+	}
+}
+
+TEST(Findings, NestingWithinAClassIsNoCycle)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a");
+	log.acquire({.pid = 1}, {{.cls = a, .address = 0x10}}, {.cls = a, .address = 0x20});
+	EXPECT_EQ(findings(log), 0u);
+}
+
+TEST(Findings, BothInstanceOrdersAreARecursiveLock)
+{
+	LogBuilder log;
+	const auto a = log.add_class("node_lock");
+	const auto first = log.acquire({.pid = 1, .stack = {"up"}}, {{.cls = a, .address = 0x10, .function = "up"}},
+				       {.cls = a, .address = 0x20, .function = "up"});
+	const auto second = log.acquire({.pid = 2, .stack = {"down"}},
+					{{.cls = a, .address = 0x20, .function = "down"}},
+					{.cls = a, .address = 0x10, .function = "down"});
+	log.inversion(a, false, first, second);
+	log.inversion(a, false, first, second);
+	const Model model = model_of(log);
+	const Finding finding = only_finding(model);
+	EXPECT_EQ(finding.kind, FindingKind::RecursiveLock);
+	EXPECT_EQ(finding.title, "recursive lock: two node_lock taken in both orders (up vs down)");
+	EXPECT_EQ(finding.edges.size(), 2u);
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+}
+
+TEST(Findings, OneInstanceTwiceIsAnErrorEvenWithOneTask)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a");
+	const auto sight = log.acquire({.pid = 1, .flags = LS_TASK_KTHREAD}, {{.cls = a}}, {.cls = a});
+	log.inversion(a, true, sight, sight);
+	const Model model = model_of(log);
+	const Finding finding = only_finding(model);
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(finding.edges.size(), 1u);
+	EXPECT_FALSE(finding.hidden());
+}
+
+TEST(Findings, InversionWhoseSightsAreGoneIsLeftOut)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a");
+	log.inversion(a, false, 100, 200);
+	EXPECT_EQ(findings(log), 0u);
+}
+
+TEST(Findings, OneTaskAloneIsOnlyPossible)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b");
+	log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 1, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
+	EXPECT_EQ(only_finding(model_of(log)).confidence, Confidence::Possible);
+}
+
+TEST(Findings, ATaskAndTheTimerThatInterruptsItAreTwoContexts)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b");
+	log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 1, .level = LS_SOFTIRQ, .stack = {"tick", "call_timer_fn"}}, {{.cls = b}}, {.cls = a});
+	EXPECT_EQ(only_finding(model_of(log)).confidence, Confidence::Observed);
+}
+
+TEST(Identity, SameAcrossBootsIdsAndCycleStart)
+{
+	auto log = [](bool reversed) {
+		LogBuilder out(reversed ? 2 : 1);
+		if (reversed)
+			out.add_class("other");
+		const auto first = out.add_class(reversed ? "b" : "a"), second = out.add_class(reversed ? "a" : "b");
+		out.acquire({.pid = 1}, {{.cls = first}}, {.cls = second});
+		out.acquire({.pid = 2}, {{.cls = second}}, {.cls = first});
+		return out;
+	};
+	EXPECT_EQ(only_finding(model_of(log(false))).id, only_finding(model_of(log(true))).id);
+	EXPECT_EQ(only_finding(model_of(log(false))).title, only_finding(model_of(log(true))).title);
+}
+
+TEST(Identity, FieldsOutliveALayout)
+{
+	LockClass before, after;
+	before.name = "cache+0x10 struct foo.lock";
+	after.name = "cache+0x18 struct foo.lock";
+	before.stable = after.stable = "cache struct foo.lock";
+	Model one, two;
+	const auto a = one.intern(before), b = two.intern(after);
+	EXPECT_EQ(finding_id(one, FindingKind::RecursiveLock, {a}), finding_id(two, FindingKind::RecursiveLock, {b}));
+	EXPECT_NE(finding_id(one, FindingKind::RecursiveLock, {a}), finding_id(one, FindingKind::LockOrderCycle, {a}));
+}
+
+TEST(Identity, ShortNames)
+{
+	auto short_of = [](const char *name, ls_origin origin) {
+		LockClass cls;
+		cls.name = name;
+		cls.origin = origin;
+		return short_name(cls);
+	};
+	EXPECT_EQ(short_of("ext4:foo_lock", LS_ORIGIN_STATIC), "foo_lock");
+	EXPECT_EQ(short_of("&sb->s_umount @ alloc_super", LS_ORIGIN_INIT), "&sb->s_umount");
+	EXPECT_EQ(short_of("ext4_inode_cache+0x1a8 struct ext4_inode_info.i_data_sem", LS_ORIGIN_SLAB),
+		  "ext4_inode_info.i_data_sem");
+	EXPECT_EQ(short_of("kmalloc-64+0x8 @ foo_alloc", LS_ORIGIN_ALLOC), "kmalloc-64+0x8 @ foo_alloc");
+}
+
+TEST(Stacks, FirstAcquireIsFoundInTheStackOfTheSecond)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b");
+	log.acquire({.pid = 1, .stack = {"middle", "outer", "__x64_sys_read"}}, {{.cls = a, .function = "outer"}},
+		    {.cls = b, .function = "inner"});
+	log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
+	const Model model = model_of(log);
+	const Finding finding = only_finding(model);
+	const auto &edge = finding.edges[0];
+	EXPECT_EQ(edge.depth, 2u);
+	ASSERT_EQ(edge.from_stack.size(), 2u);
+	EXPECT_EQ(model[edge.from_stack[0]].function, "outer");
+	EXPECT_EQ(model[edge.from_stack[0]].offset, 16u);
+	EXPECT_EQ(model[edge.from_stack[1]].function, "__x64_sys_read");
+}
+
+TEST(Stacks, AReturnedFunctionIsFoundInAnotherSight)
+{
+	LogBuilder log;
+	const auto x = log.add_class("x"), a = log.add_class("a"), b = log.add_class("b");
+	/* The helper that takes `a` has returned when `b` is taken. */
+	log.acquire({.pid = 1, .stack = {"caller"}}, {{.cls = x}}, {.cls = a, .function = "helper"});
+	ls_rec_stack unused{};
+	(void)unused;
+	log.acquire({.pid = 1, .stack = {"caller"}}, {{.cls = a, .function = "helper"}}, {.cls = b, .function = "late"});
+	log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
+	const Model model = model_of(log);
+	const Finding finding = only_finding(model);
+	EXPECT_EQ(model[finding.edges[0].from_stack[0]].function, "helper");
+}
+
+TEST(Chains, CountAcquisitionsUnderALock)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b"), c = log.add_class("c");
+	log.acquire({.pid = 1}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 2}, {{.cls = b}}, {.cls = a});
+	log.acquire_again({.pid = 1}, {{.cls = a}}, {.cls = b}, 999);
+	log.acquire_again({.pid = 1}, {{.cls = a}, {.cls = c}}, {.cls = b}, 500);
+	const Finding finding = only_finding(model_of(log));
+	EXPECT_EQ(finding.edges[0].count, 1500u);
+	EXPECT_EQ(finding.edges[1].count, 1u);
+}
+
+TEST(SelfCheck, AKernelFindingThatCannotBeRebuiltIsSaid)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b");
+	log.finding({a, b});
+	auto analysis = analyse(model_of(log));
+	ASSERT_EQ(analysis.self_check.size(), 1u);
+	EXPECT_NE(analysis.self_check[0].find("cannot be rebuilt"), std::string::npos);
+}
+
+TEST(SelfCheck, AFindingTheKernelMissedIsSaid)
+{
+	LogBuilder log = two_sides(LS_KIND_MUTEX, LS_KIND_MUTEX, LS_EXCLUSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE);
+	EXPECT_EQ(analyse(model_of(log)).self_check.size(), 1u);
+	log.finding({1, 2});
+	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+// Several boots: one graph, classes united by name.
+#include "support.h"
+
+#include "store/merge.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+/* One side of an ABBA; ids of the classes differ from boot to boot. */
+LogBuilder side(bool reversed, std::uint64_t instance)
+{
+	LogBuilder log(instance);
+	if (reversed)
+		log.add_class("unrelated");
+	const auto a = log.add_class("a_lock"), b = log.add_class("b_mutex", LS_KIND_MUTEX);
+	if (reversed)
+		log.acquire({.pid = 2, .comm = "two"}, {{.cls = b}}, {.cls = a});
+	else
+		log.acquire({.pid = 1, .comm = "one"}, {{.cls = a}}, {.cls = b});
+	return log;
+}
+
+class MergeTest : public testing::Test {
+protected:
+	MergeTest()
+	{
+		EXPECT_TRUE(record_image(side(false, 1).image(), dir / "1.db", "boot-1").ok());
+		EXPECT_TRUE(record_image(side(true, 2).image(), dir / "2.db", "boot-2").ok());
+	}
+	Model load(const std::string &file)
+	{
+		auto model = load_stores({file});
+		EXPECT_TRUE(model.ok()) << (model ? "" : model.error().what);
+		return model ? *model : Model{};
+	}
+	TempDir dir;
+};
+
+} // namespace
+
+TEST_F(MergeTest, OneBootAloneShowsNothing)
+{
+	EXPECT_TRUE(analyse(load(dir / "1.db")).findings.empty());
+	EXPECT_TRUE(analyse(load(dir / "2.db")).findings.empty());
+}
+
+TEST_F(MergeTest, BothTogetherShowThePossibleCycle)
+{
+	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "2.db"}, dir / "all.db").ok());
+	const Model merged = load(dir / "all.db");
+	const Finding finding = only_finding(merged);
+	EXPECT_EQ(finding.confidence, Confidence::Possible);
+	EXPECT_EQ(merged.runs.size(), 2u);
+	EXPECT_EQ(merged.classes.size(), 3u);
+
+	/* The same without a merged file. */
+	auto both = load_stores({dir / "2.db", dir / "1.db"});
+	ASSERT_TRUE(both.ok());
+	EXPECT_EQ(only_finding(*both).id, finding.id);
+}
+
+TEST_F(MergeTest, EqualNamesOfDifferentKindsStayApart)
+{
+	LogBuilder log(3);
+	const auto b = log.add_class("b_mutex", LS_KIND_RWSEM), a = log.add_class("a_lock");
+	log.acquire({.pid = 3}, {{.cls = b}}, {.cls = a});
+	ASSERT_TRUE(record_image(log.image(), dir / "3.db", "boot-3").ok());
+	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "3.db"}, dir / "all.db").ok());
+	EXPECT_TRUE(analyse(load(dir / "all.db")).findings.empty());
+}
+
+TEST_F(MergeTest, MergingTwiceChangesNothing)
+{
+	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "2.db"}, dir / "all.db").ok());
+	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "all.db"}, dir / "more.db").ok());
+	ASSERT_TRUE(merge_stores({dir / "2.db"}, dir / "more.db").ok());
+	EXPECT_EQ(load(dir / "more.db").runs.size(), 2u);
+	EXPECT_EQ(load(dir / "more.db").sights.size(), 2u);
+}
+
+TEST_F(MergeTest, TheLongerRecordingOfARunWins)
+{
+	LogBuilder longer = side(false, 1);
+	const auto c = longer.add_class("c_lock");
+	longer.acquire({}, {{.cls = 1}}, {.cls = c});
+	ASSERT_TRUE(record_image(longer.image(), dir / "longer.db", "boot-1").ok());
+	ASSERT_TRUE(merge_stores({dir / "longer.db", dir / "1.db"}, dir / "x.db").ok());
+	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "longer.db"}, dir / "y.db").ok());
+	EXPECT_EQ(load(dir / "x.db").sights.size(), 2u);
+	EXPECT_EQ(load(dir / "y.db").sights.size(), 2u);
+	EXPECT_EQ(load(dir / "y.db").runs.size(), 1u);
+}
+
+TEST_F(MergeTest, BadInputsAreRefusedBeforeAnythingIsWritten)
+{
+	spill(dir / "bad.db", "nonsense");
+	EXPECT_FALSE(merge_stores({dir / "1.db", dir / "bad.db"}, dir / "out.db").ok());
+	EXPECT_FALSE(merge_stores({dir / "1.db", dir / "missing.db"}, dir / "out.db").ok());
+	auto itself = merge_stores({dir / "1.db"}, dir / "1.db");
+	ASSERT_FALSE(itself.ok());
+	EXPECT_EQ(itself.error().exit, Exit::Usage);
+	EXPECT_EQ(load(dir / "1.db").runs.size(), 1u);
+	EXPECT_TRUE(slurp(dir / "out.db").empty());
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+// Reports, text against golden files. UPDATE_GOLDEN=1 in the environment
+// writes them anew.
+#include "support.h"
+
+#include "report/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+/* One error, one warning, one hidden finding, a loss and an absent primitive. */
+LogBuilder sample()
+{
+	LogBuilder log;
+	const auto foo = log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
+	const auto bar = log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
+	const auto x = log.add_class("cache+0x8", LS_KIND_RWSEM, LS_ORIGIN_SLAB, 8, 64);
+	const auto gate = log.add_class("gate_lock", LS_KIND_MUTEX);
+	log.acquire({.pid = 116, .comm = "dmsetup", .stack = {"bar_get", "foo_open", "do_dentry_open", "__x64_sys_openat",
+							      "do_syscall_64", "entry_SYSCALL_64_after_hwframe"}},
+		    {{.cls = foo, .function = "foo_open"}}, {.cls = bar, .function = "bar_lock_device"});
+	log.acquire({.pid = 9, .comm = "kworker/0:1", .flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
+		     .stack = {"bar_work", "process_one_work", "worker_thread", "kthread", "ret_from_fork"}},
+		    {{.cls = bar, .function = "bar_work"}}, {.cls = foo, .function = "foo_notify"});
+	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_read"}}, {{.cls = x, .read = LS_SHARED}},
+		    {.cls = foo});
+	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_write"}}, {{.cls = foo}}, {.cls = x});
+	log.acquire({.pid = 6, .stack = {"f", "__x64_sys_read"}}, {{.cls = gate}, {.cls = x}}, {.cls = bar});
+	log.acquire({.pid = 7, .stack = {"f", "__x64_sys_write"}}, {{.cls = gate}, {.cls = bar}}, {.cls = x});
+	log.info().losses[LS_LOSS_STACKS] = 12;
+	ls_prim_info absent{};
+	std::snprintf(absent.function, sizeof(absent.function), "ww_mutex_lock");
+	absent.kind = LS_KIND_WW_MUTEX;
+	log.prims().push_back(absent);
+	return log;
+}
+
+void expect_golden(const std::string &name, const std::string &text)
+{
+	const std::string path = std::string(GOLDEN_DIR) + "/" + name;
+	if (std::getenv("UPDATE_GOLDEN"))
+		spill(path, text);
+	EXPECT_EQ(slurp(path), text) << "UPDATE_GOLDEN=1 accepts the change";
+}
+
+struct Report {
+	Model model = model_of(sample());
+	Analysis analysis = analyse(model);
+};
+
+} // namespace
+
+TEST(TextReport, Golden)
+{
+	Report r;
+	expect_golden("report.txt", text_report(r.model, r.analysis, {}, {80, false}));
+}
+
+TEST(TextReport, GoldenWithHiddenOnes)
+{
+	Report r;
+	ReportOptions all;
+	all.all = true;
+	expect_golden("report-all.txt", text_report(r.model, r.analysis, all, {120, false}));
+}
+
+TEST(TextReport, GoldenOfOneFinding)
+{
+	Report r;
+	expect_golden("show.txt", text_finding(r.model, r.analysis.findings.at(0), {80, false}));
+}
+
+TEST(TextReport, FollowsTheWidth)
+{
+	Report r;
+	for (std::size_t width : {60u, 80u, 132u}) {
+		const std::string text = text_report(r.model, r.analysis, {}, {width, false});
+		std::size_t at = 0, longest = 0;
+		while (at < text.size()) {
+			const auto end = text.find('\n', at);
+			longest = std::max(longest, end - at);
+			at = end + 1;
+		}
+		EXPECT_LE(longest, width);
+		EXPECT_GT(longest, width - 12);
+	}
+}
+
+TEST(TextReport, ColourOnlyWhereWanted)
+{
+	Report r;
+	EXPECT_EQ(text_report(r.model, r.analysis, {}, {80, false}).find('\033'), std::string::npos);
+	EXPECT_NE(text_report(r.model, r.analysis, {}, {80, true}).find('\033'), std::string::npos);
+}
+
+TEST(TextReport, SaysWhatIsMissing)
+{
+	Report r;
+	const std::string text = text_report(r.model, r.analysis, {}, {80, false});
+	EXPECT_NE(text.find("lost_stacks 12"), std::string::npos);
+	EXPECT_NE(text.find("ww_mutex_lock"), std::string::npos);
+	EXPECT_NE(text.find("percpu-rwsem"), std::string::npos);
+}
+
+TEST(Selection, LimitConfidenceAndHidden)
+{
+	Report r;
+	ReportOptions options;
+	const auto visible = select_findings(r.analysis, options).size();
+	options.all = true;
+	const auto all = select_findings(r.analysis, options).size();
+	EXPECT_GT(all, visible);
+	options.limit = 1;
+	EXPECT_EQ(select_findings(r.analysis, options).size(), 1u);
+	options.limit = 0;
+	options.min_confidence = Confidence::Observed;
+	EXPECT_LT(select_findings(r.analysis, options).size(), all);
+	options.min_confidence = Confidence::Confirmed;
+	EXPECT_TRUE(select_findings(r.analysis, options).empty());
+}
+
+TEST(JsonReport, HasWhatTheContractNames)
+{
+	Report r;
+	ReportOptions all;
+	all.all = true;
+	const auto json = nlohmann::json::parse(json_report(r.model, r.analysis, all));
+	EXPECT_EQ(json["schema"], "lockscope-report/1");
+	EXPECT_EQ(json["kernel"]["release"], "6.1.0-test-amd64");
+	EXPECT_EQ(json["backend"], "kmod");
+	EXPECT_EQ(json["runs"], 1);
+	EXPECT_EQ(json["losses"]["stacks"], 12);
+	for (const char *loss : {"records", "stacks", "chains", "classes", "held_overflow", "recursion", "accesses"})
+		EXPECT_TRUE(json["losses"].contains(loss)) << loss;
+	for (const char *figure : {"classes", "edges", "chains", "acquisitions", "accesses", "contexts"})
+		EXPECT_TRUE(json["coverage"].contains(figure)) << figure;
+	ASSERT_FALSE(json["findings"].empty());
+	std::size_t rank = 0;
+	for (const auto &finding : json["findings"]) {
+		EXPECT_EQ(finding["rank"], ++rank);
+		EXPECT_EQ(finding["id"].get<std::string>().size(), 16u);
+		EXPECT_EQ(finding["kind"], "lock-order-cycle");
+		EXPECT_FALSE(finding["features"].empty());
+		ASSERT_EQ(finding["edges"].size(), finding["classes"].size());
+		for (const auto &edge : finding["edges"]) {
+			EXPECT_LT(edge["from"].get<std::size_t>(), finding["classes"].size());
+			EXPECT_LT(edge["to"].get<std::size_t>(), finding["classes"].size());
+			for (const char *stack : {"from_stack", "to_stack"}) {
+				ASSERT_FALSE(edge[stack].empty());
+				for (const char *key : {"function", "offset", "module", "file", "line", "inlined"})
+					EXPECT_TRUE(edge[stack][0].contains(key)) << key;
+			}
+			EXPECT_FALSE(edge["held"].empty());
+			EXPECT_EQ(edge["context"], "task");
+		}
+		EXPECT_EQ(finding["severity"] == "note",
+			  std::any_of(finding["filters"].begin(), finding["filters"].end(),
+				      [](const auto &f) { return f["hidden"] == true; }));
+	}
+	EXPECT_EQ(json["findings"][0]["classes"][0]["origin"], "init");
+	EXPECT_EQ(json["findings"][0]["edges"][1]["task"], "dmsetup-116");
+}
+
+TEST(JsonReport, NamesThatAreNotUtf8DoNotBreakIt)
+{
+	LogBuilder log;
+	const auto a = log.add_class("bad\xff\xfename"), b = log.add_class("b");
+	log.acquire({.pid = 1}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 2}, {{.cls = b}}, {.cls = a});
+	const Model model = model_of(log);
+	EXPECT_FALSE(nlohmann::json::parse(json_report(model, analyse(model), {}), nullptr, false).is_discarded());
+}

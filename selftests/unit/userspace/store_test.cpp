@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+// Stores that are not what they should be, and stores that cannot grow.
+#include "support.h"
+
+#include "store/rows.h"
+#include "store/schema.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+LogBuilder abba(int pairs = 1)
+{
+	LogBuilder log;
+	for (int i = 0; i < pairs; i++) {
+		const auto a = log.add_class("a" + std::to_string(i)), b = log.add_class("b" + std::to_string(i));
+		log.acquire({.pid = 1}, {{.cls = a}}, {.cls = b});
+		log.acquire({.pid = 2}, {{.cls = b}}, {.cls = a});
+	}
+	return log;
+}
+
+class StoreTest : public testing::Test {
+protected:
+	void record(const LogBuilder &log)
+	{
+		auto recorded = record_image(log.image(), file);
+		ASSERT_TRUE(recorded.ok()) << recorded.error().what;
+	}
+
+	/* Clear error, exit 3, a hint, the file's name. */
+	void expect_refused(const char *words)
+	{
+		Model model;
+		auto loaded = load_store(file, model);
+		ASSERT_FALSE(loaded.ok());
+		EXPECT_NE(loaded.error().what.find(words), std::string::npos) << loaded.error().what;
+		EXPECT_NE(loaded.error().what.find("store.db"), std::string::npos) << loaded.error().what;
+		EXPECT_EQ(loaded.error().what.find('\n'), std::string::npos);
+		EXPECT_FALSE(loaded.error().hint.empty());
+		EXPECT_EQ(loaded.error().exit, Exit::Environment);
+	}
+
+	void sql(const std::string &text)
+	{
+		auto db = Database::open(file, Access::Write);
+		ASSERT_TRUE(db.ok());
+		auto done = db->exec(text);
+		ASSERT_TRUE(done.ok()) << done.error().what;
+	}
+
+	TempDir dir;
+	std::string file = dir / "store.db";
+};
+
+} // namespace
+
+TEST_F(StoreTest, ReadsBackWhatWasRecorded)
+{
+	record(abba());
+	Model model;
+	ASSERT_TRUE(load_store(file, model).ok());
+	EXPECT_EQ(model.classes.size(), 2u);
+	EXPECT_EQ(model.sights.size(), 2u);
+	EXPECT_EQ(model.runs.size(), 1u);
+	EXPECT_EQ(model.runs[0].release, "6.1.0-test-amd64");
+	EXPECT_EQ(model.counter("acquisitions"), 2u);
+}
+
+TEST_F(StoreTest, MissingFile)
+{
+	expect_refused("No such file");
+}
+
+TEST_F(StoreTest, EmptyFile)
+{
+	spill(file, "");
+	expect_refused("not a LockScope store");
+}
+
+TEST_F(StoreTest, ForeignText)
+{
+	spill(file, std::string(5000, 'x'));
+	expect_refused("not a LockScope store");
+}
+
+TEST_F(StoreTest, ForeignDatabase)
+{
+	sql("CREATE TABLE notes(text)");
+	expect_refused("not a LockScope store");
+	/* Nor is it taken over by a recorder. */
+	auto writer = StoreWriter::open(file);
+	ASSERT_FALSE(writer.ok());
+	EXPECT_NE(writer.error().what.find("not a LockScope store"), std::string::npos);
+}
+
+TEST_F(StoreTest, NewerSchema)
+{
+	record(abba());
+	sql("PRAGMA user_version = 99");
+	expect_refused("schema version 99");
+	auto writer = StoreWriter::open(file);
+	ASSERT_FALSE(writer.ok());
+	EXPECT_NE(writer.error().what.find("schema version 99"), std::string::npos);
+}
+
+TEST_F(StoreTest, Truncated)
+{
+	record(abba(50));
+	const auto size = std::filesystem::file_size(file);
+	std::filesystem::resize_file(file, size / 2);
+	expect_refused("damaged");
+}
+
+TEST_F(StoreTest, DamagedPages)
+{
+	record(abba(50));
+	std::string bytes = slurp(file);
+	for (std::size_t i = 4096; i + 4096 < bytes.size(); i += 4096)
+		for (std::size_t j = 0; j < 64; j++)
+			bytes[i + j] = static_cast<char>(0xa5 ^ j);
+	spill(file, bytes);
+	expect_refused("damaged");
+}
+
+TEST_F(StoreTest, RowsThatMakeNoSense)
+{
+	for (const char *spoil :
+	     {"UPDATE class SET kind = 99", "UPDATE class SET origin = 99", "UPDATE stack SET frames = x'00'",
+	      "UPDATE sight SET held = x'0011'", "UPDATE chain SET parent = id",
+	      "UPDATE kernel_finding SET edges = x'0011'", "UPDATE primitive SET state = 77"}) {
+		std::filesystem::remove(file);
+		LogBuilder log = abba();
+		log.finding({1, 2});
+		log.prims().push_back({});
+		record(log);
+		sql(spoil);
+		SCOPED_TRACE(spoil);
+		expect_refused("makes no sense");
+	}
+}
+
+TEST_F(StoreTest, DanglingReferencesAreNotFollowed)
+{
+	record(abba());
+	sql("DELETE FROM class; DELETE FROM code; DELETE FROM stack");
+	Model model;
+	ASSERT_TRUE(load_store(file, model).ok());
+	EXPECT_TRUE(analyse(model).findings.empty());
+}
+
+TEST_F(StoreTest, OneWriterAtATime)
+{
+	auto first = StoreWriter::open(file);
+	ASSERT_TRUE(first.ok());
+	auto second = StoreWriter::open(file);
+	ASSERT_FALSE(second.ok());
+	EXPECT_NE(second.error().what.find("another recorder"), std::string::npos);
+	EXPECT_FALSE(second.error().hint.empty());
+}
+
+TEST_F(StoreTest, ReadableWhileBeingWritten)
+{
+	record(abba());
+	auto writer = StoreWriter::open(file);
+	ASSERT_TRUE(writer.ok());
+	ASSERT_TRUE(writer->begin().ok());
+	Model model;
+	EXPECT_TRUE(load_store(file, model).ok());
+	EXPECT_EQ(model.sights.size(), 2u);
+	writer->rollback();
+}
+
+TEST_F(StoreTest, ReadableInAReadOnlyFolder)
+{
+	record(abba());
+	std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+	std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+	Model model;
+	auto loaded = load_store(file, model);
+	std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_all);
+	ASSERT_TRUE(loaded.ok()) << loaded.error().what;
+	EXPECT_EQ(model.sights.size(), 2u);
+}
+
+TEST_F(StoreTest, FullDiskIsAnErrorAndTheStoreStaysValid)
+{
+	record(abba(5));
+	rlimit before{};
+	::getrlimit(RLIMIT_FSIZE, &before);
+	std::signal(SIGXFSZ, SIG_IGN);
+	rlimit small{256 * 1024, before.rlim_max};
+	::setrlimit(RLIMIT_FSIZE, &small);
+	LogBuilder more(2);
+	for (int i = 0; i < 3000; i++) {
+		const auto a = more.add_class("more-a" + std::to_string(i)), b = more.add_class("more-b" + std::to_string(i));
+		more.acquire({}, {{.cls = a}}, {.cls = b});
+	}
+	auto recorded = record_image(more.image(), file, "boot-2");
+	::setrlimit(RLIMIT_FSIZE, &before);
+	ASSERT_FALSE(recorded.ok());
+	EXPECT_NE(recorded.error().what.find("disk full"), std::string::npos) << recorded.error().what;
+	EXPECT_FALSE(recorded.error().hint.empty());
+
+	Model model;
+	auto loaded = load_store(file, model);
+	ASSERT_TRUE(loaded.ok()) << loaded.error().what;
+	EXPECT_GE(model.classes.size(), 10u);
+
+	/* With room again, the same run goes on and is complete. */
+	auto again = record_image(more.image(), file, "boot-2");
+	ASSERT_TRUE(again.ok()) << again.error().what;
+	Model complete;
+	ASSERT_TRUE(load_store(file, complete).ok());
+	EXPECT_EQ(complete.classes.size(), 10u + 6000u);
+}
+
+TEST(Rows, PackedColumnsAreCheckedForSize)
+{
+	const std::vector<HeldRow> held = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+	auto back = unpack_held(pack(held));
+	ASSERT_TRUE(back);
+	EXPECT_EQ((*back)[1].object, 8u);
+	EXPECT_FALSE(unpack_held(std::string(23, 'x')));
+	EXPECT_FALSE(unpack_held(std::string(24 * (LS_MAX_DEPTH + 1), 'x')));
+	EXPECT_FALSE(unpack_words(std::string(5, 'x'), 10));
+	EXPECT_FALSE(unpack_words(std::string(44, 'x'), 10));
+}
+
+TEST(Rows, DamagedLinesGiveNone)
+{
+	const std::vector<SourceLine> lines = {{"f", "a.c", 3, true}, {"g", "b.c", 4, false}};
+	EXPECT_EQ(decode_lines(encode_lines(lines)), lines);
+	for (const char *text : {"", "{", "{}", "[1]", "[[1,2,3,4]]", "[[\"f\",\"a.c\",-1,true]]"})
+		EXPECT_TRUE(decode_lines(text).empty()) << text;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "support.h"
+
+#include "report/printer.h"
+#include "util/file.h"
+#include "util/terminal.h"
+#include "util/text.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+TEST(Text, HexRoundTrip)
+{
+	EXPECT_EQ(hex64(0x0123456789abcdefu), "0123456789abcdef");
+	EXPECT_EQ(parse_hex64("0123456789abcdef"), 0x0123456789abcdefu);
+	EXPECT_EQ(parse_hex64("12345678901234567"), 0u);
+	EXPECT_EQ(parse_hex64("xyz"), 0u);
+	EXPECT_EQ(parse_hex64(""), 0u);
+	EXPECT_EQ(to_hex(std::string("\x00\xff", 2)), "00ff");
+}
+
+/* Identifiers people have written down depend on it. */
+TEST(Text, StableHashNeverChanges)
+{
+	EXPECT_EQ(hex64(stable_hash("")), "ecba3df2c3383c52");
+	EXPECT_EQ(hex64(stable_hash("lock")), hex64(stable_hash("lock")));
+	EXPECT_NE(stable_hash("ab"), stable_hash("ba"));
+}
+
+/* Test vector of the paper's appendix A, for the 8-byte message 00..07. */
+TEST(Text, KeyedHashIsSipHash)
+{
+	EXPECT_EQ(keyed_hash({0x0706050403020100u, 0x0f0e0d0c0b0a0908u}, 0x0706050403020100u),
+		  0x93f5f5799a932462u);
+	EXPECT_NE(random_key(), random_key());
+}
+
+TEST(Text, WordsForCounts)
+{
+	EXPECT_EQ(with_commas(0), "0");
+	EXPECT_EQ(with_commas(999), "999");
+	EXPECT_EQ(with_commas(1234567), "1,234,567");
+	EXPECT_EQ(counted(1, "class"), "1 class");
+	EXPECT_EQ(counted(2, "class"), "2 classes");
+	EXPECT_EQ(counted(2, "edge"), "2 edges");
+}
+
+TEST(File, BuildIdFromNotes)
+{
+	std::string notes(16 + 4, '\0');
+	const std::uint32_t header[3] = {4, 4, 3};
+	std::memcpy(notes.data(), header, sizeof(header));
+	std::memcpy(notes.data() + 12, "GNU", 4);
+	std::memcpy(notes.data() + 16, "\x12\x34\xab\xcd", 4);
+	EXPECT_EQ(build_id_from_notes(notes), "1234abcd");
+	for (std::size_t n = 0; n < notes.size(); n++)
+		EXPECT_EQ(build_id_from_notes(notes.substr(0, n)), "");
+	/* Sizes that would overflow when rounded up. */
+	std::memset(notes.data(), 0xff, 8);
+	EXPECT_EQ(build_id_from_notes(notes), "");
+}
+
+TEST(File, WriteReplacesAsAWhole)
+{
+	TempDir dir;
+	ASSERT_TRUE(write_file(dir / "a", "one").ok());
+	ASSERT_TRUE(write_file(dir / "a", "two").ok());
+	EXPECT_EQ(slurp(dir / "a"), "two");
+	auto failed = write_file(dir / "no/such/folder", "x");
+	ASSERT_FALSE(failed.ok());
+	EXPECT_EQ(failed.error().exit, Exit::Environment);
+	EXPECT_TRUE(write_file("/dev/null", "x").ok());
+	EXPECT_FALSE(write_file("/dev/full", "x").ok());
+}
+
+TEST(Terminal, ColumnsAndColour)
+{
+	::setenv("COLUMNS", "123", 1);
+	EXPECT_EQ(terminal_width(-1), 123u);
+	::setenv("COLUMNS", "3", 1);
+	EXPECT_EQ(terminal_width(-1), 40u);
+	::setenv("COLUMNS", "junk", 1);
+	EXPECT_EQ(terminal_width(-1), 80u);
+	::unsetenv("COLUMNS");
+	EXPECT_TRUE(use_color(ColorMode::Always, -1));
+	EXPECT_FALSE(use_color(ColorMode::Never, -1));
+	EXPECT_FALSE(use_color(ColorMode::Auto, -1));
+	EXPECT_EQ(parse_color_mode("sometimes"), std::nullopt);
+}
+
+TEST(Printer, WrapsAtSpacesAndNeverBreaksWords)
+{
+	Printer out({20, false});
+	out.wrap(2, "one two three four five-and-a-very-long-word six", Tone::Red, 2);
+	EXPECT_EQ(out.take(), "  one two three four\n    five-and-a-very-long-word\n    six\n");
+}
+
+TEST(Printer, ColoursWhereWanted)
+{
+	EXPECT_EQ(Printer({80, true}).tone("x", Tone::Bold), "\033[1mx\033[0m");
+	EXPECT_EQ(Printer({80, false}).tone("x", Tone::Bold), "x");
+}
