@@ -17,7 +17,7 @@ LS_INLINE struct ls_event *event_at(struct ls_ring *r, ls_u64 pos)
 
 struct ls_event *ls_ring_reserve(struct ls_ring *r, ls_u32 len)
 {
-	ls_u64 head = ls_load(&r->hdr->head);
+	__u64 head = ls_load(&r->hdr->head);
 	ls_u32 size = r->mask + 1;
 	struct ls_event *e;
 	ls_u64 at, need;
