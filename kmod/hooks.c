@@ -45,24 +45,46 @@ void ls_wake_worker(void)
 }
 
 /*
- * Semaphores may be released by anyone. What another context has released is
- * not held here any more, whatever our stack says. Looked at only before
- * something new is learnt.
+ * Semaphores may be released by anyone. What another context has released since
+ * we took it is not held here any more, whatever our stack says. Looked at only
+ * before something new is learnt. A counter of semaphore acquisitions tells
+ * "since": the entry has its value then, the orphan its value at the release.
  */
+#define ORPHAN_BITS 19
+#define ORPHAN_MASK ((1u << ORPHAN_BITS) - 1)
+
+static void add_orphan(u64 lock)
+{
+	u32 now = ls_load(&ls.semaphore_acquisitions) & ORPHAN_MASK;
+
+	if (!ls_addrmap_find(&ls.orphans, lock))
+		ls_fetch_add(&ls.nr_orphans, 1);
+	ls_addrmap_set(&ls.orphans, lock, now << 1 | 1);
+}
+
+static bool released_since(const struct ls_held *h, u32 kind)
+{
+	u32 orphan = ls_addrmap_find(&ls.orphans, h->lock);
+
+	if (!orphan)
+		return false;
+	/* Readers of an rwsem carry no stamp. */
+	return kind == LS_KIND_RWSEM || (((orphan >> 1) - h->stamp) & ORPHAN_MASK) <= ORPHAN_MASK / 2;
+}
+
 static void drop_orphans(struct ls_ctx *ctx)
 {
 	u32 i;
 
 	for (i = ctx->depth; i-- > 0;) {
-		u64 lock = ctx->held[i].lock;
 		u32 kind = ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].kind;
 
-		if (kind != LS_KIND_SEMAPHORE && kind != LS_KIND_RWSEM)
+		if ((kind != LS_KIND_SEMAPHORE && kind != LS_KIND_RWSEM) ||
+		    !released_since(&ctx->held[i], kind))
 			continue;
-		if (ls_addrmap_remove(&ls.orphans, lock)) {
+		if (ls_addrmap_remove(&ls.orphans, ctx->held[i].lock))
 			ls_fetch_add(&ls.nr_orphans, -1);
-			ls_held_remove(ctx, i);
-		}
+		ls_held_remove(ctx, i);
 	}
 }
 
@@ -418,6 +440,8 @@ static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->busy = 0;
 	}
 	ls_held_push(ctx, lock, ip, val, key);
+	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE)
+		ctx->held[ctx->depth - 1].stamp = ls_fetch_add(&ls.semaphore_acquisitions, 1) + 1;
 	if (unlikely(!--pc->sample))
 		count_chain(pc, key);
 }
@@ -502,12 +526,8 @@ static LS_COLD void release_slow(struct ls_ctx *ctx, u64 lock, unsigned long fun
 	this_cpu_inc(ls_cpus.unknown_releases);
 	/* Only these may be released by somebody else. */
 	kind = ls_desc_of(func5) >> LS_DESC_KIND_SHIFT;
-	if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_RWSEM) {
-		if (ls_addrmap_find(&ls.orphans, lock))
-			return;
-		ls_addrmap_set(&ls.orphans, lock, 1);
-		ls_fetch_add(&ls.nr_orphans, 1);
-	}
+	if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_RWSEM)
+		add_orphan(lock);
 }
 
 static noinline void release(struct ls_cpu *pc, u64 lock, unsigned long func5)

@@ -60,6 +60,7 @@ struct ls_tables {
 	struct ls_addrmap orphans;	/* semaphores released by another context */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	u32 nr_orphans;
+	u32 semaphore_acquisitions;
 };
 extern struct ls_tables ls;
 /* Allocation site of the kmalloc object that starts at @object, 0 unknown. Any context. */

@@ -18,7 +18,7 @@ struct ls_held {
 	ls_u64 below;		/* chain key of what was held before */
 	ls_u64 ip;		/* acquire site */
 	ls_u32 val;		/* LS_VAL_* */
-	ls_u32 pad;
+	ls_u32 stamp;		/* the caller's; moves with the entry */
 };
 
 struct ls_ctx {

@@ -3,8 +3,9 @@
  * Every reason to distrust a finding, and what each may hide by mistake.
  *
  *   filter                  hides when                          may hide
- *   gate-lock               a lock is held exclusively on       paths never run while
- *                           every path seen to every edge       recording that lack it
+ *   gate-lock               a lock is held on every path seen   paths never run while
+ *                           to two of the edges, exclusively    recording that lack it
+ *                           on one of them: they never meet
  *   one-context-only        one kernel thread did all of it     a second thread of the
  *                                                               same code, not yet seen
  *   initialisation-only     an edge ran only in the init code   init code that publishes
@@ -22,6 +23,8 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <map>
+#include <optional>
 
 namespace lockscope {
 
@@ -52,11 +55,11 @@ std::set<std::string> context_keys(const Finding &finding)
 	return keys;
 }
 
-/* The gate's entry in a sight's held stack, taken exclusively. */
+/* The gate's entry in a sight's held stack. */
 const Held *held_gate(const Sight &sight, ClassId gate)
 {
 	for (const auto &held : sight.held)
-		if (held.cls == gate && read_of(held.val) == LS_EXCLUSIVE)
+		if (held.cls == gate)
 			return &held;
 	return nullptr;
 }
@@ -72,17 +75,17 @@ const Held *member(const Model &model, const Witness &witness, ClassId cls)
 
 enum class GateProof { Same, Unknown, Differs };
 
-/* Is the gate one lock for all sides? Either the very same instance, or the
- * lock of the object that a lock of the cycle lies in, on every side. */
-GateProof prove_gate(const Model &model, const Finding &finding, ClassId gate)
+/* Is the gate one lock on both sides? Either the very same instance, or the
+ * lock of the object that a lock of the cycle lies in, on either side. */
+GateProof prove_gate(const Model &model, const FindingEdge &a, const FindingEdge &b, ClassId gate)
 {
 	if (model[gate].global())
 		return GateProof::Same;
 	std::set<std::uint64_t> instances;
 	std::set<std::uint32_t> runs;
 	bool unknown = false;
-	for (const auto &edge : finding.edges)
-		for (const auto &witness : edge.witnesses) {
+	for (const auto *edge : {&a, &b})
+		for (const auto &witness : edge->witnesses) {
 			const Held *held = held_gate(sight_of(model, witness), gate);
 			if (!held || held->instance == 0)
 				unknown = true;
@@ -95,70 +98,80 @@ GateProof prove_gate(const Model &model, const Finding &finding, ClassId gate)
 		return GateProof::Unknown;
 	if (instances.size() == 1)
 		return GateProof::Same;
-	for (ClassId cls : finding.classes) {
+	for (ClassId cls : {a.from, a.to}) {
+		if (cls != b.from && cls != b.to)
+			continue;
 		bool same_object = true;
-		for (const auto &edge : finding.edges) {
-			if (edge.from != cls && edge.to != cls)
-				continue;
-			for (const auto &witness : edge.witnesses) {
+		for (const auto *edge : {&a, &b})
+			for (const auto &witness : edge->witnesses) {
 				const Held *lock = member(model, witness, cls);
 				const Held *held = held_gate(sight_of(model, witness), gate);
 				same_object = same_object && lock && held && lock->object != 0 &&
 					      lock->object == held->object;
 			}
-		}
-		/* The class is on two edges only; longer cycles have sides
-		 * that it does not touch. */
-		if (same_object && finding.edges.size() == 2)
+		if (same_object)
 			return GateProof::Same;
 	}
 	return GateProof::Differs;
 }
 
+/* What is held at every sight and chain of an edge besides the cycle's locks. */
+std::map<ClassId, bool> always_held(const Model &model, const Finding &finding, const FindingEdge &edge,
+				    const ChainFacts *fact)
+{
+	std::map<ClassId, bool> always;
+	bool first = true;
+	for (const auto &witness : edge.witnesses) {
+		std::map<ClassId, bool> here;
+		for (const auto &entry : sight_of(model, witness).held)
+			if (entry.cls != kNoClass)
+				here[entry.cls] |= read_of(entry.val) == LS_EXCLUSIVE;
+		always = first ? std::move(here) : held_in_both(always, here);
+		first = false;
+	}
+	if (fact && fact->any)
+		always = held_in_both(always, fact->held);
+	for (ClassId cls : finding.classes)
+		always.erase(cls);
+	return always;
+}
+
+/* A deadlock needs somebody at every edge at once; two edges that exclude each
+ * other are enough to prevent it. */
 void gate_lock(const Model &model, Finding &finding, const std::vector<const ChainFacts *> &facts)
 {
 	if (facts.empty())
 		return;
-	std::set<ClassId> gates;
-	bool first = true;
-	auto restrict_to = [&](const std::set<ClassId> &held) {
-		if (first) {
-			gates = held;
-			first = false;
-			return;
-		}
-		std::erase_if(gates, [&](ClassId cls) { return !held.count(cls); });
-	};
-	for (const auto &edge : finding.edges)
-		for (const auto &witness : edge.witnesses) {
-			std::set<ClassId> held;
-			for (const auto &entry : sight_of(model, witness).held)
-				if (entry.cls != kNoClass && read_of(entry.val) == LS_EXCLUSIVE)
-					held.insert(entry.cls);
-			restrict_to(held);
-		}
-	for (const auto *fact : facts)
-		if (fact && fact->any)
-			restrict_to(fact->exclusive);
-	for (ClassId cls : finding.classes)
-		gates.erase(cls);
+	std::vector<std::map<ClassId, bool>> held;
+	for (std::size_t i = 0; i < finding.edges.size(); i++)
+		held.push_back(always_held(model, finding, finding.edges[i],
+					   i < facts.size() ? facts[i] : nullptr));
 
-	for (ClassId gate : gates) {
-		const std::string &gate_name = model[gate].name;
-		switch (prove_gate(model, finding, gate)) {
-		case GateProof::Same:
-			finding.filters.push_back(
-				{"gate-lock", true, gate_name + " is held exclusively on every side"});
-			return;
-		case GateProof::Unknown:
-			finding.filters.push_back({"gate-lock", false,
-						   gate_name + " is held exclusively on every side, but "
-							       "whether it is one lock is not known"});
-			return;
-		case GateProof::Differs:
-			break;
+	std::optional<ClassId> unknown;
+	for (std::size_t i = 0; i < held.size(); i++) {
+		for (std::size_t k = i + 1; k < held.size(); k++) {
+			for (const auto &[gate, exclusive] : held[i]) {
+				auto at = held[k].find(gate);
+				if (at == held[k].end() || (!exclusive && !at->second))
+					continue;
+				const auto proof =
+					prove_gate(model, finding.edges[i], finding.edges[k], gate);
+				if (proof == GateProof::Same) {
+					finding.filters.push_back(
+						{"gate-lock", true,
+						 model[gate].name + " keeps two of the sides apart"});
+					return;
+				}
+				if (proof == GateProof::Unknown)
+					unknown = gate;
+			}
 		}
 	}
+	if (unknown)
+		finding.filters.push_back({"gate-lock", false,
+					   model[*unknown].name +
+						   " would keep two of the sides apart, but whether it "
+						   "is one lock is not known"});
 }
 
 /* "kswapd0", "ksoftirqd/1": one of several threads that run the same code. */

@@ -37,6 +37,9 @@ LockGraph::LockGraph(const Model &model) : nodes_(model.classes.size())
 			/* Nesting within a class is judged by instances, not order. */
 			if (held.cls == kNoClass || held.cls == to)
 				continue;
+			/* Acquire contexts of ww_mutexes back off instead of waiting. */
+			if (held.val & sight.acquired.val & LS_VAL_CTX)
+				continue;
 			auto [at, added] = known.try_emplace(pair_key(held.cls, to), dependencies_.size());
 			if (added)
 				dependencies_.push_back({held.cls, to, 0, {}});
@@ -55,6 +58,15 @@ std::vector<Cycle> LockGraph::cycles() const
 	for (const auto &dependency : dependencies_)
 		graph.add(index(dependency.from), index(dependency.to), dependency.kinds);
 	return find_cycles(graph);
+}
+
+std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a, const std::map<ClassId, bool> &b)
+{
+	std::map<ClassId, bool> both;
+	for (const auto &[cls, exclusive] : a)
+		if (auto at = b.find(cls); at != b.end())
+			both[cls] = exclusive && at->second;
+	return both;
 }
 
 std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const LockGraph &graph,
@@ -81,13 +93,12 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 					continue;
 				auto &fact = facts[at->second];
 				fact.count += chain.count;
-				std::set<ClassId> exclusive;
+				std::map<ClassId, bool> here;
 				for (const Chain *other : below)
 					if (other->cls != kNoClass && other->cls != from->cls &&
-					    other->cls != chain.cls && read_of(other->val) == LS_EXCLUSIVE &&
-					    (!fact.any || fact.exclusive.count(other->cls)))
-						exclusive.insert(other->cls);
-				fact.exclusive = std::move(exclusive);
+					    other->cls != chain.cls)
+						here[other->cls] |= read_of(other->val) == LS_EXCLUSIVE;
+				fact.held = fact.any ? held_in_both(fact.held, here) : std::move(here);
 				fact.any = true;
 			}
 		}

@@ -6,6 +6,7 @@
 #include "analysis/model.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -44,13 +45,16 @@ private:
 struct ChainFacts {
 	std::uint64_t count = 0; ///< acquisitions of `to` under `from`
 	bool any = false; ///< some chain shows the dependency
-	/// Classes held exclusively in every such chain, other than the two.
-	std::set<ClassId> exclusive;
+	/// Classes held in every such chain, other than the two; true: always exclusively.
+	std::map<ClassId, bool> held;
 };
 
 /// Facts about each of @edges, from one pass over all chains.
 std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const LockGraph &graph,
 							  const std::set<std::uint32_t> &edges);
+
+/// Classes in both, exclusive only where exclusive in both.
+std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a, const std::map<ClassId, bool> &b);
 
 /// LS_DEP_* bit of a held and an acquired lock.
 std::uint32_t dependency_kind(std::uint32_t held_val, std::uint32_t acquired_val);
