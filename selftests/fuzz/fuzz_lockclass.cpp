@@ -41,6 +41,7 @@ void check_stack(const Simulator &sim, std::uint32_t context, const Holding &exp
 }
 
 struct Model {
+	std::size_t deepest = 0;
 	Holding held[kContexts];
 };
 
@@ -81,6 +82,7 @@ void play(Simulator &sim, Reference &reference, Model &m, std::uint8_t op, std::
 		reference.takes(held, h);
 		if (!sim.acquire(c, h))
 			wrong("room for a lock was not used");
+		m.deepest = std::max(m.deepest, held.size());
 		held.push_back(h);
 		return;
 	}
@@ -152,7 +154,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	}
 	sim.drain();
 	for (const Finding &f : sim.court.findings)
-		if (!reference.possible(f))
+		// Of a deep stack the judge keeps only the oldest locks as gates.
+		if (!(model.deepest > LS_JUDGE_GATES ? reference.strong(f) : reference.possible(f)))
 			wrong("a cycle that cannot happen");
 	for (const Court::Edge &e : sim.court.edges)
 		if (e.kinds & ~reference.kinds()[{e.from, e.to}])

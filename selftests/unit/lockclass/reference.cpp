@@ -137,7 +137,7 @@ Findings Reference::shortest(Ordered edge) const
 	return found;
 }
 
-bool Reference::possible(const Finding &cycle) const
+bool Reference::strong(const Finding &cycle) const
 {
 	const std::size_t nr = cycle.size();
 	Ends ends{};
@@ -149,7 +149,14 @@ bool Reference::possible(const Finding &cycle) const
 			return false;
 		ends = i ? extend(ends, kinds) : begin(kinds);
 	}
-	if (!closes(ends))
+	return closes(ends);
+}
+
+bool Reference::possible(const Finding &cycle) const
+{
+	const std::size_t nr = cycle.size();
+
+	if (!strong(cycle))
 		return false;
 	for (std::size_t i = 0; i < nr; i++)
 		for (std::size_t k = i + 1; k < nr; k++)

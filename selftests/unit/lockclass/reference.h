@@ -27,7 +27,9 @@ public:
 	void takes(const Holding &held, Hold next, const std::function<void(Ordered)> &news = {});
 	// All shortest strong cycles of at most LS_CYCLE_MAX edges through @edge.
 	Findings shortest(Ordered edge) const;
-	// Is this a strong cycle no two edges of which exclude each other?
+	// Is this a strong cycle?
+	bool strong(const Finding &cycle) const;
+	// Do no two of its edges exclude each other, too?
 	bool possible(const Finding &cycle) const;
 	// Edges and their kinds.
 	std::map<Ordered, std::uint32_t> kinds() const;
