@@ -82,7 +82,9 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 	std::vector<const Chain *> below;
 	for (const auto &run : model.runs) {
 		for (const auto &chain : run.chains) {
-			if (chain.cls == kNoClass || (chain.val & LS_VAL_TRY))
+			/* Count 0: held like that after something else was released,
+			 * never acquired like that. */
+			if (chain.cls == kNoClass || chain.count == 0 || (chain.val & LS_VAL_TRY))
 				continue;
 			below.clear();
 			for (auto up = chain.parent; up != 0; up = run.chains[up].parent)

@@ -37,6 +37,14 @@ CLI::App *add_command(CLI::App &app, const std::string &name, const std::string 
 	return command;
 }
 
+void set_action(CLI::App *command, Globals &globals, std::function<int()> action)
+{
+	command->callback([&globals, action = std::move(action)] {
+		if (!globals.parse_only)
+			globals.exit_status = action();
+	});
+}
+
 std::vector<std::string> stores_or_default(const std::vector<std::string> &given)
 {
 	return given.empty() ? std::vector<std::string>{kDefaultStore} : given;

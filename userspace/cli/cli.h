@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Globals {
 	int verbose = 0; ///< -v and -q: warnings only below 0
 	ColorMode color = ColorMode::Auto;
 	int exit_status = 0;
+	bool parse_only = false; ///< check the arguments and do nothing, for tests
 };
 
 void add_record_command(CLI::App &app, Globals &globals);
@@ -35,6 +37,9 @@ int deliver(const std::string &text, const std::string &path);
 /// Add a subcommand that takes the global options too, with an example.
 CLI::App *add_command(CLI::App &app, const std::string &name, const std::string &about,
 		      const std::string &example);
+
+/// What the subcommand does; @action returns the exit status.
+void set_action(CLI::App *command, Globals &globals, std::function<int()> action);
 
 /// The files to read: those given, else the default store.
 std::vector<std::string> stores_or_default(const std::vector<std::string> &given);

@@ -194,7 +194,7 @@ void add_doctor_command(CLI::App &app, Globals &globals)
 {
 	auto *command = add_command(app, "doctor", "say what this kernel offers and what is missing",
 				    "sudo lockscope doctor");
-	command->callback([&globals] { globals.exit_status = run(globals); });
+	set_action(command, globals, [&globals] { return run(globals); });
 }
 
 } // namespace lockscope::cli

@@ -37,7 +37,7 @@ void add_merge_command(CLI::App &app, Globals &globals)
 	auto options = std::make_shared<Options>();
 	command->add_option("FILE", options->files, "stores to unite")->required();
 	command->add_option("-o,--output", options->out, "store to write; runs in it are kept")->required();
-	command->callback([options, &globals] { globals.exit_status = run(*options, globals); });
+	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }
 
 } // namespace lockscope::cli

@@ -94,9 +94,8 @@ Status check_options(const Options &options)
 }
 
 /* What a run says at its end, for people. */
-void summary(const Options &options, const Session &session, const Globals &globals, Recorder &recorder)
+void summary(const Options &options, const Globals &globals, const Recorder &recorder)
 {
-	(void)session;
 	if (!recorder.problem().empty())
 		std::fprintf(stderr, "lockscope: some records were refused: %s\n", recorder.problem().c_str());
 	if (globals.verbose < 0)
@@ -156,7 +155,7 @@ Result<int> record(const Options &options, const Globals &globals)
 	if (child && !child->poll())
 		child->stop();
 	LS_TRY_STATUS(session->finish());
-	summary(options, *session, globals, session->recorder());
+	summary(options, globals, session->recorder());
 	if (module && module->ours()) {
 		LS_TRY_STATUS(session->recorder().end());
 		session.reset();
@@ -191,9 +190,9 @@ void add_record_command(CLI::App &app, Globals &globals)
 		->allow_extra_args(false);
 	command->add_option("--device", options->device, "device, or a saved image of one")->capture_default_str();
 	command->add_option("COMMAND", options->command, "command and arguments, after --");
-	command->callback([options, &globals] {
+	set_action(command, globals, [options, &globals] {
 		auto status = record(*options, globals);
-		globals.exit_status = status ? *status : fail(status.error());
+		return status ? *status : fail(status.error());
 	});
 }
 

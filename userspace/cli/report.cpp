@@ -78,7 +78,7 @@ void add_report_command(CLI::App &app, Globals &globals)
 	command->add_option("--limit", options->limit, "list at most this many, 0 for all")
 		->capture_default_str();
 	command->add_flag("--all", options->all, "list findings hidden by filters too");
-	command->callback([options, &globals] { globals.exit_status = run(*options, globals); });
+	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }
 
 } // namespace lockscope::cli

@@ -53,7 +53,7 @@ void add_show_command(CLI::App &app, Globals &globals)
 	auto options = std::make_shared<Options>();
 	command->add_option("ID", options->id, "id of the finding, or the first digits of it")->required();
 	command->add_option("FILE", options->files, "stores to read (default lockscope.db)");
-	command->callback([options, &globals] { globals.exit_status = run(*options, globals); });
+	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }
 
 } // namespace lockscope::cli

@@ -97,6 +97,15 @@ TEST_F(FilterTest, GateMissingFromAChainDoesNotHide)
 	EXPECT_FALSE(applies("gate-lock"));
 }
 
+TEST_F(FilterTest, GateMissingFromAChainThatWasOnlyHeldHides)
+{
+	abba(user(1, kOpen), user(2, kIoctl), {{.cls = gate}});
+	/* What is left when the gate is released first. */
+	log.acquire_again(user(1, kOpen), {{.cls = a}}, {.cls = b}, 0);
+	ASSERT_TRUE(applies("gate-lock"));
+	EXPECT_TRUE(finding.hidden());
+}
+
 TEST_F(FilterTest, GateOfDifferentInstancesDoesNotHide)
 {
 	const auto per_object = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);

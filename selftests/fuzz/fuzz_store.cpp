@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+// Damaged stores: any bytes as a file, and a sound store with any values in its
+// columns. Either it is refused with an error or it is read; never a crash.
+#include "scratch.h"
+
+#include "log_builder.h"
+#include "record/recorder.h"
+#include "report/report.h"
+#include "store/load.h"
+#include "store/schema.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+using namespace lockscope;
+
+namespace {
+
+const fuzz::Scratch g_scratch("store");
+
+/* A store with a cycle, chains, an inversion and a kernel finding. */
+std::string sound_store()
+{
+	test::LogBuilder log;
+	const auto a = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64), b = log.add_class("b");
+	log.acquire({.pid = 1, .stack = {"f", "g"}}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 2, .stack = {"h"}}, {{.cls = b}}, {.cls = a});
+	const auto self = log.acquire({.pid = 3}, {{.cls = a, .address = 1}}, {.cls = a, .address = 2});
+	log.inversion(a, false, self, self);
+	log.finding({a, b});
+	log.prims().push_back({});
+	g_scratch.clear();
+	auto source = image_source(log.image());
+	{
+		auto store = StoreWriter::open(g_scratch.path());
+		NoSymbols symbols;
+		Recorder recorder(*source, *store, symbols, {});
+		if (!recorder.attach("image", "boot", "") || !recorder.drain() || !recorder.snapshot())
+			std::abort();
+	}
+	std::ifstream file(g_scratch.path(), std::ios::binary);
+	return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(std::string_view bytes)
+{
+	g_scratch.clear();
+	std::ofstream(g_scratch.path(), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/* Columns worth spoiling; the value is bound as text, blob or number. */
+constexpr const char *kUpdates[] = {
+	"UPDATE class SET kind = ?", "UPDATE class SET origin = ?", "UPDATE class SET canonical = ?",
+	"UPDATE class SET name = ?", "UPDATE class SET field = ?", "UPDATE class SET object_size = ?",
+	"UPDATE code SET function = ?", "UPDATE code SET offset = ?", "UPDATE code SET module = ?",
+	"UPDATE stack SET frames = ?", "UPDATE sight SET held = ?", "UPDATE sight SET val = ?",
+	"UPDATE sight SET stack = ?", "UPDATE sight SET comm = ?", "UPDATE sight SET code = ?",
+	"UPDATE sight SET lock = ?", "UPDATE sight SET task_flags = ?", "UPDATE chain SET parent = ?",
+	"UPDATE chain SET val = ?", "UPDATE chain SET count = ?", "UPDATE kernel_finding SET edges = ?",
+	"UPDATE kernel_finding SET kind = ?", "UPDATE inversion SET first = ?", "UPDATE primitive SET state = ?",
+	"UPDATE primitive SET kind = ?", "UPDATE counter SET value = ?", "UPDATE run SET started = ?",
+	"UPDATE run SET release = ?",
+};
+
+void spoil_columns(const std::uint8_t *data, std::size_t size)
+{
+	auto db = open_store(g_scratch.path(), Access::Write);
+	if (!db)
+		std::abort();
+	/* Each change: which column, how to bind, length, value. */
+	while (size >= 3) {
+		auto update = db->prepare(kUpdates[data[0] % std::size(kUpdates)]);
+		if (!update)
+			std::abort();
+		const std::size_t length = std::min<std::size_t>(data[2], size - 3);
+		const std::string_view value(reinterpret_cast<const char *>(data + 3), length);
+		std::int64_t number = 0;
+		std::memcpy(&number, value.data(), std::min(length, sizeof(number)));
+		if (data[1] % 3 == 0)
+			update->bind(0, value);
+		else if (data[1] % 3 == 1)
+			update->bind_blob(0, value);
+		else
+			update->bind(0, number);
+		fuzz::check_error(update->run());
+		data += 3 + length;
+		size -= 3 + length;
+	}
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
+{
+	static const std::string sound = sound_store();
+	if (size == 0)
+		return 0;
+	const std::uint8_t how = data[0] % 3;
+	data++;
+	size--;
+	if (how == 0) {
+		write_file({reinterpret_cast<const char *>(data), size});
+	} else if (how == 1) {
+		/* Bytes here and there: two for the place, one for the value. */
+		std::string bytes = sound;
+		for (; size >= 3; data += 3, size -= 3)
+			bytes[(data[0] | data[1] << 8) % bytes.size()] = static_cast<char>(data[2]);
+		write_file(bytes);
+	} else {
+		write_file(sound);
+		spoil_columns(data, size);
+	}
+	Model model;
+	auto loaded = load_store(g_scratch.path(), model);
+	fuzz::check_error(loaded);
+	if (!loaded)
+		return 0;
+	const Analysis analysis = analyse(model);
+	text_report(model, analysis, {}, {80, false});
+	json_report(model, analysis, {});
+	return 0;
+}
