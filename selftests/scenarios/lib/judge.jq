@@ -6,7 +6,8 @@
 #
 # A finding belongs to the cases whose functions its stacks show: every function
 # of a case begins with the case's name, and the longest name that fits wins. It
-# is no finding where a filter hides it.
+# is no finding where a filter hides it. Cases share no lock, so a finding across
+# two of them is wrong in itself: the tool took one lock for another.
 
 def cases:
   $list | split("\n") | map(select(length > 0) | split(" ")
@@ -35,7 +36,7 @@ def missing_patterns($patterns):
 def brief: { id, kind, title, classes: [.classes[].name] };
 
 def verdict_of_fault($case; $findings):
-  [$findings[] | select(.cases | index($case.name))] as $mine
+  [$findings[] | select(.cases == [$case.name])] as $mine
   | [$mine[] | select(.kind == $case.kind)] as $right
   | if ($mine | length) == 0 then { ok: false, why: "not reported" }
     elif ($right | length) == 0 then
@@ -46,20 +47,19 @@ def verdict_of_fault($case; $findings):
            why: "no class is named \($right[0] | missing_patterns($case.patterns) | join(", ")): \([$right[0].classes[].name] | join(" | "))" }
     end;
 
-# A finding across several cases speaks against a twin only when all are twins.
-def verdict_of_twin($case; $findings; $faults):
-  [$findings[] | select((.cases | index($case.name)) and (.cases - $faults == .cases))] as $mine
+def verdict_of_twin($case; $findings):
+  [$findings[] | select(.cases == [$case.name])] as $mine
   | if ($mine | length) == 0 then { ok: true }
     else { ok: false, why: "reported: \($mine[0].title // $mine[0].kind)", id: $mine[0].id } end;
 
 cases as $cases
 | ($cases | map(.name) | sort_by(-length)) as $names
-| ($cases | map(select(.verdict == "fault") | .name)) as $faults
 | [.findings[] | select(any(.filters[]?; .hidden) | not) | . + { cases: cases_of($names) }] as $findings
 | [$cases[] | select(($wanted | length) == 0 or (.name as $n | $wanted | index($n)))] as $judged
 | { faults: [$judged[] | select(.verdict == "fault")
       | . as $c | { name } + verdict_of_fault($c; $findings)],
     twins: [$judged[] | select(.verdict == "twin")
-      | . as $c | { name } + verdict_of_twin($c; $findings; $faults)],
+      | . as $c | { name } + verdict_of_twin($c; $findings)],
+    mixed: [$findings[] | select(.cases | length > 1) | { cases } + brief],
     others: [$findings[] | select(.cases == []) | brief],
     losses: (.losses // {}) }
