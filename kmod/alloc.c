@@ -109,6 +109,12 @@ static u32 life_of(unsigned long object)
 	return life;
 }
 
+/* The life of the object that @addr lies in. Any context. */
+u32 ls_life(unsigned long addr)
+{
+	return life_of(object_of(addr));
+}
+
 /* A number for the lives of the objects that @a and @b lie in, in any order. Any context. */
 u32 ls_lives(unsigned long a, unsigned long b)
 {

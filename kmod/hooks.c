@@ -171,7 +171,7 @@ static u32 task_flags(void)
 /*
  * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused,
  * nr_held entries behind it), then the frames of its stack; ls_rec_sight.stack
- * says how many.
+ * says how many, and with LS_EV_PAIR the pads say which lives the objects are in.
  */
 static void fill_event(struct ls_event *e, const struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
 		       u32 chain, const struct news *news)
@@ -196,7 +196,12 @@ static void fill_event(struct ls_event *e, const struct ls_ctx *ctx, u64 lock, u
 		s->held[i].val = ctx->held[i].val;
 		s->held[i].ip = ctx->held[i].ip;
 		s->held[i].lock = ctx->held[i].lock;
+		/* By the time the thread looks, the objects may be others. */
+		if (news->flags & LS_EV_PAIR && news->mask & (1ull << i))
+			s->held[i].pad = ls_life(ctx->held[i].lock);
 	}
+	if (news->flags & LS_EV_PAIR)
+		s->pad = ls_life(lock);
 	s->stack = save_stack((u64 *)&s->held[ctx->depth], ip);
 }
 
@@ -417,6 +422,11 @@ static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->lost++;
 		return;
 	}
+	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE) {
+		ls_semaphore_acquired(&ls.classes.table[val]);
+		if (ls.classes.table[val].marks & LS_CLASS_SIGNAL)
+			return;
+	}
 	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
 	/*
 	 * A queued rwlock lets readers pass waiting writers only in interrupt
@@ -606,6 +616,21 @@ static void forget_if_held(struct ls_cpu *pc, u64 lock)
 		ls_held_remove(ctx, i);
 }
 
+static void count_release(struct ls_cpu *pc, u64 lock, u64 ip)
+{
+	u32 level, id;
+	struct ls_ctx *ctx = context(pc, preempt_count(), &level);
+
+	if (ctx->busy)
+		return;
+	/* Perhaps nobody has acquired it yet. */
+	id = class_of(lock);
+	if (!id)
+		id = new_class(ctx, lock, LS_KIND_SEMAPHORE, ip);
+	if (id)
+		ls_semaphore_released(&ls.classes.table[id], ls_held_find(ctx, lock) >= 0);
+}
+
 static void downgrade(struct ls_cpu *pc, u64 lock)
 {
 	u32 level;
@@ -636,6 +661,8 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
 		break;
 	case LS_OP_RELEASE:
+		if (kind == LS_KIND_SEMAPHORE)
+			count_release(pc, lock, ip);
 		release(pc, lock, func5);
 		break;
 	case LS_OP_DOWNGRADE:

@@ -125,6 +125,7 @@ void ls_alloc_forget(unsigned long start, unsigned long end);
 unsigned long ls_site_ip(u32 site);
 void ls_alloc_seed(const void *object, const char *function);
 bool ls_site_is_array(u32 site, bool new_offset);
+u32 ls_life(unsigned long addr);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_page(unsigned long lock);
 

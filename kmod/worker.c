@@ -184,10 +184,10 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 		ls_splat_inversion(inv.class_id, same, first, ordinal);
 }
 
-/* Node of a lock instance, 0 when there are too many. */
-static u32 instance_node(u64 lock)
+/* Node of a lock instance in one life, 0 when there are too many. */
+static u32 instance_node(u64 lock, u32 life)
 {
-	u64 key = ls_mix(lock) + ls_lives(lock, lock);
+	u64 key = ls_mix(ls_mix(lock) + life);
 	u32 id = ls_tagtab_find(&instance_ids, key);
 
 	if (!id && nr_instances + 1 < INSTANCE_NODES)
@@ -199,9 +199,9 @@ static u32 instance_node(u64 lock)
  * Instances of one class in a ring: a->b, b->c, c->a. Pairs tell nothing of
  * that; a small graph of the first instances seen of each class does.
  */
-static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
+static void take_pair(const struct ls_rec_sight *s, const u32 *lives, u32 life, u32 ordinal)
 {
-	u32 to = instance_node(s->lock), i, nr, path[LS_CYCLE_MAX];
+	u32 to = instance_node(s->lock, life), i, nr, path[LS_CYCLE_MAX];
 
 	for (i = 0; i < s->nr_held; i++) {
 		u32 from, edge;
@@ -209,7 +209,7 @@ static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
 		if (!(s->new_mask & (1ull << i)) || s->held[i].lock == s->lock ||
 		    ls_worker_class(s->held[i].val) != ls_worker_class(s->val))
 			continue;
-		from = instance_node(s->held[i].lock);
+		from = instance_node(s->held[i].lock, lives[i]);
 		edge = from && to ? ls_graph_add(&instances, from, to, LS_DEP_EN, NULL) : 0;
 		if (!edge) {
 			ls_lose(LS_LOSS_PAIRS);
@@ -259,7 +259,14 @@ static void take_event(struct ls_event *e)
 {
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 frames = s->stack, ordinal = sight_index.nr, flags = s->hdr.flags, self, i;
+	u32 lives[LS_MAX_DEPTH], life = s->pad;
 	u64 at;
+
+	for (i = 0; i < s->nr_held; i++) {
+		lives[i] = s->held[i].pad;
+		s->held[i].pad = 0;
+	}
+	s->pad = 0;
 
 	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
 	s->hdr.type = LS_REC_SIGHT;
@@ -281,7 +288,7 @@ static void take_event(struct ls_event *e)
 		report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
 	}
 	if (flags & LS_EV_PAIR)
-		take_pair(s, ordinal);
+		take_pair(s, lives, life, ordinal);
 	for (i = 0; i < s->nr_held; i++) {
 		if (ls_worker_class(s->held[i].val) == self) {
 			ls_tagtab_insert(&self_sights, ls_mix(self), ordinal + 1);

@@ -36,6 +36,7 @@ enum ls_class_state {
 #define LS_CLASS_KMALLOC 1u	/* its key carries LS_KEY_KMALLOC */
 #define LS_CLASS_SAME 2u	/* same instance taken twice: told */
 #define LS_CLASS_INVERTED 4u	/* instances taken in both orders: told */
+#define LS_CLASS_SIGNAL 8u	/* semaphore that counts events: no order follows from it */
 #define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED)
 
 struct ls_class {
@@ -50,6 +51,8 @@ struct ls_class {
 	ls_u64 key;
 	ls_u64 cache;		/* slab cache, for invalidation only */
 	ls_u32 pairs;		/* instance pairs told to the thread so far */
+	int balance;		/* semaphores: acquisitions less releases */
+	ls_u32 early;		/* semaphores: releases of what nobody had acquired */
 	ls_u32 pad;
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
 };
@@ -128,6 +131,28 @@ void ls_classes_alias(struct ls_classes *c, ls_u64 key, ls_u32 id);
  */
 void ls_classes_forget_range(struct ls_classes *c, ls_u64 start, ls_u64 end);
 void ls_classes_forget_cache(struct ls_classes *c, ls_u64 cache);
+
+/*
+ * Lock or signal? Whoever uses a semaphore as a lock acquires it first; events
+ * are released before they are waited for, by somebody who never waits [the
+ * asymmetry of RacerX 5.1, without its statistics]. A few releases that match no
+ * acquisition, neither the releaser's own nor anybody's, make the class a signal.
+ * Any context.
+ */
+#define LS_EARLY_RELEASES 3
+LS_INLINE void ls_semaphore_acquired(struct ls_class *c)
+{
+	ls_fetch_add(&c->balance, 1);
+}
+
+/* @own: the releaser had acquired it. */
+LS_INLINE void ls_semaphore_released(struct ls_class *c, bool own)
+{
+	int before = ls_fetch_add(&c->balance, -1);
+
+	if (!own && before <= 0 && ls_fetch_add(&c->early, 1) + 1 == LS_EARLY_RELEASES)
+		ls_fetch_or(&c->marks, LS_CLASS_SIGNAL);
+}
 
 /* Copy at most @size - 1 characters and a zero. No libc here. */
 void ls_copy_label(char *to, const char *from, ls_size size);
