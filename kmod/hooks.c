@@ -271,6 +271,21 @@ static void look_at_instances(const struct ls_ctx *ctx, u64 lock, u32 val, struc
 	}
 }
 
+/* There was no room to tell: unlearn what look_at_instances() learnt. */
+static void forget_instances(const struct ls_ctx *ctx, u64 lock, u32 val, const struct news *news)
+{
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+	u32 i;
+
+	if (!(news->flags & (LS_EV_INVERSION | LS_EV_PAIR)))
+		return;
+	for (i = 0; i < ctx->depth; i++)
+		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
+			ls_pairs_unsee(&ls.pairs, ctx->held[i].lock, lock);
+	if (news->flags & LS_EV_PAIR)
+		ls_fetch_add(&c->pairs, -1);
+}
+
 /* One event of a kind is enough for a class: the thread reports it once. */
 static void mark_told(u32 val, u32 flags)
 {
@@ -295,8 +310,10 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	enum ls_chain_result r;
 	u32 chain = ls_tagtab_find(&ls.chains.tab, key);
 
-	if (chain && !(chain & LS_CHAIN_SELF))
+	if (chain && !(chain & LS_CHAIN_SLOW))
 		return;		/* lay further along its probe run */
+	if (chain & LS_CHAIN_DERIVED)
+		chain = 0;	/* held before, but never taken like this */
 
 	if (!chain)
 		find_news(ctx, val, &news);
@@ -309,8 +326,10 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 
 	if (news.mask) {
 		e = reserve_event(pc, ctx);
-		if (!e)
+		if (!e) {
+			forget_instances(ctx, lock, val, &news);
 			return;
+		}
 	}
 	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.self, &chain);
 	if (r == LS_CHAIN_FULL)
@@ -319,6 +338,7 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		if (r == LS_CHAIN_DEFER) {
 			ls_store_release(&e->state, LS_EVENT_SKIP);
 			ls_fetch_add(&pc->ring.hdr->deferred, 1);
+			forget_instances(ctx, lock, val, &news);
 			return;
 		}
 		mark_edges(ctx, val, news.mask);
@@ -438,7 +458,7 @@ static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 
 	key = ls_chain_mix(ctx->key, val);
 	slot = ls_tagtab_first(&ls.chains.tab, key);
-	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SELF))) {
+	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW))) {
 		ctx->busy = 1;
 		barrier();
 		if (unlikely(ls_load(&ls.nr_orphans)) && ctx->depth) {
@@ -490,7 +510,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 		goto unusual;
 	key = ls_chain_mix(ctx->key, val);
 	slot = ls_tagtab_first(&ls.chains.tab, key);
-	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SELF)))
+	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW)))
 		goto unusual;
 	pc->sample--;
 	this_cpu_inc(ls_cpus.acquisitions[LS_TASK]);

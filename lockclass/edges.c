@@ -9,7 +9,7 @@
 void ls_edges_init(struct ls_edges *e, void *mem, ls_u32 bits, ls_u32 max)
 {
 	e->slots = mem;
-	e->gates = (ls_u32 *)(e->slots + ((ls_size)1 << bits));
+	e->absent = (ls_u32 *)(e->slots + ((ls_size)1 << bits));
 	e->shift = 64 - bits;
 	e->mask = (1u << bits) - 1;
 	e->max = max < e->mask ? max : e->mask;
@@ -22,7 +22,7 @@ void ls_edges_clear(struct ls_edges *e)
 
 	for (i = 0; i <= e->mask; i++) {
 		ls_store(&e->slots[i], 0);
-		ls_store(&e->gates[i], 0);
+		ls_store(&e->absent[i], 0);
 	}
 	ls_store(&e->nr, 0);
 }
@@ -71,7 +71,7 @@ enum ls_edge_news ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 ne
 		return LS_EDGE_NEWS;
 	if (!(ls_load(&e->slots[place]) & seen_bit(prev, next)))
 		return LS_EDGE_NEWS;
-	return (ls_load(&e->gates[place]) & ~gates) ? LS_EDGE_NEWS : LS_EDGE_KNOWN;
+	return ~(ls_load(&e->absent[place]) | gates) ? LS_EDGE_NEWS : LS_EDGE_KNOWN;
 }
 
 enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates)
@@ -87,18 +87,13 @@ enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls
 			return LS_EDGE_FULL;
 		slot = 0;
 		if (ls_cmpxchg(&e->slots[free], &slot, key | bit)) {
-			/*
-			 * Another CPU may have put its gates in between; the
-			 * signature only ever loses bits, so joining them errs
-			 * towards news.
-			 */
-			ls_store(&e->gates[free], gates);
+			ls_fetch_or(&e->absent[free], ~gates);
 			ls_fetch_add(&e->nr, 1);
 			return LS_EDGE_NEWS;
 		}
 	}
 	slot = ls_fetch_or(&e->slots[place], bit);
-	if (ls_fetch_and(&e->gates[place], gates) & ~gates)
+	if (~(ls_fetch_or(&e->absent[place], ~gates) | gates))
 		return LS_EDGE_NEWS;
 	return slot & bit ? LS_EDGE_KNOWN : LS_EDGE_NEWS;
 }

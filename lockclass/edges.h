@@ -5,9 +5,9 @@
  *
  *   slot = from (20 bits) | to (20) | seen (16): dependency kind x level
  *
- * Beside each edge stands a 32-bit signature of the locks that were held at
- * every sight of it: possible gate locks [DLOS D2]. A sight that takes one away
- * is news too.
+ * Beside each edge stands a 32-bit signature of the locks that some sight of it
+ * did not have: what is not in it may be a gate lock [DLOS D2]. A sight that adds
+ * to it is news too.
  */
 #ifndef LOCKSCOPE_EDGES_H
 #define LOCKSCOPE_EDGES_H
@@ -18,7 +18,7 @@
 
 struct ls_edges {
 	ls_u64 *slots;
-	ls_u32 *gates;
+	ls_u32 *absent;		/* gates that some sight did not have; bits are only ever added */
 	ls_u32 shift;
 	ls_u32 mask;
 	ls_u32 max;

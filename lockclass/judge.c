@@ -79,6 +79,16 @@ static ls_u64 gate_word(const struct ls_rec_sight *s, ls_u64 lock)
 	return word;
 }
 
+static bool has_gate(const struct ls_judge_edge *e, ls_u64 lock)
+{
+	ls_u32 i;
+
+	for (i = 0; i < e->nr_gates; i++)
+		if (!((e->gates[i] ^ lock) & ~SHARED_GATE))
+			return true;
+	return false;
+}
+
 /* Intersect the edge's gates with what @s holds. True when one went or weakened. */
 static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s)
 {
@@ -88,7 +98,8 @@ static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s)
 	if (!e->seen) {
 		e->seen = 1;
 		for (i = 0; i < s->nr_held && e->nr_gates < LS_JUDGE_GATES; i++)
-			e->gates[e->nr_gates++] = gate_word(s, s->held[i].lock);
+			if (!has_gate(e, s->held[i].lock))
+				e->gates[e->nr_gates++] = gate_word(s, s->held[i].lock);
 		return false;
 	}
 	for (i = 0; i < had; i++) {

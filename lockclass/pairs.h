@@ -96,4 +96,21 @@ LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_
 	return LS_PAIR_NEW;
 }
 
+/* Forget that @second was taken inside @first; the other order stays. Any context. */
+LS_INLINE void ls_pairs_unsee(struct ls_pairs *p, ls_u64 first, ls_u64 second)
+{
+	ls_u64 low = first < second ? first : second;
+	ls_u64 high = first < second ? second : first;
+	ls_u64 key = ls_mix(ls_mix(low) + high);
+	ls_u64 *b = &p->slots[(key >> p->shift) * LS_PAIR_WAYS];
+	ls_u32 bit = first < second ? 1 : 2, i;
+
+	for (i = 0; i < LS_PAIR_WAYS; i++) {
+		ls_u64 slot = ls_load(&b[i]);
+
+		if (slot && !((slot ^ (key << 32)) >> 32))
+			ls_store(&b[i], slot & (3 - bit) ? slot & ~(ls_u64)bit : 0);
+	}
+}
+
 #endif /* LOCKSCOPE_PAIRS_H */
