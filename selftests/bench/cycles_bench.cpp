@@ -18,7 +18,8 @@ using namespace lockscope;
 
 namespace {
 
-constexpr std::uint32_t kClasses = 100000, kEdges = 1000000, kPlanted = 1000, kShortest = 2, kLongest = 8;
+constexpr std::uint32_t kClasses = 100000, kEdges = 1000000, kPlanted = 1000, kShortest = 2,
+			kLongest = 8;
 constexpr double kMostSeconds = 2;
 constexpr long kMostKib = 1024 * 1024;
 
@@ -46,7 +47,8 @@ Planted plant()
 	const std::uint32_t spacing = kClasses / kPlanted;
 	std::vector<std::uint32_t> block(kClasses, ~0u);
 	for (std::uint32_t i = 0; i < kPlanted; i++) {
-		const std::uint32_t start = i * spacing, length = kShortest + i % (kLongest - kShortest + 1);
+		const std::uint32_t start = i * spacing,
+				    length = kShortest + i % (kLongest - kShortest + 1);
 		std::set<std::uint32_t> members;
 		for (std::uint32_t j = 0; j < length; j++) {
 			block[start + j] = i;
@@ -78,11 +80,11 @@ void check(const Planted &planted, const std::vector<Cycle> &found, double secon
 	}
 	rusage usage{};
 	::getrusage(RUSAGE_SELF, &usage);
-	if (seen == planted.cycles && found.size() == kPlanted && sorted && seconds < kMostSeconds &&
-	    usage.ru_maxrss < kMostKib)
+	if (seen == planted.cycles && found.size() == kPlanted && sorted &&
+	    seconds < kMostSeconds && usage.ru_maxrss < kMostKib)
 		return;
-	std::fprintf(stderr, "FAILED: %zu of %u planted cycles, %s, %.2f s, %ld KiB\n", seen.size(), kPlanted,
-		     sorted ? "shortest first" : "not sorted", seconds, usage.ru_maxrss);
+	std::fprintf(stderr, "FAILED: %zu of %u planted cycles, %s, %.2f s, %ld KiB\n", seen.size(),
+		     kPlanted, sorted ? "shortest first" : "not sorted", seconds, usage.ru_maxrss);
 	g_failed = true;
 }
 

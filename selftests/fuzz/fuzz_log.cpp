@@ -25,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	if ((decoder.malformed() != 0) != !decoder.problem().empty())
 		std::abort();
 	for (const auto &record : records)
-		if (const auto *sight = std::get_if<SightRecord>(&record); sight && sight->held.size() > LS_MAX_DEPTH)
+		if (const auto *sight = std::get_if<SightRecord>(&record);
+		    sight && sight->held.size() > LS_MAX_DEPTH)
 			std::abort();
 	return 0;
 }

@@ -20,10 +20,12 @@ namespace {
 Image sound_image()
 {
 	test::LogBuilder log;
-	const auto a = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64), b = log.add_class("b");
+	const auto a = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64),
+		   b = log.add_class("b");
 	log.acquire({.pid = 1, .stack = {"f", "__x64_sys_read"}}, {{.cls = a}}, {.cls = b});
 	log.acquire({.pid = 2, .stack = {"g", "call_timer_fn"}}, {{.cls = b}}, {.cls = a});
-	const auto self = log.acquire({.pid = 3}, {{.cls = a, .address = 1}}, {.cls = a, .address = 2});
+	const auto self =
+		log.acquire({.pid = 3}, {{.cls = a, .address = 1}}, {.cls = a, .address = 2});
 	log.inversion(a, false, self, self);
 	log.finding({a, b});
 	return log.image();
@@ -43,7 +45,8 @@ Image image_of(const std::uint8_t *data, std::size_t size)
 		Image image = sound;
 		for (; size >= 3; data += 3, size -= 3) {
 			const std::size_t chain_bytes = image.chains.size() * sizeof(ls_chain);
-			const std::size_t at = (data[0] | data[1] << 8) % (chain_bytes + image.log.size());
+			const std::size_t at =
+				(data[0] | data[1] << 8) % (chain_bytes + image.log.size());
 			if (at < chain_bytes)
 				reinterpret_cast<std::uint8_t *>(image.chains.data())[at] = data[2];
 			else

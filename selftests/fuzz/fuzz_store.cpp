@@ -25,10 +25,12 @@ const fuzz::Scratch g_scratch("store");
 std::string sound_store()
 {
 	test::LogBuilder log;
-	const auto a = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64), b = log.add_class("b");
+	const auto a = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64),
+		   b = log.add_class("b");
 	log.acquire({.pid = 1, .stack = {"f", "g"}}, {{.cls = a}}, {.cls = b});
 	log.acquire({.pid = 2, .stack = {"h"}}, {{.cls = b}}, {.cls = a});
-	const auto self = log.acquire({.pid = 3}, {{.cls = a, .address = 1}}, {.cls = a, .address = 2});
+	const auto self =
+		log.acquire({.pid = 3}, {{.cls = a, .address = 1}}, {.cls = a, .address = 2});
 	log.inversion(a, false, self, self);
 	log.finding({a, b});
 	log.prims().push_back({});
@@ -38,7 +40,8 @@ std::string sound_store()
 		auto store = StoreWriter::open(g_scratch.path());
 		NoSymbols symbols;
 		Recorder recorder(*source, *store, symbols, {});
-		if (!recorder.attach("image", "boot", "") || !recorder.drain() || !recorder.snapshot())
+		if (!recorder.attach("image", "boot", "") || !recorder.drain() ||
+		    !recorder.snapshot())
 			std::abort();
 	}
 	std::ifstream file(g_scratch.path(), std::ios::binary);
@@ -48,20 +51,39 @@ std::string sound_store()
 void write_file(std::string_view bytes)
 {
 	g_scratch.clear();
-	std::ofstream(g_scratch.path(), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+	std::ofstream(g_scratch.path(), std::ios::binary)
+		.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 /* Columns worth spoiling; the value is bound as text, blob or number. */
 constexpr const char *kUpdates[] = {
-	"UPDATE class SET kind = ?", "UPDATE class SET origin = ?", "UPDATE class SET canonical = ?",
-	"UPDATE class SET name = ?", "UPDATE class SET field = ?", "UPDATE class SET object_size = ?",
-	"UPDATE code SET function = ?", "UPDATE code SET offset = ?", "UPDATE code SET module = ?",
-	"UPDATE stack SET frames = ?", "UPDATE sight SET held = ?", "UPDATE sight SET val = ?",
-	"UPDATE sight SET stack = ?", "UPDATE sight SET comm = ?", "UPDATE sight SET code = ?",
-	"UPDATE sight SET lock = ?", "UPDATE sight SET task_flags = ?", "UPDATE chain SET parent = ?",
-	"UPDATE chain SET val = ?", "UPDATE chain SET count = ?", "UPDATE kernel_finding SET edges = ?",
-	"UPDATE kernel_finding SET kind = ?", "UPDATE inversion SET first = ?", "UPDATE primitive SET state = ?",
-	"UPDATE primitive SET kind = ?", "UPDATE counter SET value = ?", "UPDATE run SET started = ?",
+	"UPDATE class SET kind = ?",
+	"UPDATE class SET origin = ?",
+	"UPDATE class SET canonical = ?",
+	"UPDATE class SET name = ?",
+	"UPDATE class SET field = ?",
+	"UPDATE class SET object_size = ?",
+	"UPDATE code SET function = ?",
+	"UPDATE code SET offset = ?",
+	"UPDATE code SET module = ?",
+	"UPDATE stack SET frames = ?",
+	"UPDATE sight SET held = ?",
+	"UPDATE sight SET val = ?",
+	"UPDATE sight SET stack = ?",
+	"UPDATE sight SET comm = ?",
+	"UPDATE sight SET code = ?",
+	"UPDATE sight SET lock = ?",
+	"UPDATE sight SET task_flags = ?",
+	"UPDATE chain SET parent = ?",
+	"UPDATE chain SET val = ?",
+	"UPDATE chain SET count = ?",
+	"UPDATE kernel_finding SET edges = ?",
+	"UPDATE kernel_finding SET kind = ?",
+	"UPDATE inversion SET first = ?",
+	"UPDATE primitive SET state = ?",
+	"UPDATE primitive SET kind = ?",
+	"UPDATE counter SET value = ?",
+	"UPDATE run SET started = ?",
 	"UPDATE run SET release = ?",
 };
 

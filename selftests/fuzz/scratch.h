@@ -12,7 +12,8 @@ namespace lockscope::fuzz {
 class Scratch {
 public:
 	explicit Scratch(const char *name)
-		: path_("/dev/shm/lockscope-" + std::string(name) + "-" + std::to_string(::getpid()))
+		: path_("/dev/shm/lockscope-" + std::string(name) + "-" +
+			std::to_string(::getpid()))
 	{
 	}
 	~Scratch() { clear(); }
@@ -28,10 +29,10 @@ private:
 };
 
 /// An error has to name its thing in one line.
-template <typename Result>
-void check_error(const Result &result)
+template <typename Result> void check_error(const Result &result)
 {
-	if (!result.ok() && (result.error().what.empty() || result.error().what.find('\n') != std::string::npos))
+	if (!result.ok() &&
+	    (result.error().what.empty() || result.error().what.find('\n') != std::string::npos))
 		std::abort();
 }
 

@@ -24,13 +24,11 @@ constexpr Dispatcher kHardirq[] = {{"__handle_irq_event_percpu", EntryKind::Irq}
 				   {"flush_smp_call_function_queue", EntryKind::Ipi},
 				   {"irq_work_run_list", EntryKind::Ipi},
 				   {"irq_work_single", EntryKind::Ipi}};
-constexpr Dispatcher kSoftirq[] = {{"call_timer_fn", EntryKind::Timer},
-				   {"__hrtimer_run_queues", EntryKind::Hrtimer},
-				   {"tasklet_action_common", EntryKind::Tasklet},
-				   {"__napi_poll", EntryKind::Softirq},
-				   {"rcu_do_batch", EntryKind::Softirq},
-				   {"handle_softirqs", EntryKind::Softirq},
-				   {"__do_softirq", EntryKind::Softirq}};
+constexpr Dispatcher kSoftirq[] = {
+	{"call_timer_fn", EntryKind::Timer},	       {"__hrtimer_run_queues", EntryKind::Hrtimer},
+	{"tasklet_action_common", EntryKind::Tasklet}, {"__napi_poll", EntryKind::Softirq},
+	{"rcu_do_batch", EntryKind::Softirq},	       {"handle_softirqs", EntryKind::Softirq},
+	{"__do_softirq", EntryKind::Softirq}};
 constexpr Dispatcher kTask[] = {{"process_one_work", EntryKind::Work},
 				{"do_one_initcall", EntryKind::Init},
 				{"kthread", EntryKind::Kthread},
@@ -147,7 +145,8 @@ std::string Context::describe() const
 {
 	std::string words = kind_words(kind);
 	if (words.empty()) {
-		static constexpr const char *levels[LS_NR_LEVELS] = {"task", "softirq", "hardirq", "NMI"};
+		static constexpr const char *levels[LS_NR_LEVELS] = {"task", "softirq", "hardirq",
+								     "NMI"};
 		return kernel_thread() ? "kernel thread" : levels[level];
 	}
 	return entry.empty() ? words : words + " " + entry;

@@ -26,7 +26,7 @@ enum class EntryKind {
 
 struct Context {
 	EntryKind kind = EntryKind::Unknown;
-	std::string entry; ///< function, or system call, that was entered; may be empty
+	std::string entry;  ///< function, or system call, that was entered; may be empty
 	std::string callee; ///< what the entry called: tells users of one dispatcher apart
 	std::uint32_t run = 0, pid = 0, task_flags = 0;
 	std::uint32_t level = LS_TASK;
@@ -45,7 +45,8 @@ struct Context {
 	bool serialised() const
 	{
 		return kind == EntryKind::Timer || kind == EntryKind::Hrtimer ||
-		       kind == EntryKind::Tasklet || kind == EntryKind::Irq || kind == EntryKind::Work;
+		       kind == EntryKind::Tasklet || kind == EntryKind::Irq ||
+		       kind == EntryKind::Work;
 	}
 };
 

@@ -34,10 +34,12 @@ std::uint32_t Graph::find(std::uint32_t from, std::uint32_t to) const
 }
 
 std::vector<std::uint32_t> Graph::shortest_cycle(std::uint32_t index, std::uint32_t kinds,
-						 std::uint32_t max_len, ls_graph_filter filter, void *cookie)
+						 std::uint32_t max_len, ls_graph_filter filter,
+						 void *cookie)
 {
 	std::vector<std::uint32_t> path(max_len);
-	path.resize(ls_graph_shortest_cycle(&graph_, index, kinds, path.data(), max_len, filter, cookie));
+	path.resize(ls_graph_shortest_cycle(&graph_, index, kinds, path.data(), max_len, filter,
+					    cookie));
 	return path;
 }
 
@@ -76,7 +78,8 @@ std::vector<std::uint32_t> components(const Graph &graph)
 			const std::uint32_t done = node;
 			calls.pop_back();
 			if (!calls.empty())
-				low[calls.back().node] = std::min(low[calls.back().node], low[done]);
+				low[calls.back().node] =
+					std::min(low[calls.back().node], low[done]);
 			if (low[done] != order[done])
 				continue;
 			const bool alone = stack.back() == done;
@@ -123,7 +126,8 @@ std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len)
 		const auto &edge = graph.edge(index);
 		if (!component[edge.from] || component[edge.from] != component[edge.to])
 			continue;
-		Cycle cycle = graph.shortest_cycle(index, edge.kinds, max_len, same_component, &component);
+		Cycle cycle = graph.shortest_cycle(index, edge.kinds, max_len, same_component,
+						   &component);
 		if (cycle.empty())
 			continue;
 		cycle = simple_part(graph, std::move(cycle));
@@ -141,7 +145,8 @@ std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len)
 
 std::optional<std::vector<std::uint32_t>> strong_kinds(const std::vector<std::uint32_t> &kinds)
 {
-	static constexpr std::uint32_t by_preference[] = {LS_DEP_EN, LS_DEP_SN, LS_DEP_ER, LS_DEP_SR};
+	static constexpr std::uint32_t by_preference[] = {LS_DEP_EN, LS_DEP_SN, LS_DEP_ER,
+							  LS_DEP_SR};
 	auto strong = [](std::uint32_t a, std::uint32_t b) {
 		return !(a & (LS_DEP_ER | LS_DEP_SR)) || (b & (LS_DEP_ER | LS_DEP_EN));
 	};

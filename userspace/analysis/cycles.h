@@ -36,7 +36,8 @@ public:
 	/// empty when there is none of at most @max_len edges. It may pass a
 	/// class twice, see find_cycles().
 	std::vector<std::uint32_t> shortest_cycle(std::uint32_t index, std::uint32_t kinds,
-						  std::uint32_t max_len, ls_graph_filter filter = nullptr,
+						  std::uint32_t max_len,
+						  ls_graph_filter filter = nullptr,
 						  void *cookie = nullptr);
 
 private:

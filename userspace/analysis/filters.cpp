@@ -116,8 +116,8 @@ GateProof prove_gate(const Model &model, const FindingEdge &a, const FindingEdge
 }
 
 /* What is held at every sight and chain of an edge besides the cycle's locks. */
-std::map<ClassId, bool> always_held(const Model &model, const Finding &finding, const FindingEdge &edge,
-				    const ChainFacts *fact)
+std::map<ClassId, bool> always_held(const Model &model, const Finding &finding,
+				    const FindingEdge &edge, const ChainFacts *fact)
 {
 	std::map<ClassId, bool> always;
 	bool first = true;
@@ -159,7 +159,8 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<const Cha
 				if (proof == GateProof::Same) {
 					finding.filters.push_back(
 						{"gate-lock", true,
-						 model[gate].name + " keeps two of the sides apart"});
+						 model[gate].name +
+							 " keeps two of the sides apart"});
 					return;
 				}
 				if (proof == GateProof::Unknown)
@@ -168,10 +169,11 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<const Cha
 		}
 	}
 	if (unknown)
-		finding.filters.push_back({"gate-lock", false,
-					   model[*unknown].name +
-						   " would keep two of the sides apart, but whether it "
-						   "is one lock is not known"});
+		finding.filters.push_back(
+			{"gate-lock", false,
+			 model[*unknown].name +
+				 " would keep two of the sides apart, but whether it "
+				 "is one lock is not known"});
 }
 
 /* "kswapd0", "ksoftirqd/1": one of several threads that run the same code. */
@@ -193,8 +195,9 @@ void one_context_only(Finding &finding)
 		finding.filters.push_back(
 			{"one-context-only", true, "kernel thread " + who + " did all of it"});
 	else
-		finding.filters.push_back({"one-context-only", false,
-					   "only " + who + " did it so far; another task may do the same"});
+		finding.filters.push_back(
+			{"one-context-only", false,
+			 "only " + who + " did it so far; another task may do the same"});
 }
 
 void initialisation_only(const Model &model, Finding &finding)
@@ -211,7 +214,8 @@ void initialisation_only(const Model &model, Finding &finding)
 		for (auto frame : sight_of(model, edge.shown()).stack)
 			if (const auto &code = model[frame];
 			    !code.module.empty() && code.module != "vmlinux" &&
-			    (code.module == model[edge.from].module || code.module == model[edge.to].module)) {
+			    (code.module == model[edge.from].module ||
+			     code.module == model[edge.to].module)) {
 				owned = true;
 				owner = code.module;
 			}
@@ -221,7 +225,8 @@ void initialisation_only(const Model &model, Finding &finding)
 						   sides + " only in init code of " + owner +
 							   ", which owns a lock of it"});
 		else
-			finding.filters.push_back({"initialisation-only", false, sides + " only in init code"});
+			finding.filters.push_back(
+				{"initialisation-only", false, sides + " only in init code"});
 		return;
 	}
 }
@@ -258,9 +263,10 @@ void same_instance_excluded(const Model &model, Finding &finding)
 	if (crossing != 1)
 		return;
 	const bool proven = crossing_pairs >= kProvingPairs;
-	finding.filters.push_back({"same-instance-excluded", proven,
-				   "one side takes both locks of one object, the other always of two (" +
-					   std::to_string(crossing_pairs) + " seen)"});
+	finding.filters.push_back(
+		{"same-instance-excluded", proven,
+		 "one side takes both locks of one object, the other always of two (" +
+			 std::to_string(crossing_pairs) + " seen)"});
 }
 
 void cannot_run_in_parallel(Finding &finding)
@@ -282,13 +288,14 @@ void cannot_run_in_parallel(Finding &finding)
 	const bool proven = one_path && first.kind != EntryKind::Work;
 	finding.filters.push_back({"cannot-run-in-parallel", proven,
 				   "every side runs in " + first.describe() +
-					   (proven ? ", which does not overlap itself" :
-						     ", which may not overlap itself")});
+					   (proven ? ", which does not overlap itself"
+						   : ", which may not overlap itself")});
 }
 
 } // namespace
 
-void apply_filters(const Model &model, Finding &finding, const std::vector<const ChainFacts *> &facts)
+void apply_filters(const Model &model, Finding &finding,
+		   const std::vector<const ChainFacts *> &facts)
 {
 	if (finding.edges.empty())
 		return;

@@ -9,6 +9,7 @@ namespace lockscope {
 
 /// Add to @finding each filter that applies. @facts are those of the edges of
 /// a cycle, in order; nothing for other kinds of finding.
-void apply_filters(const Model &model, Finding &finding, const std::vector<const ChainFacts *> &facts);
+void apply_filters(const Model &model, Finding &finding,
+		   const std::vector<const ChainFacts *> &facts);
 
 } // namespace lockscope

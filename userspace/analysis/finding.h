@@ -39,7 +39,7 @@ struct Filter {
 
 /// One sight that shows an edge: held[position] held while acquiring.
 struct Witness {
-	std::size_t sight; ///< in Model::sights
+	std::size_t sight;	///< in Model::sights
 	std::uint32_t position; ///< in Sight::held
 	Context context;
 };
@@ -47,11 +47,11 @@ struct Witness {
 /// A dependency of a finding with the sight chosen to show it.
 struct FindingEdge {
 	ClassId from = kNoClass, to = kNoClass;
-	std::uint32_t kind = 0; ///< one LS_DEP_* bit
-	std::uint64_t count = 0; ///< acquisitions of `to` under `from`, 0 unknown
-	std::vector<Witness> witnesses; ///< all sights; the chosen one first
+	std::uint32_t kind = 0;			  ///< one LS_DEP_* bit
+	std::uint64_t count = 0;		  ///< acquisitions of `to` under `from`, 0 unknown
+	std::vector<Witness> witnesses;		  ///< all sights; the chosen one first
 	std::vector<CodeId> from_stack, to_stack; ///< innermost first; [0] is the acquire
-	std::optional<std::uint32_t> depth; ///< calls between the two acquires
+	std::optional<std::uint32_t> depth;	  ///< calls between the two acquires
 
 	const Witness &shown() const { return witnesses.front(); }
 };

@@ -77,11 +77,12 @@ void choose_witnesses(const Model &model, Finding &finding)
 			const bool wanted_kind = dependency_kind(sight.held[witness.position].val,
 								 sight.acquired.val) == edge.kind;
 			return std::tuple(wanted_kind, edges_seen[sight.run],
-					  !shown.count(witness.context.key()), !witness.context.init(),
-					  !sight.stack.empty());
+					  !shown.count(witness.context.key()),
+					  !witness.context.init(), !sight.stack.empty());
 		};
-		auto best = std::max_element(edge.witnesses.begin(), edge.witnesses.end(),
-					     [&](const auto &a, const auto &b) { return value(a) < value(b); });
+		auto best = std::max_element(
+			edge.witnesses.begin(), edge.witnesses.end(),
+			[&](const auto &a, const auto &b) { return value(a) < value(b); });
 		std::rotate(edge.witnesses.begin(), best, best + 1);
 		shown.insert(edge.shown().context.key());
 	}
@@ -123,7 +124,8 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 		const Sight &other = model.sights[number];
 		if (other.stack.empty() || other.acquired.cls != held.cls)
 			continue;
-		if (!best || (best->pid != sight.pid && other.pid == sight.pid && other.run == sight.run))
+		if (!best ||
+		    (best->pid != sight.pid && other.pid == sight.pid && other.run == sight.run))
 			best = &other;
 	}
 	if (!best)
@@ -142,7 +144,8 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 std::string function_of(const Model &model, const FindingEdge &edge)
 {
 	const auto &code = model[edge.to_stack.front()];
-	return code.function.empty() ? edge.shown().context.describe() : plain_function(code.function);
+	return code.function.empty() ? edge.shown().context.describe()
+				     : plain_function(code.function);
 }
 
 std::string functions_of(const Model &model, const Finding &finding)
@@ -231,7 +234,8 @@ private:
 				auto with = masks;
 				with[i] = evidence.kind;
 				if (strong_kinds(with))
-					edge.witnesses.push_back(witness(evidence.sight, evidence.position));
+					edge.witnesses.push_back(
+						witness(evidence.sight, evidence.position));
 			}
 			edge.count = std::max<std::uint64_t>(fact.count, edge.witnesses.size());
 			finding.edges.push_back(std::move(edge));
@@ -279,7 +283,8 @@ private:
 	{
 		std::map<std::pair<ClassId, bool>, Finding> by_class;
 		for (const auto &inversion : model_.inversions) {
-			if (inversion.cls == kNoClass || by_class.count({inversion.cls, inversion.same_instance}))
+			if (inversion.cls == kNoClass ||
+			    by_class.count({inversion.cls, inversion.same_instance}))
 				continue;
 			Finding finding;
 			finding.kind = FindingKind::RecursiveLock;
@@ -292,9 +297,10 @@ private:
 			finding.id = finding_id(model_, finding.kind, finding.classes);
 			complete(finding, {});
 			const std::string lock = short_name(model_[inversion.cls]);
-			finding.title = (inversion.same_instance ? "recursive lock: " + lock + " taken twice" :
-								   "recursive lock: two " + lock +
-									   " taken in both orders") +
+			finding.title = (inversion.same_instance
+						 ? "recursive lock: " + lock + " taken twice"
+						 : "recursive lock: two " + lock +
+							   " taken in both orders") +
 					functions_of(model_, finding);
 			/* One task alone that takes a lock it holds does hang. */
 			if (inversion.same_instance) {
@@ -302,7 +308,8 @@ private:
 				finding.filters.clear();
 				rank_finding(model_, finding);
 			}
-			by_class.emplace(std::pair{inversion.cls, inversion.same_instance}, std::move(finding));
+			by_class.emplace(std::pair{inversion.cls, inversion.same_instance},
+					 std::move(finding));
 		}
 		for (auto &[key, finding] : by_class) {
 			/* Taking one instance twice is the stronger case of the two. */
@@ -324,24 +331,29 @@ private:
 			kernel_cycles++;
 			const std::size_t n = finding.classes.size();
 			for (std::size_t i = 0; i < n; i++)
-				if (!known.count({finding.classes[i], finding.classes[(i + 1) % n]})) {
+				if (!known.count(
+					    {finding.classes[i], finding.classes[(i + 1) % n]})) {
 					unknown++;
 					break;
 				}
 		}
 		if (unknown)
-			out.self_check.push_back(counted(unknown, "cycle") +
-						 " that the module found cannot be rebuilt from the store");
+			out.self_check.push_back(
+				counted(unknown, "cycle") +
+				" that the module found cannot be rebuilt from the store");
 		/* The module keeps cycles under a gate lock back. */
-		const auto cycles = std::count_if(out.findings.begin(), out.findings.end(), [](const auto &f) {
-			return f.kind == FindingKind::LockOrderCycle && !f.hidden();
-		});
+		const auto cycles =
+			std::count_if(out.findings.begin(), out.findings.end(), [](const auto &f) {
+				return f.kind == FindingKind::LockOrderCycle && !f.hidden();
+			});
 		if (kernel_cycles && !graph_cycles && !unknown)
-			out.self_check.push_back("the module found " + counted(kernel_cycles, "cycle") +
+			out.self_check.push_back("the module found " +
+						 counted(kernel_cycles, "cycle") +
 						 ", the search over its log none");
 		if (cycles && !kernel_cycles && model_.runs.size() == 1 &&
 		    model_.runs[0].backend == "kmod")
-			out.self_check.push_back("the module itself found none of the cycles below");
+			out.self_check.push_back(
+				"the module itself found none of the cycles below");
 	}
 
 	const Model &model_;
@@ -354,14 +366,16 @@ private:
 
 const char *name(Severity severity)
 {
-	return severity == Severity::Error ? "error" : severity == Severity::Warning ? "warning" : "note";
+	return severity == Severity::Error     ? "error"
+	       : severity == Severity::Warning ? "warning"
+					       : "note";
 }
 
 const char *name(Confidence confidence)
 {
-	return confidence == Confidence::Confirmed ? "confirmed" :
-	       confidence == Confidence::Observed  ? "observed" :
-						     "possible";
+	return confidence == Confidence::Confirmed  ? "confirmed"
+	       : confidence == Confidence::Observed ? "observed"
+						    : "possible";
 }
 
 const char *name(FindingKind kind)
@@ -387,7 +401,8 @@ std::optional<Confidence> parse_confidence(const std::string &text)
 
 bool Finding::hidden() const
 {
-	return std::any_of(filters.begin(), filters.end(), [](const Filter &f) { return f.hidden; });
+	return std::any_of(filters.begin(), filters.end(),
+			   [](const Filter &f) { return f.hidden; });
 }
 
 std::string finding_id(const Model &model, FindingKind kind, const std::vector<ClassId> &classes)

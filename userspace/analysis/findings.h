@@ -8,7 +8,7 @@ namespace lockscope {
 
 struct Analysis {
 	std::vector<Finding> findings; ///< all of them, ranked; hidden ones included
-	std::size_t edges = 0; ///< dependencies in the lock-order graph
+	std::size_t edges = 0;	       ///< dependencies in the lock-order graph
 	/// What the module found and this search did not, or the other way
 	/// round, in words: one of the two is wrong.
 	std::vector<std::string> self_check;

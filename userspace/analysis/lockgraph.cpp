@@ -40,7 +40,8 @@ LockGraph::LockGraph(const Model &model) : nodes_(model.classes.size())
 			/* Acquire contexts of ww_mutexes back off instead of waiting. */
 			if (held.val & sight.acquired.val & LS_VAL_CTX)
 				continue;
-			auto [at, added] = known.try_emplace(pair_key(held.cls, to), dependencies_.size());
+			auto [at, added] =
+				known.try_emplace(pair_key(held.cls, to), dependencies_.size());
 			if (added)
 				dependencies_.push_back({held.cls, to, 0, {}});
 			auto &dependency = dependencies_[at->second];
@@ -60,7 +61,8 @@ std::vector<Cycle> LockGraph::cycles() const
 	return find_cycles(graph);
 }
 
-std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a, const std::map<ClassId, bool> &b)
+std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
+				     const std::map<ClassId, bool> &b)
 {
 	std::map<ClassId, bool> both;
 	for (const auto &[cls, exclusive] : a)
@@ -69,8 +71,8 @@ std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a, const std
 	return both;
 }
 
-std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const LockGraph &graph,
-							  const std::set<std::uint32_t> &edges)
+std::unordered_map<std::uint32_t, ChainFacts>
+chain_facts(const Model &model, const LockGraph &graph, const std::set<std::uint32_t> &edges)
 {
 	std::unordered_map<std::uint32_t, ChainFacts> facts;
 	std::unordered_map<std::uint64_t, std::uint32_t> wanted;
@@ -99,8 +101,10 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 				for (const Chain *other : below)
 					if (other->cls != kNoClass && other->cls != from->cls &&
 					    other->cls != chain.cls)
-						here[other->cls] |= read_of(other->val) == LS_EXCLUSIVE;
-				fact.held = fact.any ? held_in_both(fact.held, here) : std::move(here);
+						here[other->cls] |=
+							read_of(other->val) == LS_EXCLUSIVE;
+				fact.held =
+					fact.any ? held_in_both(fact.held, here) : std::move(here);
 				fact.any = true;
 			}
 		}

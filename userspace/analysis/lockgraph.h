@@ -15,9 +15,9 @@ namespace lockscope {
 
 /// Sight number @sight saw @held[position] held while acquiring.
 struct Evidence {
-	std::size_t sight; ///< in Model::sights
+	std::size_t sight;	///< in Model::sights
 	std::uint32_t position; ///< in Sight::held
-	std::uint32_t kind; ///< one LS_DEP_* bit
+	std::uint32_t kind;	///< one LS_DEP_* bit
 };
 
 struct Dependency {
@@ -44,17 +44,18 @@ private:
 /// What the chains say about one dependency.
 struct ChainFacts {
 	std::uint64_t count = 0; ///< acquisitions of `to` under `from`
-	bool any = false; ///< some chain shows the dependency
+	bool any = false;	 ///< some chain shows the dependency
 	/// Classes held in every such chain, other than the two; true: always exclusively.
 	std::map<ClassId, bool> held;
 };
 
 /// Facts about each of @edges, from one pass over all chains.
-std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const LockGraph &graph,
-							  const std::set<std::uint32_t> &edges);
+std::unordered_map<std::uint32_t, ChainFacts>
+chain_facts(const Model &model, const LockGraph &graph, const std::set<std::uint32_t> &edges);
 
 /// Classes in both, exclusive only where exclusive in both.
-std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a, const std::map<ClassId, bool> &b);
+std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
+				     const std::map<ClassId, bool> &b);
 
 /// LS_DEP_* bit of a held and an acquired lock.
 std::uint32_t dependency_kind(std::uint32_t held_val, std::uint32_t acquired_val);

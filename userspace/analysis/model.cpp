@@ -8,8 +8,8 @@ namespace lockscope {
 ClassId Model::intern(LockClass cls)
 {
 	std::string key = cls.name + '\0' + static_cast<char>(cls.kind);
-	auto [at, added] = class_by_name_.try_emplace(std::move(key),
-						      ClassId(static_cast<std::uint32_t>(classes.size())));
+	auto [at, added] = class_by_name_.try_emplace(
+		std::move(key), ClassId(static_cast<std::uint32_t>(classes.size())));
 	if (added)
 		classes.push_back(std::move(cls));
 	return at->second;
@@ -21,8 +21,8 @@ CodeId Model::intern(Code place)
 		return CodeId{};
 	std::string key = place.function + '\0' + std::to_string(place.offset) + '\0' +
 			  place.module + '\0' + place.build_id;
-	auto [at, added] = code_by_name_.try_emplace(std::move(key),
-						     CodeId(static_cast<std::uint32_t>(code.size())));
+	auto [at, added] = code_by_name_.try_emplace(
+		std::move(key), CodeId(static_cast<std::uint32_t>(code.size())));
 	if (added)
 		code.push_back(std::move(place));
 	else if (code[index(at->second)].lines.empty())
@@ -42,15 +42,15 @@ std::uint64_t Model::counter(const std::string &name) const
 const char *kind_name(ls_kind kind)
 {
 	static constexpr const char *names[LS_NR_KINDS] = {
-		"lock",     "spinlock", "rwlock", "mutex",  "rwsem", "semaphore",
-		"rt_mutex", "ww_mutex", "socket", "percpu-rwsem"};
+		"lock",	     "spinlock", "rwlock",   "mutex",  "rwsem",
+		"semaphore", "rt_mutex", "ww_mutex", "socket", "percpu-rwsem"};
 	return kind < LS_NR_KINDS ? names[kind] : names[0];
 }
 
 const char *origin_name(ls_origin origin)
 {
-	static constexpr const char *names[LS_NR_ORIGINS] = {"site", "static", "static", "init", "slab",
-							     "alloc", "alloc",  "site"};
+	static constexpr const char *names[LS_NR_ORIGINS] = {"site", "static", "static", "init",
+							     "slab", "alloc",  "alloc",	 "site"};
 	return origin < LS_NR_ORIGINS ? names[origin] : names[0];
 }
 
@@ -65,7 +65,8 @@ std::string place_name(const Code &code)
 	if (code.function.empty())
 		return "?";
 	char offset[24];
-	std::snprintf(offset, sizeof(offset), "+0x%llx", static_cast<unsigned long long>(code.offset));
+	std::snprintf(offset, sizeof(offset), "+0x%llx",
+		      static_cast<unsigned long long>(code.offset));
 	std::string out = code.function + offset;
 	if (!code.module.empty() && code.module != "vmlinux")
 		out += " [" + code.module + "]";

@@ -17,14 +17,20 @@ namespace lockscope {
 /// Index into Model::classes; equal names and kinds are one class.
 enum class ClassId : std::uint32_t {};
 inline constexpr ClassId kNoClass{0xffffffffu};
-inline std::uint32_t index(ClassId id) { return static_cast<std::uint32_t>(id); }
+inline std::uint32_t index(ClassId id)
+{
+	return static_cast<std::uint32_t>(id);
+}
 
 /// Index into Model::code; 0 is "unknown".
 enum class CodeId : std::uint32_t {};
-inline std::uint32_t index(CodeId id) { return static_cast<std::uint32_t>(id); }
+inline std::uint32_t index(CodeId id)
+{
+	return static_cast<std::uint32_t>(id);
+}
 
 struct LockClass {
-	std::string name; ///< stable name with the field, see docs
+	std::string name;   ///< stable name with the field, see docs
 	std::string stable; ///< what identifiers are made of: name without build-dependent offset
 	ls_kind kind = LS_KIND_NONE;
 	ls_origin origin = LS_ORIGIN_NONE;
@@ -56,7 +62,7 @@ struct Held {
 	std::uint32_t val = 0;
 	CodeId at{};
 	std::uint64_t instance = 0; ///< keyed hash; comparable within a run, 0 unknown
-	std::uint64_t object = 0; ///< same for the object the lock lies in
+	std::uint64_t object = 0;   ///< same for the object the lock lies in
 };
 
 /// An acquisition that brought something new (ls_rec_sight).
@@ -67,7 +73,7 @@ struct Sight {
 	std::uint32_t chain = 0, pid = 0, tgid = 0, task_flags = 0, cpu = 0;
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, may be empty
-	std::vector<Held> held; ///< oldest first
+	std::vector<Held> held;	   ///< oldest first
 };
 
 struct Chain {
@@ -99,9 +105,9 @@ struct Primitive {
 
 struct Run {
 	std::string instance, boot, backend, release, build_id, file;
-	std::int64_t started = 0, updated = 0; ///< seconds since 1970
-	std::map<std::string, std::uint64_t> counters; ///< see store/rows.h
-	std::vector<Chain> chains; ///< [0] unused
+	std::int64_t started = 0, updated = 0;		       ///< seconds since 1970
+	std::map<std::string, std::uint64_t> counters;	       ///< see store/rows.h
+	std::vector<Chain> chains;			       ///< [0] unused
 	std::unordered_map<std::uint32_t, std::size_t> sights; ///< ordinal -> Model::sights
 	std::vector<Primitive> primitives;
 };

@@ -16,14 +16,14 @@ namespace lockscope {
 namespace {
 
 constexpr double kConfidence = 1000; ///< per level: possible 0, observed 1, confirmed 2
-constexpr double kContexts = 160; ///< per context fewer than kMostContexts
+constexpr double kContexts = 160;    ///< per context fewer than kMostContexts
 constexpr std::size_t kMostContexts = 8;
 constexpr double kInstances = 80; ///< every lock proven to be the same on both edges
-constexpr double kLocality = 40; ///< every lock global
-constexpr double kDepth = 20; ///< both acquires in one function
+constexpr double kLocality = 40;  ///< every lock global
+constexpr double kDepth = 20;	  ///< both acquires in one function
 constexpr double kDepthPerCall = 2;
 constexpr double kFrequency = 10; ///< a million times or more, on the rarest edge
-constexpr double kNovelty = 5; ///< completed by the latest run
+constexpr double kNovelty = 5;	  ///< completed by the latest run
 
 /* Is the lock that edge @in acquired the one that edge @out held? */
 bool same_instance(const Model &model, const FindingEdge &in, const FindingEdge &out)
@@ -48,7 +48,8 @@ Feature instances(const Model &model, const Finding &finding)
 		proven += same_instance(model, finding.edges[(i + n - 1) % n], finding.edges[i]);
 	/* All or nothing: a cycle needs every lock to be the same. */
 	return {"instances", proven == n ? kInstances : 0,
-		std::to_string(proven) + " of " + std::to_string(n) + " locks proven to be one instance"};
+		std::to_string(proven) + " of " + std::to_string(n) +
+			" locks proven to be one instance"};
 }
 
 Feature locality(const Model &model, const Finding &finding)
@@ -56,9 +57,10 @@ Feature locality(const Model &model, const Finding &finding)
 	const auto global = static_cast<double>(
 		std::count_if(finding.classes.begin(), finding.classes.end(),
 			      [&](ClassId cls) { return model[cls].global(); }));
-	return {"locality", std::round(kLocality * global / static_cast<double>(finding.classes.size())),
-		std::to_string(static_cast<int>(global)) + " of " + std::to_string(finding.classes.size()) +
-			" locks are global"};
+	return {"locality",
+		std::round(kLocality * global / static_cast<double>(finding.classes.size())),
+		std::to_string(static_cast<int>(global)) + " of " +
+			std::to_string(finding.classes.size()) + " locks are global"};
 }
 
 Feature depth(const Finding &finding)
@@ -70,8 +72,8 @@ Feature depth(const Finding &finding)
 		deepest = std::max(deepest, *edge.depth);
 	}
 	return {"depth", std::max(0.0, kDepth - kDepthPerCall * deepest),
-		deepest ? "at most " + counted(deepest, "call") + " between the two acquires" :
-			  "both acquires in one function"};
+		deepest ? "at most " + counted(deepest, "call") + " between the two acquires"
+			: "both acquires in one function"};
 }
 
 Feature frequency(const Finding &finding)
@@ -92,11 +94,13 @@ Feature novelty(const Model &model, const Finding &finding)
 	for (std::uint32_t run = 1; run < model.runs.size(); run++)
 		if (model.runs[run].started >= model.runs[latest].started)
 			latest = run;
-	const bool fresh = std::any_of(finding.edges.begin(), finding.edges.end(), [&](const auto &edge) {
-		return std::all_of(edge.witnesses.begin(), edge.witnesses.end(), [&](const Witness &w) {
-			return model.sights[w.sight].run == latest;
+	const bool fresh =
+		std::any_of(finding.edges.begin(), finding.edges.end(), [&](const auto &edge) {
+			return std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
+					   [&](const Witness &w) {
+						   return model.sights[w.sight].run == latest;
+					   });
 		});
-	});
 	return {"novelty", fresh ? kNovelty : 0,
 		fresh ? "not complete before the latest run" : "known from earlier runs"};
 }
@@ -107,12 +111,16 @@ void rank_finding(const Model &model, Finding &finding)
 {
 	finding.severity = Severity::Error;
 	for (const auto &filter : finding.filters)
-		finding.severity = std::min(finding.severity, filter.hidden ? Severity::Note : Severity::Warning);
+		finding.severity = std::min(finding.severity,
+					    filter.hidden ? Severity::Note : Severity::Warning);
 
 	const std::size_t contexts = std::min(finding.edges.size(), kMostContexts);
 	finding.features = {
-		{"confidence", kConfidence * static_cast<int>(finding.confidence), name(finding.confidence)},
-		{"contexts", kContexts * static_cast<double>(kMostContexts - std::max<std::size_t>(contexts, 2)),
+		{"confidence", kConfidence * static_cast<int>(finding.confidence),
+		 name(finding.confidence)},
+		{"contexts",
+		 kContexts *
+			 static_cast<double>(kMostContexts - std::max<std::size_t>(contexts, 2)),
 		 std::to_string(std::max<std::size_t>(contexts, 2)) + " contexts have to meet"},
 		instances(model, finding),
 		locality(model, finding),

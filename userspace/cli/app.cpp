@@ -13,7 +13,8 @@ namespace {
 std::string version()
 {
 	return "lockscope " LOCKSCOPE_VERSION " (module ABI " + std::to_string(LS_ABI_MAJOR) + "." +
-	       std::to_string(LS_ABI_MINOR) + ", store schema " + std::to_string(kSchemaVersion) + ")";
+	       std::to_string(LS_ABI_MINOR) + ", store schema " + std::to_string(kSchemaVersion) +
+	       ")";
 }
 
 Error parse_error(const CLI::App &app, const CLI::ParseError &error)
@@ -36,10 +37,15 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	app->require_subcommand(1);
 	app->set_version_flag("--version", version());
 	app->add_flag("--json", globals.json, "machine-readable output where there is any");
-	app->add_flag("-v,--verbose", [&](auto n) { globals.verbose += static_cast<int>(n); }, "say more");
-	app->add_flag("-q,--quiet", [&](auto n) { globals.verbose -= static_cast<int>(n); }, "no progress");
+	app->add_flag(
+		"-v,--verbose", [&](auto n) { globals.verbose += static_cast<int>(n); },
+		"say more");
+	app->add_flag(
+		"-q,--quiet", [&](auto n) { globals.verbose -= static_cast<int>(n); },
+		"no progress");
 	app->add_option_function<std::string>(
-		   "--color", [&](const std::string &mode) { globals.color = *parse_color_mode(mode); },
+		   "--color",
+		   [&](const std::string &mode) { globals.color = *parse_color_mode(mode); },
 		   "auto, always or never")
 		->check(CLI::IsMember({"auto", "always", "never"}));
 	app->footer("Exit: 0 clean, 1 findings, 2 usage, 3 environment, 130 interrupted.\n"

@@ -44,7 +44,8 @@ Result<Child> Child::start(const std::vector<std::string> &command)
 	if (::read(read_end.get(), &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error))) {
 		while (!child.poll())
 			std::this_thread::sleep_for(std::chrono::milliseconds(1));
-		Error failed = os_error(error, "cannot run " + command.front(), "check the name and $PATH");
+		Error failed = os_error(error, "cannot run " + command.front(),
+					"check the name and $PATH");
 		failed.exit = Exit{127};
 		return failed;
 	}

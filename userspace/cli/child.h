@@ -18,7 +18,9 @@ public:
 	/// exit status 127, as a shell has it.
 	static Result<Child> start(const std::vector<std::string> &command);
 
-	Child(Child &&other) noexcept : pid_(std::exchange(other.pid_, -1)), status_(other.status_) {}
+	Child(Child &&other) noexcept : pid_(std::exchange(other.pid_, -1)), status_(other.status_)
+	{
+	}
 	Child &operator=(Child &&) = delete;
 	~Child();
 

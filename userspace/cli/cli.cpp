@@ -23,8 +23,10 @@ int deliver(const std::string &text, const std::string &path)
 		auto written = write_file(path, text);
 		return written ? 0 : fail(written.error());
 	}
-	if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-		return fail(os_error(errno, "cannot write to standard output", "write to a file with -o"));
+	if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+	    std::fflush(stdout) != 0)
+		return fail(os_error(errno, "cannot write to standard output",
+				     "write to a file with -o"));
 	return 0;
 }
 

@@ -28,7 +28,7 @@ struct Check {
 	std::string name;
 	State state;
 	std::string found; ///< what was found
-	std::string todo; ///< what to do about it, empty when all is well
+	std::string todo;  ///< what to do about it, empty when all is well
 };
 
 struct ConfigNeed {
@@ -39,12 +39,14 @@ struct ConfigNeed {
 
 constexpr ConfigNeed kConfig[] = {
 	{"CONFIG_MODULES", State::Missing, "LockScope is a module"},
-	{"CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS", State::Weak, "hooks cost several times more without it"},
+	{"CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS", State::Weak,
+	 "hooks cost several times more without it"},
 	{"CONFIG_DYNAMIC_FTRACE", State::Missing, "lock functions are hooked through it"},
 	{"CONFIG_KPROBES", State::Missing, "kernel symbols are found through it"},
 	{"CONFIG_KALLSYMS", State::Missing, "stacks have no names without it"},
 	{"CONFIG_STACKTRACE", State::Missing, "findings have no stacks without it"},
-	{"CONFIG_DEBUG_INFO_BTF", State::Weak, "locks in slab objects get no field names without it"},
+	{"CONFIG_DEBUG_INFO_BTF", State::Weak,
+	 "locks in slab objects get no field names without it"},
 };
 
 const char *word(State state)
@@ -64,13 +66,15 @@ void check_config(std::vector<Check> &out)
 {
 	const std::string config = kernel_config();
 	if (config.empty()) {
-		out.push_back({"kernel configuration", State::Weak, "not found under /boot", "nothing: only doctor reads it"});
+		out.push_back({"kernel configuration", State::Weak, "not found under /boot",
+			       "nothing: only doctor reads it"});
 		return;
 	}
 	for (const auto &need : kConfig) {
 		const bool set = config.find("\n" + std::string(need.option) + "=y") != config.npos;
-		out.push_back({need.option, set ? State::Ok : need.without, set ? "set" : "not set",
-			       set ? "" : std::string(need.what_for) + ": boot a kernel that has it"});
+		out.push_back(
+			{need.option, set ? State::Ok : need.without, set ? "set" : "not set",
+			 set ? "" : std::string(need.what_for) + ": boot a kernel that has it"});
 	}
 	if (config.find("\nCONFIG_LOCKDEP=y") != config.npos)
 		out.push_back({"lockdep", State::Weak, "this kernel has lockdep built in",
@@ -85,7 +89,8 @@ void check_tracing(std::vector<Check> &out)
 			return;
 		}
 	out.push_back({"tracefs", State::Weak, "not mounted",
-		       "mount -t tracefs nodev /sys/kernel/tracing, if perf or bpftrace shall see findings"});
+		       "mount -t tracefs nodev /sys/kernel/tracing, if perf or bpftrace shall see "
+		       "findings"});
 }
 
 void check_symbols(std::vector<Check> &out)
@@ -96,15 +101,23 @@ void check_symbols(std::vector<Check> &out)
 		       table ? "/proc/kallsyms shows addresses" : table.error().what,
 		       table ? "" : table.error().hint});
 	const bool btf = exists("/sys/kernel/btf/vmlinux");
-	out.push_back({"type information", btf ? State::Ok : State::Weak, btf ? "/sys/kernel/btf/vmlinux" : "no BTF",
-		       btf ? "" : "locks in slab objects get no field names: boot a kernel with CONFIG_DEBUG_INFO_BTF"});
+	out.push_back({"type information", btf ? State::Ok : State::Weak,
+		       btf ? "/sys/kernel/btf/vmlinux" : "no BTF",
+		       btf ? ""
+			   : "locks in slab objects get no field names: boot a kernel with "
+			     "CONFIG_DEBUG_INFO_BTF"});
 	const std::string vmlinux = "/usr/lib/debug/boot/vmlinux-" + kernel_release();
 	const bool debug = exists(vmlinux);
-	out.push_back({"debug information", debug ? State::Ok : State::Weak, debug ? vmlinux : "none for the kernel itself",
-		       debug ? "" : "for file and line: apt install linux-image-" + kernel_release() + "-dbg"});
+	out.push_back({"debug information", debug ? State::Ok : State::Weak,
+		       debug ? vmlinux : "none for the kernel itself",
+		       debug ? ""
+			     : "for file and line: apt install linux-image-" + kernel_release() +
+				       "-dbg"});
 	const bool nomerge = read_line("/proc/cmdline").find("slab_nomerge") != std::string::npos;
-	out.push_back({"slab caches", nomerge ? State::Ok : State::Weak, nomerge ? "slab_nomerge" : "may be merged",
-		       nomerge ? "" : "boot with slab_nomerge, or caches of one size share a name"});
+	out.push_back(
+		{"slab caches", nomerge ? State::Ok : State::Weak,
+		 nomerge ? "slab_nomerge" : "may be merged",
+		 nomerge ? "" : "boot with slab_nomerge, or caches of one size share a name"});
 }
 
 void check_rights(std::vector<Check> &out)
@@ -115,7 +128,8 @@ void check_rights(std::vector<Check> &out)
 	const std::string lockdown = read_line("/sys/kernel/security/lockdown");
 	const bool locked = lockdown.find("[none]") == lockdown.npos && !lockdown.empty();
 	if (locked)
-		out.push_back({"lockdown", State::Weak, lockdown, "only signed modules load: sign lockscope.ko (DKMS does)"});
+		out.push_back({"lockdown", State::Weak, lockdown,
+			       "only signed modules load: sign lockscope.ko (DKMS does)"});
 }
 
 std::string named(const std::vector<std::string> &functions)
@@ -141,7 +155,8 @@ void check_module(std::vector<Check> &out)
 	}
 	out.push_back({"module", State::Ok,
 		       std::string("loaded, ") + (info->active ? "recording" : "stopped") + ", " +
-			       counted(info->classes, "class") + " of " + with_commas(info->max_classes) + ", " +
+			       counted(info->classes, "class") + " of " +
+			       with_commas(info->max_classes) + ", " +
 			       counted(info->edges, "edge") + " of " + with_commas(info->max_edges),
 		       ""});
 	auto prims = (*source)->prims();
@@ -149,17 +164,20 @@ void check_module(std::vector<Check> &out)
 		return;
 	std::map<int, std::vector<std::string>> by_state;
 	for (const auto &prim : *prims)
-		by_state[prim.state].emplace_back(prim.function, ::strnlen(prim.function, sizeof(prim.function)));
+		by_state[prim.state].emplace_back(prim.function,
+						  ::strnlen(prim.function, sizeof(prim.function)));
 	auto tell = [&](ls_prim_state state, const char *name, State verdict, const char *todo) {
 		if (const auto &functions = by_state[state]; !functions.empty())
-			out.push_back({std::string("lock functions ") + name, verdict, named(functions), todo});
+			out.push_back({std::string("lock functions ") + name, verdict,
+				       named(functions), todo});
 	};
 	tell(LS_PRIM_DIRECT, "hooked directly", State::Ok, "");
 	tell(LS_PRIM_FTRACE, "hooked by ftrace", State::Ok, "");
 	tell(LS_PRIM_KRETPROBE, "hooked by kretprobe", State::Ok, "");
 	tell(LS_PRIM_COVERED, "covered by others", State::Ok, "");
 	tell(LS_PRIM_ABSENT, "not in this kernel", State::Ok, "");
-	tell(LS_PRIM_FAILED, "not hooked", State::Weak, "stop other tracers of them, then reload the module");
+	tell(LS_PRIM_FAILED, "not hooked", State::Weak,
+	     "stop other tracers of them, then reload the module");
 }
 
 int run(const Globals &globals)
@@ -176,7 +194,10 @@ int run(const Globals &globals)
 	auto json = nlohmann::ordered_json::array();
 	for (const auto &check : checks) {
 		able = able && check.state != State::Missing;
-		json.push_back({{"name", check.name}, {"state", word(check.state)}, {"found", check.found}, {"todo", check.todo}});
+		json.push_back({{"name", check.name},
+				{"state", word(check.state)},
+				{"found", check.found},
+				{"todo", check.todo}});
 		std::string state = word(check.state);
 		state.resize(9, ' ');
 		text += state + check.name + ": " + check.found + "\n";
@@ -192,8 +213,9 @@ int run(const Globals &globals)
 
 void add_doctor_command(CLI::App &app, Globals &globals)
 {
-	auto *command = add_command(app, "doctor", "say what this kernel offers and what is missing",
-				    "sudo lockscope doctor");
+	auto *command =
+		add_command(app, "doctor", "say what this kernel offers and what is missing",
+			    "sudo lockscope doctor");
 	set_action(command, globals, [&globals] { return run(globals); });
 }
 

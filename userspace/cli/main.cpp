@@ -18,11 +18,12 @@ int main(int argc, char **argv)
 		cli::add_vm_command(*app, globals.exit_status);
 		return cli::run_app(*app, globals, argc, argv);
 	} catch (const std::bad_alloc &) {
-		return cli::fail({0, "out of memory", "try a machine with more, or fewer files at once",
+		return cli::fail({0, "out of memory",
+				  "try a machine with more, or fewer files at once",
 				  Exit::Environment});
 	} catch (const std::exception &e) {
 		/* Nothing of ours throws; libraries might. */
-		return cli::fail({0, std::string("internal error: ") + e.what(), "please report this",
-				  Exit::Environment});
+		return cli::fail({0, std::string("internal error: ") + e.what(),
+				  "please report this", Exit::Environment});
 	}
 }

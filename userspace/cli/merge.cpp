@@ -32,11 +32,13 @@ int run(const Options &options, const Globals &globals)
 
 void add_merge_command(CLI::App &app, Globals &globals)
 {
-	auto *command = add_command(app, "merge", "unite stores of several boots or machines",
-				    "lockscope merge host1.db host2.db -o all.db && lockscope report all.db");
+	auto *command = add_command(
+		app, "merge", "unite stores of several boots or machines",
+		"lockscope merge host1.db host2.db -o all.db && lockscope report all.db");
 	auto options = std::make_shared<Options>();
 	command->add_option("FILE", options->files, "stores to unite")->required();
-	command->add_option("-o,--output", options->out, "store to write; runs in it are kept")->required();
+	command->add_option("-o,--output", options->out, "store to write; runs in it are kept")
+		->required();
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }
 

@@ -27,7 +27,8 @@ constexpr auto kInterval = std::chrono::milliseconds(50);
 constexpr int kIntervalsPerDrain = 4;
 
 struct Options {
-	std::string out = kDefaultStore, backend = "auto", accesses = "off", module, device = kDevicePath;
+	std::string out = kDefaultStore, backend = "auto", accesses = "off", module,
+		    device = kDevicePath;
 	std::vector<std::string> symbol_dirs, command;
 	double duration = 0;
 };
@@ -41,7 +42,7 @@ void on_signal(int number)
 
 void catch_signals()
 {
-	struct sigaction action{};
+	struct sigaction action {};
 	action.sa_handler = on_signal;
 	for (int number : {SIGINT, SIGTERM, SIGHUP})
 		::sigaction(number, &action, nullptr);
@@ -61,8 +62,8 @@ public:
 		if (!on_)
 			return;
 		std::string line = with_commas(p.acquisitions) + " acquisitions, " +
-				   with_commas(p.classes) + " classes, " + with_commas(p.edges) + " edges, " +
-				   counted(p.findings, "finding") + ", " +
+				   with_commas(p.classes) + " classes, " + with_commas(p.edges) +
+				   " edges, " + counted(p.findings, "finding") + ", " +
 				   (p.losses ? with_commas(p.losses) + " losses" : "no losses");
 		line.resize(std::min(line.size(), terminal_width(STDERR_FILENO) - 1));
 		std::fprintf(stderr, "\r%s\033[K", line.c_str());
@@ -84,12 +85,14 @@ private:
 Status check_options(const Options &options)
 {
 	if (options.backend == "bpf")
-		return Error{0, "this build has no bpf backend", "use --backend kmod", Exit::Environment};
+		return Error{0, "this build has no bpf backend", "use --backend kmod",
+			     Exit::Environment};
 	if (options.accesses != "off")
 		return Error{0, "this build does not watch memory accesses", "use --accesses off",
 			     Exit::Environment};
 	if (options.device == kDevicePath && ::geteuid() != 0)
-		return Error{EPERM, "recording needs root", "sudo lockscope record ...", Exit::Environment};
+		return Error{EPERM, "recording needs root", "sudo lockscope record ...",
+			     Exit::Environment};
 	return success();
 }
 
@@ -97,14 +100,17 @@ Status check_options(const Options &options)
 void summary(const Options &options, const Globals &globals, const Recorder &recorder)
 {
 	if (!recorder.problem().empty())
-		std::fprintf(stderr, "lockscope: some records were refused: %s\n", recorder.problem().c_str());
+		std::fprintf(stderr, "lockscope: some records were refused: %s\n",
+			     recorder.problem().c_str());
 	if (globals.verbose < 0)
 		return;
 	const Progress p = recorder.progress();
-	std::fprintf(stderr, "lockscope: %s classes, %s edges, %s in %s%s; see: lockscope report %s\n",
+	std::fprintf(stderr,
+		     "lockscope: %s classes, %s edges, %s in %s%s; see: lockscope report %s\n",
 		     with_commas(p.classes).c_str(), with_commas(p.edges).c_str(),
 		     counted(p.findings, "finding").c_str(), options.out.c_str(),
-		     p.losses ? (", " + with_commas(p.losses) + " losses").c_str() : "", options.out.c_str());
+		     p.losses ? (", " + with_commas(p.losses) + " losses").c_str() : "",
+		     options.out.c_str());
 }
 
 Result<int> record(const Options &options, const Globals &globals)
@@ -173,8 +179,9 @@ void add_record_command(CLI::App &app, Globals &globals)
 	auto *command = add_command(app, "record", "record lock order while COMMAND runs",
 				    "lockscope record -o run.db -- stress-ng --pipe 2 -t 10");
 	auto options = std::make_shared<Options>();
-	command->add_option("-o,--output", options->out,
-			    "store to write; runs already in it are kept, an interrupted one goes on")
+	command->add_option(
+		       "-o,--output", options->out,
+		       "store to write; runs already in it are kept, an interrupted one goes on")
 		->capture_default_str();
 	command->add_option("--backend", options->backend, "auto, kmod or bpf")
 		->check(CLI::IsMember({"auto", "kmod", "bpf"}))
@@ -185,10 +192,13 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
 		->check(CLI::Range(0.0, 1e9))
 		->capture_default_str();
-	command->add_option("--module", options->module, "lockscope.ko to load (default: the one of this kernel)");
-	command->add_option("--symbols", options->symbol_dirs, "folder with modules that have debug information")
+	command->add_option("--module", options->module,
+			    "lockscope.ko to load (default: the one of this kernel)");
+	command->add_option("--symbols", options->symbol_dirs,
+			    "folder with modules that have debug information")
 		->allow_extra_args(false);
-	command->add_option("--device", options->device, "device, or a saved image of one")->capture_default_str();
+	command->add_option("--device", options->device, "device, or a saved image of one")
+		->capture_default_str();
 	command->add_option("COMMAND", options->command, "command and arguments, after --");
 	set_action(command, globals, [options, &globals] {
 		auto status = record(*options, globals);

@@ -27,7 +27,8 @@ int run(const Options &options, const Globals &globals)
 	if (!model)
 		return fail(model.error());
 	if (model->runs.empty())
-		return fail({0, "nothing was recorded in " + stores_or_default(options.files).front(),
+		return fail({0,
+			     "nothing was recorded in " + stores_or_default(options.files).front(),
 			     "record first: lockscope record -- COMMAND", Exit::Environment});
 	const Analysis analysis = analyse(*model);
 	ReportOptions wanted;
@@ -64,15 +65,18 @@ void add_report_command(CLI::App &app, Globals &globals)
 	auto *command = add_command(app, "report", "print the ranked findings",
 				    "lockscope report --min-confidence observed lockscope.db");
 	auto options = std::make_shared<Options>();
-	command->add_option("FILE", options->files, "stores to read, merged when several (default lockscope.db)");
+	command->add_option("FILE", options->files,
+			    "stores to read, merged when several (default lockscope.db)");
 	command->add_option("--format", options->format, "text or json")
 		->check(CLI::IsMember({"text", "json"}))
 		->capture_default_str();
 	command->add_option("-o,--output", options->out, "write here instead of standard output");
-	command->add_option("--min-confidence", options->min_confidence, "leave out what is less certain")
+	command->add_option("--min-confidence", options->min_confidence,
+			    "leave out what is less certain")
 		->check(CLI::IsMember({"possible", "observed", "confirmed"}))
 		->capture_default_str();
-	command->add_option("--fail-on", options->fail_on, "exit 1 for findings this severe or worse")
+	command->add_option("--fail-on", options->fail_on,
+			    "exit 1 for findings this severe or worse")
 		->check(CLI::IsMember({"note", "warning", "error", "none"}))
 		->capture_default_str();
 	command->add_option("--limit", options->limit, "list at most this many, 0 for all")

@@ -30,18 +30,20 @@ int run(const Options &options, const Globals &globals)
 		if (analysis.findings[i].id.rfind(options.id, 0) == 0)
 			matches.push_back(i);
 	if (matches.empty())
-		return fail(usage_error("no finding in " + files.front() + " begins with " + options.id,
-					"ids are in lockscope report --all " + files.front()));
+		return fail(
+			usage_error("no finding in " + files.front() + " begins with " + options.id,
+				    "ids are in lockscope report --all " + files.front()));
 	if (matches.size() > 1)
-		return fail(usage_error(std::to_string(matches.size()) + " findings begin with " + options.id,
-					"give more digits, " + analysis.findings[matches[0]].id + " or " +
-						analysis.findings[matches[1]].id));
+		return fail(usage_error(std::to_string(matches.size()) + " findings begin with " +
+						options.id,
+					"give more digits, " + analysis.findings[matches[0]].id +
+						" or " + analysis.findings[matches[1]].id));
 	const Finding &finding = analysis.findings[matches[0]];
-	const std::string text = globals.json ?
-					 json_finding(*model, finding, matches[0] + 1) :
-					 text_finding(*model, finding,
-						      {terminal_width(STDOUT_FILENO),
-						       use_color(globals.color, STDOUT_FILENO)});
+	const std::string text = globals.json
+					 ? json_finding(*model, finding, matches[0] + 1)
+					 : text_finding(*model, finding,
+							{terminal_width(STDOUT_FILENO),
+							 use_color(globals.color, STDOUT_FILENO)});
 	return deliver(text, "");
 }
 
@@ -49,9 +51,11 @@ int run(const Options &options, const Globals &globals)
 
 void add_show_command(CLI::App &app, Globals &globals)
 {
-	auto *command = add_command(app, "show", "print one finding in full", "lockscope show 61216259 lockscope.db");
+	auto *command = add_command(app, "show", "print one finding in full",
+				    "lockscope show 61216259 lockscope.db");
 	auto options = std::make_shared<Options>();
-	command->add_option("ID", options->id, "id of the finding, or the first digits of it")->required();
+	command->add_option("ID", options->id, "id of the finding, or the first digits of it")
+		->required();
 	command->add_option("FILE", options->files, "stores to read (default lockscope.db)");
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }

@@ -34,7 +34,8 @@ void on_signal(int number)
 }
 
 struct Options {
-	SessionOptions session{kDevicePath, "/var/lib/lockscope/lockscope.db", {}};
+	/* An open device would keep the module from being unloaded. */
+	SessionOptions session{kDevicePath, "/var/lib/lockscope/lockscope.db", {}, Hold::Briefly};
 	int interval_ms = 250;
 };
 
@@ -50,7 +51,7 @@ int fail(const Error &error)
 /// that cannot be opened is not.
 bool worth_waiting(const Error &error, const std::string &device)
 {
-	return (error.code == ENOENT && !exists(device)) || error.code == ENODEV || error.code == ENXIO;
+	return module_gone(error) || (error.code == ENOENT && !exists(device));
 }
 
 void nap(milliseconds length)
@@ -65,21 +66,16 @@ Status follow(Session &session, const Options &options)
 {
 	auto last_snapshot = Clock::now();
 	for (;;) {
-		LS_TRY_STATUS(session.drain());
-		if (g_signal)
-			return session.finish();
-		if (Clock::now() - last_snapshot >= kSnapshotEvery) {
-			LS_TRY_STATUS(session.finish());
+		auto status = session.drain();
+		if (status && (g_signal || Clock::now() - last_snapshot >= kSnapshotEvery)) {
+			status = session.finish();
 			last_snapshot = Clock::now();
 		}
-		/* An open device would keep the module from being unloaded. */
-		session.release();
-		nap(milliseconds(options.interval_ms));
-		auto there = session.reacquire();
-		if (!there)
-			return there.error();
-		if (!*there)
+		if (!status && worth_waiting(status.error(), options.session.device))
 			return session.end();
+		if (!status || g_signal)
+			return status;
+		nap(milliseconds(options.interval_ms));
 	}
 }
 
@@ -92,7 +88,8 @@ int run(const Options &options)
 			if (!worth_waiting(session.error(), options.session.device))
 				return fail(session.error());
 			if (!waiting)
-				std::fprintf(stderr, "lockscoped: waiting for %s\n", options.session.device.c_str());
+				std::fprintf(stderr, "lockscoped: waiting for %s\n",
+					     options.session.device.c_str());
 			waiting = true;
 			nap(kWaitForModule);
 			continue;
@@ -112,7 +109,7 @@ int run(const Options &options)
 int main(int argc, char **argv)
 {
 	std::signal(SIGXFSZ, SIG_IGN);
-	struct sigaction action{};
+	struct sigaction action {};
 	action.sa_handler = on_signal;
 	for (int number : {SIGTERM, SIGINT, SIGHUP})
 		::sigaction(number, &action, nullptr);
@@ -120,15 +117,19 @@ int main(int argc, char **argv)
 	Options options;
 	CLI::App app{"Drains the LockScope module into a store, for days"};
 	app.set_version_flag("--version", "lockscoped " LOCKSCOPE_VERSION);
-	app.add_option("-o,--output", options.session.store, "store to write; an earlier one goes on")
+	app.add_option("-o,--output", options.session.store,
+		       "store to write; an earlier one goes on")
 		->capture_default_str();
 	app.add_option("--device", options.session.device, "device to read")->capture_default_str();
-	app.add_option("--symbols", options.session.symbol_dirs, "folder with modules that have debug information")
+	app.add_option("--symbols", options.session.symbol_dirs,
+		       "folder with modules that have debug information")
 		->allow_extra_args(false);
-	app.add_option("--interval", options.interval_ms, "milliseconds between two looks at the log")
+	app.add_option("--interval", options.interval_ms,
+		       "milliseconds between two looks at the log")
 		->check(CLI::Range(1, 60000))
 		->capture_default_str();
-	app.footer("SIGTERM stores what is left and exits 0. The module may be unloaded and loaded again.\n"
+	app.footer("SIGTERM stores what is left and exits 0. The module may be unloaded and loaded "
+		   "again.\n"
 		   "Example:\n  lockscoped -o /var/lib/lockscope/lockscope.db");
 	try {
 		app.parse(argc, argv);

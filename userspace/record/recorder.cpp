@@ -44,7 +44,7 @@ private:
 Status Recorder::attach(const std::string &backend, const std::string &boot,
 			const std::string &build_id)
 {
-	auto info = source_->info();
+	auto info = source_.info();
 	if (!info)
 		return info.error();
 	info_ = *info;
@@ -68,7 +68,7 @@ Status Recorder::attach(const std::string &backend, const std::string &boot,
 Status Recorder::drain()
 {
 	for (;;) {
-		auto size = source_->read(run_.log_offset, buffer_);
+		auto size = source_.read(run_.log_offset, buffer_);
 		if (!size)
 			return size.error();
 		if (*size == 0)
@@ -92,13 +92,14 @@ Status Recorder::drain()
 			return stored.error();
 		}
 		if (decoder_.broken())
-			return Error{0,
-				     "the module's log is damaged at byte " + std::to_string(run_.log_offset) +
-					     ": " + decoder_.problem(),
-				     "what came before is stored; reload the module and record again",
-				     Exit::Environment};
+			return Error{
+				0,
+				"the module's log is damaged at byte " +
+					std::to_string(run_.log_offset) + ": " + decoder_.problem(),
+				"what came before is stored; reload the module and record again",
+				Exit::Environment};
 	}
-	auto info = source_->info();
+	auto info = source_.info();
 	if (!info)
 		return info.error();
 	info_ = *info;
@@ -145,7 +146,8 @@ Status Recorder::put(const SightRecord &record)
 			auto row = code(entry.ip);
 			if (!row)
 				return row.error();
-			held.push_back({entry.val, *row, instance(entry.lock), object(entry.lock, entry.val)});
+			held.push_back({entry.val, *row, instance(entry.lock),
+					object(entry.lock, entry.val)});
 		}
 		LS_TRY_STATUS(store_.put_sight(run_, record, *at, instance(record.lock),
 					       object(record.lock, record.val), held));
@@ -166,7 +168,8 @@ Status Recorder::put(const SymbolRecord &record)
 	if (!row)
 		return row.error();
 	code_.erase(record.ip);
-	return store_.set_code(run_, *row, {record.function, record.offset, record.module, {}}, true);
+	return store_.set_code(run_, *row, {record.function, record.offset, record.module, {}},
+			       true);
 }
 
 Status Recorder::put(const InversionRecord &record)
@@ -220,19 +223,20 @@ Status Recorder::put_counters()
 		LS_TRY_STATUS(store_.put_counter(run_, counter.name, counter.get(info_)));
 	for (int i = 0; i < LS_NR_LOSSES; i++)
 		LS_TRY_STATUS(store_.put_counter(run_, kLossNames[i], info_.losses[i]));
-	return store_.put_counter(run_, kMalformedCounter, malformed_before_ + decoder_.malformed());
+	return store_.put_counter(run_, kMalformedCounter,
+				  malformed_before_ + decoder_.malformed());
 }
 
 Status Recorder::snapshot()
 {
-	auto info = source_->info();
+	auto info = source_.info();
 	if (!info)
 		return info.error();
 	info_ = *info;
-	auto prims = source_->prims();
+	auto prims = source_.prims();
 	if (!prims)
 		return prims.error();
-	auto chains = source_->chains(1);
+	auto chains = source_.chains(1);
 	if (!chains)
 		return chains.error();
 

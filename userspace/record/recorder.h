@@ -16,7 +16,8 @@ namespace lockscope {
 
 /// Figures for a progress line.
 struct Progress {
-	std::uint64_t log_bytes = 0, classes = 0, edges = 0, findings = 0, acquisitions = 0, losses = 0;
+	std::uint64_t log_bytes = 0, classes = 0, edges = 0, findings = 0, acquisitions = 0,
+		      losses = 0;
 };
 
 /// Field of a slab object, "struct x.y", or empty; see symbolize/fields.h.
@@ -25,16 +26,14 @@ using FieldNamer = std::function<std::string(const ClassRecord &)>;
 class Recorder {
 public:
 	Recorder(Source &source, StoreWriter &store, SymbolSource &symbols, FieldNamer fields)
-		: source_(&source), store_(store), symbols_(symbols), fields_(std::move(fields))
+		: source_(source), store_(store), symbols_(symbols), fields_(std::move(fields))
 	{
 	}
 
 	/// Check the ABI and find where to go on. @backend names the source;
 	/// @build_id is the kernel's, in hex digits.
-	Status attach(const std::string &backend, const std::string &boot, const std::string &build_id);
-
-	/// Go on with another handle of the same load of the module.
-	void use(Source &source) { source_ = &source; }
+	Status attach(const std::string &backend, const std::string &boot,
+		      const std::string &build_id);
 
 	/// Store everything the log holds now. Each batch is one transaction
 	/// together with the log offset after it.
@@ -66,7 +65,7 @@ private:
 	std::uint64_t object(std::uint64_t lock, std::uint32_t val) const;
 	Status put_counters();
 
-	Source *source_;
+	Source &source_;
 	StoreWriter &store_;
 	SymbolSource &symbols_;
 	FieldNamer fields_;
@@ -75,7 +74,8 @@ private:
 	LogDecoder decoder_;
 	std::uint64_t malformed_before_ = 0; ///< counted by an earlier recorder of this run
 	std::unordered_map<std::uint64_t, std::uint32_t> code_; ///< open rows by address
-	std::unordered_map<std::uint32_t, std::uint32_t> object_offset_; ///< class -> offset, slab and alloc only
+	std::unordered_map<std::uint32_t, std::uint32_t>
+		object_offset_; ///< class -> offset, slab and alloc only
 	std::vector<std::byte> buffer_;
 };
 

@@ -4,14 +4,12 @@
 #include "symbolize/lines.h"
 #include "util/file.h"
 
-#include <cerrno>
-
 namespace lockscope {
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 {
 	std::unique_ptr<Session> session(new Session(options));
-	auto source = open_source(options.device);
+	auto source = open_source(options.device, options.hold);
 	if (!source)
 		return source.error();
 	session->source_ = std::move(*source);
@@ -39,14 +37,16 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 	if (session->live_)
 		fields = [&names = session->fields_](const ClassRecord &record) {
 			/* Only a named cache says what its objects are. */
-			return record.origin != LS_ORIGIN_SLAB ?
-				       std::string() :
-				       names.find(record.name.substr(0, record.name.rfind("+0x")), record.object_size,
-						  record.offset, static_cast<ls_kind>(record.kind));
+			return record.origin != LS_ORIGIN_SLAB
+				       ? std::string()
+				       : names.find(record.name.substr(0, record.name.rfind("+0x")),
+						    record.object_size, record.offset,
+						    static_cast<ls_kind>(record.kind));
 		};
 	session->recorder_ = std::make_unique<Recorder>(*session->source_, *session->store_,
 							*session->symbols_, std::move(fields));
-	LS_TRY_STATUS(session->recorder_->attach(session->live_ ? "kmod" : "image", boot, build_id));
+	LS_TRY_STATUS(
+		session->recorder_->attach(session->live_ ? "kmod" : "image", boot, build_id));
 	return session;
 }
 
@@ -60,8 +60,8 @@ Status Session::add_lines()
 	LineFinder finder(kernel_release(), options_.symbol_dirs);
 	LS_TRY_STATUS(store_->begin());
 	for (const auto &place : *places) {
-		auto stored = store_->put_lines(
-			place, finder.find(place.module, place.build_id, place.function, place.offset));
+		auto stored = store_->put_lines(place, finder.find(place.module, place.build_id,
+								   place.function, place.offset));
 		if (!stored) {
 			store_->rollback();
 			return stored;
@@ -76,26 +76,6 @@ Status Session::finish()
 	LS_TRY_STATUS(recorder_->drain());
 	LS_TRY_STATUS(recorder_->snapshot());
 	return add_lines();
-}
-
-Result<bool> Session::reacquire()
-{
-	auto source = open_source(options_.device);
-	if (!source) {
-		/* ENODEV, ENXIO: the node outlived the module. */
-		const int code = source.error().code;
-		if (code == ENOENT || code == ENODEV || code == ENXIO)
-			return false;
-		return source.error();
-	}
-	auto info = (*source)->info();
-	if (!info)
-		return info.error();
-	if (info->instance != recorder_->info().instance)
-		return false;
-	source_ = std::move(*source);
-	recorder_->use(*source_);
-	return true;
 }
 
 } // namespace lockscope

@@ -9,6 +9,7 @@
 #include "symbolize/fields.h"
 #include "symbolize/symbols.h"
 
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +17,17 @@
 
 namespace lockscope {
 
+/// Does the error say that the device is not there, or another one by now?
+inline bool module_gone(const Error &error)
+{
+	return error.code == ENODEV || error.code == ENXIO;
+}
+
 struct SessionOptions {
 	std::string device = kDevicePath;
 	std::string store = "lockscope.db";
 	std::vector<std::string> symbol_dirs; ///< more places for modules with debug information
+	Hold hold = Hold::Always;
 };
 
 class Session {
@@ -28,19 +36,14 @@ public:
 	static Result<std::unique_ptr<Session>> open(const SessionOptions &options);
 
 	Recorder &recorder() { return *recorder_; }
-	/// Store what the log holds.
+	/// Store what the log holds. With Hold::Briefly an error for which
+	/// module_gone() is true says that this session is over.
 	Status drain() { return recorder_->drain(); }
 	/// Have the module judge all it has seen, then store everything: log,
 	/// chains, counters, source lines.
 	Status finish();
 	/// The module goes, or has gone: this run is over.
 	Status end() { return recorder_->end(); }
-
-	/// Close the device, so that the module can be unloaded.
-	void release() { source_.reset(); }
-	/// Open it again. False when the module was loaded anew in between, or is
-	/// not there: this session is over then.
-	Result<bool> reacquire();
 
 private:
 	Status add_lines();

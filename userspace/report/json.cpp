@@ -58,7 +58,8 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i)
 	const auto &edge = finding.edges[i];
 	const Sight &sight = model.sights[edge.shown().sight];
 	auto number = [&](ClassId cls) {
-		return std::find(finding.classes.begin(), finding.classes.end(), cls) - finding.classes.begin();
+		return std::find(finding.classes.begin(), finding.classes.end(), cls) -
+		       finding.classes.begin();
 	};
 	Json held = Json::array();
 	for (const auto &entry : sight.held)
@@ -103,7 +104,8 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 		out["features"].push_back(
 			{{"name", feature.name}, {"points", feature.points}, {"why", feature.why}});
 	for (const auto &filter : finding.filters)
-		out["filters"].push_back({{"name", filter.name}, {"hidden", filter.hidden}, {"why", filter.why}});
+		out["filters"].push_back(
+			{{"name", filter.name}, {"hidden", filter.hidden}, {"why", filter.why}});
 	return out;
 }
 
@@ -116,7 +118,8 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 	for (const char *level : {"task", "softirq", "hardirq", "nmi"})
 		if (model.counter(level))
 			contexts.push_back(level);
-	static constexpr const char *states[] = {"absent", "direct", "ftrace", "kretprobe", "covered", "failed"};
+	static constexpr const char *states[] = {"absent",    "direct",	 "ftrace",
+						 "kretprobe", "covered", "failed"};
 	if (!model.runs.empty())
 		for (const auto &primitive : model.runs.back().primitives)
 			primitives.push_back({{"function", primitive.function},
@@ -134,7 +137,8 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 
 Json losses_json(const Model &model)
 {
-	return {{"records", model.counter(kLossNames[LS_LOSS_RECORDS]) + model.counter(kMalformedCounter)},
+	return {{"records",
+		 model.counter(kLossNames[LS_LOSS_RECORDS]) + model.counter(kMalformedCounter)},
 		{"stacks", model.counter(kLossNames[LS_LOSS_STACKS])},
 		{"chains", model.counter(kLossNames[LS_LOSS_CHAINS])},
 		{"classes", model.counter(kLossNames[LS_LOSS_CLASSES])},

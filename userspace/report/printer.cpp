@@ -7,8 +7,8 @@ namespace lockscope {
 
 std::string Printer::tone(std::string_view text, Tone tone) const
 {
-	static constexpr const char *codes[] = {"", "\033[1m", "\033[2m", "\033[1;31m", "\033[1;33m",
-						"\033[36m"};
+	static constexpr const char *codes[] = {"",	      "\033[1m",    "\033[2m",
+						"\033[1;31m", "\033[1;33m", "\033[36m"};
 	if (!style_.color || tone == Tone::Plain)
 		return std::string(text);
 	return codes[static_cast<int>(tone)] + std::string(text) + "\033[0m";

@@ -17,7 +17,8 @@ public:
 
 	/// @text broken at spaces to fit; lines after the first get @hang more
 	/// columns of indent.
-	void wrap(std::size_t indent, std::string_view text, Tone tone = Tone::Plain, std::size_t hang = 0);
+	void wrap(std::size_t indent, std::string_view text, Tone tone = Tone::Plain,
+		  std::size_t hang = 0);
 	/// One line as it is.
 	void line(std::string_view text);
 	void blank() { out_ += '\n'; }

@@ -9,7 +9,8 @@ std::vector<const Finding *> select_findings(const Analysis &analysis, const Rep
 	for (const auto &finding : analysis.findings) {
 		if (options.limit && out.size() == options.limit)
 			break;
-		if ((finding.hidden() && !options.all) || finding.confidence < options.min_confidence)
+		if ((finding.hidden() && !options.all) ||
+		    finding.confidence < options.min_confidence)
 			continue;
 		out.push_back(&finding);
 	}

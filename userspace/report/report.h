@@ -13,12 +13,13 @@ namespace lockscope {
 
 struct ReportOptions {
 	Confidence min_confidence = Confidence::Possible;
-	bool all = false; ///< hidden findings too
+	bool all = false;      ///< hidden findings too
 	std::size_t limit = 0; ///< most findings listed, 0 for all
 };
 
 /// The findings to list, in order.
-std::vector<const Finding *> select_findings(const Analysis &analysis, const ReportOptions &options);
+std::vector<const Finding *> select_findings(const Analysis &analysis,
+					     const ReportOptions &options);
 
 struct TextStyle {
 	std::size_t width = 80; ///< columns

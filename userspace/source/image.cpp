@@ -11,14 +11,12 @@ namespace {
 
 constexpr char kMagic[8] = {'L', 'S', 'I', 'M', 'A', 'G', 'E', '1'};
 
-template <typename T>
-void put(std::string &out, const T *items, std::size_t n)
+template <typename T> void put(std::string &out, const T *items, std::size_t n)
 {
 	out.append(reinterpret_cast<const char *>(items), n * sizeof(T));
 }
 
-template <typename T>
-bool take(std::string_view &bytes, T *items, std::size_t n)
+template <typename T> bool take(std::string_view &bytes, T *items, std::size_t n)
 {
 	if (n > bytes.size() / sizeof(T))
 		return false;
@@ -63,7 +61,8 @@ public:
 	{
 		if (from == 0 || from > image_.chains.size())
 			return std::vector<ls_chain>{};
-		return std::vector<ls_chain>(image_.chains.begin() + (from - 1), image_.chains.end());
+		return std::vector<ls_chain>(image_.chains.begin() + (from - 1),
+					     image_.chains.end());
 	}
 
 	Result<std::vector<ls_prim_info>> prims() override { return image_.prims; }
@@ -101,7 +100,8 @@ Result<Image> decode_image(std::string_view bytes, const std::string &name)
 	    counts[0] > bytes.size() / sizeof(ls_prim_info))
 		return bad;
 	image.prims.resize(counts[0]);
-	if (!take(bytes, image.prims.data(), counts[0]) || counts[1] > bytes.size() / sizeof(ls_chain))
+	if (!take(bytes, image.prims.data(), counts[0]) ||
+	    counts[1] > bytes.size() / sizeof(ls_chain))
 		return bad;
 	image.chains.resize(counts[1]);
 	if (!take(bytes, image.chains.data(), counts[1]))

@@ -3,20 +3,31 @@
 #include "source/source.h"
 
 #include "util/fd.h"
+#include "util/file.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 
 namespace lockscope {
 
 namespace {
+
+Result<Fd> open_device(const std::string &path)
+{
+	Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+	if (!fd.valid() && (errno == EACCES || errno == EROFS))
+		fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+	if (fd.valid())
+		return fd;
+	const char *hint = errno == ENOENT ? "load the module: insmod lockscope.ko"
+			   : errno == EACCES || errno == EPERM ? "run as root"
+							       : "";
+	return os_error(errno, "cannot open " + path, hint);
+}
 
 class KmodSource final : public Source {
 public:
@@ -53,7 +64,8 @@ public:
 			const std::size_t n = std::min<std::size_t>(req.nr, block.size());
 			if (n == 0)
 				return all;
-			all.insert(all.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(n));
+			all.insert(all.end(), block.begin(),
+				   block.begin() + static_cast<std::ptrdiff_t>(n));
 		}
 	}
 
@@ -80,10 +92,12 @@ private:
 	{
 		while (::ioctl(fd_.get(), request, arg) < 0)
 			if (errno != EINTR)
-				return os_error(errno, std::string("cannot ") + action + " " + path_,
-						errno == ENOTTY ? "module and program are of different "
-								  "versions: build and load both from one tree" :
-								  "");
+				return os_error(
+					errno, std::string("cannot ") + action + " " + path_,
+					errno == ENOTTY
+						? "module and program are of different "
+						  "versions: build and load both from one tree"
+						: "");
 		return success();
 	}
 
@@ -93,26 +107,23 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Source>> open_source(const std::string &path)
+Result<std::unique_ptr<Source>> open_source(const std::string &path, Hold hold)
 {
-	Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-	if (!fd.valid() && (errno == EACCES || errno == EROFS))
-		fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-	if (!fd.valid()) {
-		const char *hint = errno == ENOENT ? "load the module: insmod lockscope.ko" :
-				   errno == EACCES ? "run as root" :
-						     "";
-		return os_error(errno, "cannot open " + path, hint);
-	}
-	struct stat status{};
-	if (::fstat(fd.get(), &status) != 0)
+	if (hold == Hold::Briefly)
+		return brief_source(path);
+	auto fd = open_device(path);
+	if (!fd)
+		return fd.error();
+	struct stat status {};
+	if (::fstat(fd->get(), &status) != 0)
 		return os_error(errno, "cannot open " + path);
 	if (S_ISCHR(status.st_mode))
-		return std::unique_ptr<Source>(std::make_unique<KmodSource>(std::move(fd), path));
+		return std::unique_ptr<Source>(std::make_unique<KmodSource>(std::move(*fd), path));
 
-	std::ifstream file(path, std::ios::binary);
-	std::string bytes{std::istreambuf_iterator<char>(file), {}};
-	auto image = decode_image(bytes, path);
+	auto bytes = read_file(path);
+	if (!bytes)
+		return bytes.error();
+	auto image = decode_image(*bytes, path);
 	if (!image)
 		return image.error();
 	return image_source(std::move(*image));

@@ -14,8 +14,7 @@ class Body {
 public:
 	explicit Body(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-	template <typename T>
-	T get()
+	template <typename T> T get()
 	{
 		T value{};
 		if (bytes_.size() - at_ < sizeof(T)) {
@@ -39,8 +38,7 @@ private:
 
 /// Text up to the final zero; nothing when there is none. Control characters
 /// would garble a terminal, so they become '?'.
-template <std::size_t N>
-std::optional<std::string> text(const char (&field)[N])
+template <std::size_t N> std::optional<std::string> text(const char (&field)[N])
 {
 	const void *end = std::memchr(field, 0, N);
 	if (!end)
@@ -63,8 +61,7 @@ bool valid_val(std::uint32_t val)
 	       ((val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT) <= LS_RECURSIVE;
 }
 
-template <typename Raw>
-std::optional<Raw> fixed(std::span<const std::byte> bytes)
+template <typename Raw> std::optional<Raw> fixed(std::span<const std::byte> bytes)
 {
 	Body body(bytes);
 	Raw raw = body.get<Raw>();
@@ -85,8 +82,8 @@ const char *decode_class(std::span<const std::byte> bytes, ClassRecord &out)
 		return "class record with an impossible id";
 	if (raw->kind >= LS_NR_KINDS || raw->origin >= LS_NR_ORIGINS)
 		return "class record of an unknown kind or origin";
-	out = {raw->id, raw->canonical, raw->kind, raw->origin,
-	       raw->offset, raw->object_size, *module, *name};
+	out = {raw->id,	    raw->canonical,   raw->kind, raw->origin,
+	       raw->offset, raw->object_size, *module,	 *name};
 	return nullptr;
 }
 
@@ -116,8 +113,9 @@ const char *decode_sight(std::span<const std::byte> bytes, SightRecord &out)
 	auto comm = text(raw.comm);
 	if (!comm)
 		return "sight record whose task name does not end";
-	SightRecord sight{raw.time_ns, raw.new_mask, raw.ip, raw.lock, raw.val, raw.chain,
-			  raw.stack, raw.pid, raw.tgid, raw.task_flags, raw.cpu, *comm, {}};
+	SightRecord sight{raw.time_ns, raw.new_mask, raw.ip,  raw.lock, raw.val,
+			  raw.chain,   raw.stack,    raw.pid, raw.tgid, raw.task_flags,
+			  raw.cpu,     *comm,	     {}};
 	for (std::uint32_t i = 0; i < raw.nr_held; i++) {
 		auto held = body.get<ls_held_rec>();
 		if (!valid_val(held.val))
@@ -203,7 +201,8 @@ std::size_t LogDecoder::decode(std::span<const std::byte> bytes, std::vector<Log
 		std::memcpy(&header, bytes.data() + at, sizeof(header));
 		if (header.len < sizeof(header) || header.len % 8 != 0 ||
 		    header.len > kMaxRecordBytes || header.len > bytes.size() - at) {
-			note("record of an impossible length, " + std::to_string(header.len) + " bytes");
+			note("record of an impossible length, " + std::to_string(header.len) +
+			     " bytes");
 			broken_ = true;
 			break;
 		}

@@ -50,7 +50,8 @@ Result<std::string> find_module(const std::string &given)
 	if (!given.empty()) {
 		if (exists(given))
 			return given;
-		return os_error(errno, "cannot load " + given, "give the path of lockscope.ko with --module");
+		return os_error(errno, "cannot load " + given,
+				"give the path of lockscope.ko with --module");
 	}
 	const std::string release = kernel_release();
 	for (const auto &path : {program_dir() + "/../kmod/" + release + "/lockscope.ko",
@@ -95,12 +96,15 @@ Status LoadedModule::unload()
 		return success();
 	ours_ = false;
 	for (int i = 0;; i++) {
-		if (::syscall(SYS_delete_module, LS_DEVICE_NAME, O_NONBLOCK) == 0 || errno == ENOENT)
+		if (::syscall(SYS_delete_module, LS_DEVICE_NAME, O_NONBLOCK) == 0 ||
+		    errno == ENOENT)
 			return success();
 		/* A daemon that polls for the device may have it open right now. */
-		if ((errno != EAGAIN && errno != EBUSY && errno != EWOULDBLOCK) || i == kUnloadPolls)
+		if ((errno != EAGAIN && errno != EBUSY && errno != EWOULDBLOCK) ||
+		    i == kUnloadPolls)
 			return os_error(errno, "cannot unload the module",
-					"close what uses " + std::string(kDevicePath) + ", then rmmod lockscope");
+					"close what uses " + std::string(kDevicePath) +
+						", then rmmod lockscope");
 		std::this_thread::sleep_for(kPoll);
 	}
 }

@@ -33,9 +33,17 @@ public:
 	virtual bool live() const = 0;
 };
 
-/// Open @path: the module's device, or an image saved by save_image(). Errors:
-/// ENOENT, EACCES, EBUSY and what open(2) says, each with a hint.
-Result<std::unique_ptr<Source>> open_source(const std::string &path);
+/// Keep the device open all the time, so that the module stays, or only during
+/// each call, so that it can be unloaded in between. Calls then fail with
+/// ENODEV, or what open(2) says, once the module has gone or was loaded anew.
+enum class Hold { Always, Briefly };
+
+/// Open @path: the module's device, or an image as made by encode_image().
+/// Errors: ENOENT, EACCES and what else open(2) says, each with a hint.
+Result<std::unique_ptr<Source>> open_source(const std::string &path, Hold hold = Hold::Always);
+
+/// What open_source() does for Hold::Briefly.
+Result<std::unique_ptr<Source>> brief_source(const std::string &path);
 
 /// Path of the module's device.
 inline constexpr const char *kDevicePath = "/dev/" LS_DEVICE_NAME;

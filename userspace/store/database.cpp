@@ -20,9 +20,9 @@ bool out_of_space(const std::string &path, int cause)
 		return cause == ENOSPC || cause == EFBIG || cause == EDQUOT;
 	rlimit limit{};
 	if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		return true; /* what ulimit -f forbids looks the same */
+		return true;			    /* what ulimit -f forbids looks the same */
 	constexpr std::uint64_t least = 256 * 1024; /* a write-ahead log and its index */
-	struct statvfs fs{};
+	struct statvfs fs {};
 	const auto slash = path.rfind('/');
 	const std::string dir = slash == path.npos ? "." : path.substr(0, slash + 1);
 	return ::statvfs(dir.c_str(), &fs) == 0 && std::uint64_t{fs.f_bavail} * fs.f_frsize < least;
@@ -45,7 +45,8 @@ Error database_error(sqlite3 *db, const std::string &path)
 			     "give a file written by lockscope record", Exit::Environment};
 	case SQLITE_CORRUPT:
 		return Error{0, path + " is damaged",
-			     "record again, or take a copy made before the damage", Exit::Environment};
+			     "record again, or take a copy made before the damage",
+			     Exit::Environment};
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return Error{EBUSY, path + " is in use by another program",
@@ -57,8 +58,8 @@ Error database_error(sqlite3 *db, const std::string &path)
 			     "choose another file with -o", Exit::Environment};
 	}
 	std::string what = "cannot use " + path + ": " + sqlite3_errmsg(db);
-	return cause && code == SQLITE_CANTOPEN ? os_error(cause, "cannot open " + path) :
-						  Error{cause, what, "", Exit::Environment};
+	return cause && code == SQLITE_CANTOPEN ? os_error(cause, "cannot open " + path)
+						: Error{cause, what, "", Exit::Environment};
 }
 
 namespace {
@@ -136,14 +137,15 @@ std::string Statement::text(int column) const
 {
 	const auto *data = reinterpret_cast<const char *>(sqlite3_column_text(stmt_.get(), column));
 	return data ? std::string(data, static_cast<std::size_t>(
-						sqlite3_column_bytes(stmt_.get(), column))) :
-		      std::string();
+						sqlite3_column_bytes(stmt_.get(), column)))
+		    : std::string();
 }
 
 std::string_view Statement::blob(int column) const
 {
 	const auto *data = static_cast<const char *>(sqlite3_column_blob(stmt_.get(), column));
-	return {data, data ? static_cast<std::size_t>(sqlite3_column_bytes(stmt_.get(), column)) : 0};
+	return {data,
+		data ? static_cast<std::size_t>(sqlite3_column_bytes(stmt_.get(), column)) : 0};
 }
 
 bool Statement::is_null(int column) const
@@ -170,8 +172,8 @@ Result<Database> Database::open(const std::string &path, Access access)
 	}
 
 	auto readable = [&] {
-		return sqlite3_exec(database.db_.get(), "SELECT count(*) FROM sqlite_schema", nullptr, nullptr,
-				    nullptr) == SQLITE_OK;
+		return sqlite3_exec(database.db_.get(), "SELECT count(*) FROM sqlite_schema",
+				    nullptr, nullptr, nullptr) == SQLITE_OK;
 	};
 	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK && readable())
 		return database;
@@ -183,8 +185,8 @@ Result<Database> Database::open(const std::string &path, Access access)
 	 * a full disk it can do with one in memory, as long as it is alone; on a
 	 * read-only file system without any once no -wal is left. */
 	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
-	    sqlite3_exec(database.db_.get(), "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr) ==
-		    SQLITE_OK &&
+	    sqlite3_exec(database.db_.get(), "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr,
+			 nullptr) == SQLITE_OK &&
 	    readable())
 		return database;
 	std::string uri = "file:";

@@ -36,8 +36,7 @@ public:
 	}
 
 private:
-	template <typename Row>
-	Status each(const std::string &select, Row row)
+	template <typename Row> Status each(const std::string &select, Row row)
 	{
 		auto statement = db_.prepare(select + " WHERE run = " + id_);
 		if (!statement)
@@ -81,28 +80,32 @@ private:
 	{
 		std::map<std::uint32_t, std::uint32_t> canonical;
 		std::map<std::uint32_t, LockClass> raw;
-		LS_TRY_STATUS(each("SELECT id, canonical, kind, origin, offset, object_size, module, name,"
-				   " field FROM class", [&](Statement &row) {
-			const auto kind = row.word(2), origin = row.word(3);
-			if (kind >= LS_NR_KINDS || origin >= LS_NR_ORIGINS)
-				return false;
-			LockClass cls;
-			cls.name = cls.stable = row.text(7);
-			cls.kind = static_cast<ls_kind>(kind);
-			cls.origin = static_cast<ls_origin>(origin);
-			cls.offset = static_cast<std::uint32_t>(row.word(4));
-			cls.object_size = static_cast<std::uint32_t>(row.word(5));
-			cls.module = row.text(6);
-			if (auto field = row.text(8); !field.empty()) {
-				/* The field outlives a change of layout, the offset does not. */
-				cls.stable = cls.name.substr(0, cls.name.rfind("+0x")) + " " + field;
-				cls.name += " " + field;
-			}
-			const auto id = static_cast<std::uint32_t>(row.word(0));
-			canonical[id] = static_cast<std::uint32_t>(row.word(1));
-			raw[id] = std::move(cls);
-			return true;
-		}));
+		LS_TRY_STATUS(each(
+			"SELECT id, canonical, kind, origin, offset, object_size, module, name,"
+			" field FROM class",
+			[&](Statement &row) {
+				const auto kind = row.word(2), origin = row.word(3);
+				if (kind >= LS_NR_KINDS || origin >= LS_NR_ORIGINS)
+					return false;
+				LockClass cls;
+				cls.name = cls.stable = row.text(7);
+				cls.kind = static_cast<ls_kind>(kind);
+				cls.origin = static_cast<ls_origin>(origin);
+				cls.offset = static_cast<std::uint32_t>(row.word(4));
+				cls.object_size = static_cast<std::uint32_t>(row.word(5));
+				cls.module = row.text(6);
+				if (auto field = row.text(8); !field.empty()) {
+					/* The field outlives a change of layout, the offset does
+					 * not. */
+					cls.stable = cls.name.substr(0, cls.name.rfind("+0x")) +
+						     " " + field;
+					cls.name += " " + field;
+				}
+				const auto id = static_cast<std::uint32_t>(row.word(0));
+				canonical[id] = static_cast<std::uint32_t>(row.word(1));
+				raw[id] = std::move(cls);
+				return true;
+			}));
 		for (const auto &[id, first] : canonical) {
 			auto at = raw.find(first);
 			classes_[id] = model_.intern(at == raw.end() ? raw[id] : at->second);
@@ -112,7 +115,9 @@ private:
 
 	Status load_code()
 	{
-		std::map<std::tuple<std::string, std::string, std::uint64_t>, std::vector<SourceLine>> lines;
+		std::map<std::tuple<std::string, std::string, std::uint64_t>,
+			 std::vector<SourceLine>>
+			lines;
 		auto cached = db_.prepare("SELECT build_id, function, offset, frames FROM line");
 		if (!cached)
 			return cached.error();
@@ -122,20 +127,23 @@ private:
 				return more.error();
 			if (!*more)
 				break;
-			lines[{cached->text(0), cached->text(1), cached->word(2)}] = decode_lines(cached->text(3));
+			lines[{cached->text(0), cached->text(1), cached->word(2)}] =
+				decode_lines(cached->text(3));
 		}
-		return each("SELECT id, function, offset, module, build_id FROM code", [&](Statement &row) {
-			Code place;
-			place.function = row.text(1);
-			place.offset = row.word(2);
-			place.module = row.text(3);
-			place.build_id = row.text(4);
-			auto at = lines.find({place.build_id, place.function, place.offset});
-			if (at != lines.end())
-				place.lines = at->second;
-			code_[row.word(0)] = model_.intern(std::move(place));
-			return true;
-		});
+		return each("SELECT id, function, offset, module, build_id FROM code",
+			    [&](Statement &row) {
+				    Code place;
+				    place.function = row.text(1);
+				    place.offset = row.word(2);
+				    place.module = row.text(3);
+				    place.build_id = row.text(4);
+				    auto at = lines.find(
+					    {place.build_id, place.function, place.offset});
+				    if (at != lines.end())
+					    place.lines = at->second;
+				    code_[row.word(0)] = model_.intern(std::move(place));
+				    return true;
+			    });
 	}
 
 	Status load_sights()
@@ -150,33 +158,37 @@ private:
 				stack.push_back(code(frame));
 			return true;
 		}));
-		return each("SELECT ordinal, time, new_mask, code, lock, object, val, chain, stack, pid,"
-			    " tgid, task_flags, cpu, comm, held FROM sight", [&](Statement &row) {
-			auto held = unpack_held(row.blob(14));
-			if (!held)
-				return false;
-			Sight sight;
-			sight.run = run_;
-			sight.ordinal = static_cast<std::uint32_t>(row.word(0));
-			sight.time_ns = row.word(1);
-			sight.new_mask = row.word(2);
-			const auto val = static_cast<std::uint32_t>(row.word(6));
-			sight.acquired = {cls(val), val, code(row.word(3)), row.word(4), row.word(5)};
-			sight.chain = static_cast<std::uint32_t>(row.word(7));
-			if (auto at = stacks.find(row.word(8)); at != stacks.end())
-				sight.stack = at->second;
-			sight.pid = static_cast<std::uint32_t>(row.word(9));
-			sight.tgid = static_cast<std::uint32_t>(row.word(10));
-			sight.task_flags = static_cast<std::uint32_t>(row.word(11));
-			sight.cpu = static_cast<std::uint32_t>(row.word(12));
-			sight.comm = row.text(13);
-			for (const auto &entry : *held)
-				sight.held.push_back(
-					{cls(entry.val), entry.val, code(entry.code), entry.lock, entry.object});
-			run().sights[sight.ordinal] = model_.sights.size();
-			model_.sights.push_back(std::move(sight));
-			return true;
-		});
+		return each("SELECT ordinal, time, new_mask, code, lock, object, val, chain, "
+			    "stack, pid,"
+			    " tgid, task_flags, cpu, comm, held FROM sight",
+			    [&](Statement &row) {
+				    auto held = unpack_held(row.blob(14));
+				    if (!held)
+					    return false;
+				    Sight sight;
+				    sight.run = run_;
+				    sight.ordinal = static_cast<std::uint32_t>(row.word(0));
+				    sight.time_ns = row.word(1);
+				    sight.new_mask = row.word(2);
+				    const auto val = static_cast<std::uint32_t>(row.word(6));
+				    sight.acquired = {cls(val), val, code(row.word(3)), row.word(4),
+						      row.word(5)};
+				    sight.chain = static_cast<std::uint32_t>(row.word(7));
+				    if (auto at = stacks.find(row.word(8)); at != stacks.end())
+					    sight.stack = at->second;
+				    sight.pid = static_cast<std::uint32_t>(row.word(9));
+				    sight.tgid = static_cast<std::uint32_t>(row.word(10));
+				    sight.task_flags = static_cast<std::uint32_t>(row.word(11));
+				    sight.cpu = static_cast<std::uint32_t>(row.word(12));
+				    sight.comm = row.text(13);
+				    for (const auto &entry : *held)
+					    sight.held.push_back({cls(entry.val), entry.val,
+								  code(entry.code), entry.lock,
+								  entry.object});
+				    run().sights[sight.ordinal] = model_.sights.size();
+				    model_.sights.push_back(std::move(sight));
+				    return true;
+			    });
 	}
 
 	Status load_chains()
@@ -190,8 +202,8 @@ private:
 			if (chains.size() <= id)
 				chains.resize(id + 1);
 			const auto val = static_cast<std::uint32_t>(row.word(2));
-			chains[id] = {static_cast<std::uint32_t>(parent), val, cls(val), code(row.word(3)),
-				      row.word(4)};
+			chains[id] = {static_cast<std::uint32_t>(parent), val, cls(val),
+				      code(row.word(3)), row.word(4)};
 			return true;
 		});
 	}
@@ -202,8 +214,10 @@ private:
 			auto words = unpack_words(row.blob(2), std::size_t{65536});
 			if (!words || words->size() % kWordsPerEdge != 0)
 				return false;
-			KernelFinding finding{run_, static_cast<std::uint32_t>(row.word(0)),
-					      static_cast<std::uint32_t>(row.word(1)), {}};
+			KernelFinding finding{run_,
+					      static_cast<std::uint32_t>(row.word(0)),
+					      static_cast<std::uint32_t>(row.word(1)),
+					      {}};
 			for (std::size_t i = 0; i < words->size(); i += kWordsPerEdge)
 				finding.classes.push_back(cls((*words)[i]));
 			model_.kernel_findings.push_back(std::move(finding));
@@ -213,25 +227,29 @@ private:
 
 	Status load_inversions()
 	{
-		return each("SELECT class, same, first, second FROM inversion", [&](Statement &row) {
-			model_.inversions.push_back({run_, cls(static_cast<std::uint32_t>(row.word(0))),
-						     row.integer(1) != 0,
-						     static_cast<std::uint32_t>(row.word(2)),
-						     static_cast<std::uint32_t>(row.word(3))});
-			return true;
-		});
+		return each("SELECT class, same, first, second FROM inversion",
+			    [&](Statement &row) {
+				    model_.inversions.push_back(
+					    {run_, cls(static_cast<std::uint32_t>(row.word(0))),
+					     row.integer(1) != 0,
+					     static_cast<std::uint32_t>(row.word(2)),
+					     static_cast<std::uint32_t>(row.word(3))});
+				    return true;
+			    });
 	}
 
 	Status load_primitives()
 	{
-		return each("SELECT function, kind, state, error FROM primitive", [&](Statement &row) {
-			if (row.word(1) >= LS_NR_KINDS || row.word(2) > LS_PRIM_FAILED)
-				return false;
-			run().primitives.push_back({row.text(0), static_cast<ls_kind>(row.word(1)),
-						    static_cast<ls_prim_state>(row.word(2)),
-						    static_cast<int>(row.integer(3))});
-			return true;
-		});
+		return each("SELECT function, kind, state, error FROM primitive",
+			    [&](Statement &row) {
+				    if (row.word(1) >= LS_NR_KINDS || row.word(2) > LS_PRIM_FAILED)
+					    return false;
+				    run().primitives.push_back(
+					    {row.text(0), static_cast<ls_kind>(row.word(1)),
+					     static_cast<ls_prim_state>(row.word(2)),
+					     static_cast<int>(row.integer(3))});
+				    return true;
+			    });
 	}
 
 	Database &db_;
@@ -258,8 +276,9 @@ Status load_store(const std::string &path, Model &model)
 		return db.error();
 	/* One snapshot of a store that may be written meanwhile. */
 	LS_TRY_STATUS(db->exec("BEGIN"));
-	auto runs = db->prepare("SELECT id, instance, boot, backend, release, build_id, started, updated"
-				" FROM run ORDER BY id");
+	auto runs = db->prepare(
+		"SELECT id, instance, boot, backend, release, build_id, started, updated"
+		" FROM run ORDER BY id");
 	if (!runs)
 		return runs.error();
 	for (;;) {

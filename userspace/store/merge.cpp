@@ -19,8 +19,9 @@ constexpr RunTable kRunTables[] = {
 	{"class", "id, canonical, kind, origin, offset, object_size, module, name, field"},
 	{"code", "id, hash, open, function, offset, module, build_id"},
 	{"stack", "id, frames"},
-	{"sight", "ordinal, time, new_mask, code, lock, object, val, chain, stack, pid, tgid, task_flags,"
-		  " cpu, comm, held"},
+	{"sight",
+	 "ordinal, time, new_mask, code, lock, object, val, chain, stack, pid, tgid, task_flags,"
+	 " cpu, comm, held"},
 	{"chain", "id, parent, val, code, count"},
 	{"kernel_finding", "id, kind, edges"},
 	{"inversion", "class, same, first, second"},
@@ -39,16 +40,17 @@ Status remove_run(Database &db, std::int64_t run)
 Status copy_run(Database &db, std::int64_t from)
 {
 	const std::string id = std::to_string(from);
-	LS_TRY_STATUS(db.exec("INSERT INTO main.run(instance, boot, backend, release, build_id, started,"
-			      " updated, ended, log_offset, sights) SELECT instance, boot, backend, release,"
-			      " build_id, started, updated, coalesce(ended, updated), log_offset, sights"
-			      " FROM input.run WHERE id = " +
-			      id));
+	LS_TRY_STATUS(db.exec(
+		"INSERT INTO main.run(instance, boot, backend, release, build_id, started,"
+		" updated, ended, log_offset, sights) SELECT instance, boot, backend, release,"
+		" build_id, started, updated, coalesce(ended, updated), log_offset, sights"
+		" FROM input.run WHERE id = " +
+		id));
 	const std::string to = std::to_string(db.last_id());
 	for (const auto &table : kRunTables)
-		LS_TRY_STATUS(db.exec(std::string("INSERT INTO main.") + table.name + "(run, " + table.columns +
-				      ") SELECT " + to + ", " + table.columns + " FROM input." + table.name +
-				      " WHERE run = " + id));
+		LS_TRY_STATUS(db.exec(std::string("INSERT INTO main.") + table.name + "(run, " +
+				      table.columns + ") SELECT " + to + ", " + table.columns +
+				      " FROM input." + table.name + " WHERE run = " + id));
 	return db.exec("UPDATE main.code SET hash = NULL, open = 0 WHERE run = " + to);
 }
 
@@ -59,9 +61,10 @@ Status copy_new_runs(Database &db)
 		bool longer;
 	};
 	std::vector<Match> matches;
-	auto runs = db.prepare("SELECT i.id, m.id, i.log_offset > m.log_offset FROM input.run i"
-			       " LEFT JOIN main.run m ON m.instance = i.instance AND m.boot = i.boot"
-			       " ORDER BY i.id");
+	auto runs =
+		db.prepare("SELECT i.id, m.id, i.log_offset > m.log_offset FROM input.run i"
+			   " LEFT JOIN main.run m ON m.instance = i.instance AND m.boot = i.boot"
+			   " ORDER BY i.id");
 	if (!runs)
 		return runs.error();
 	for (;;) {
@@ -90,7 +93,8 @@ Status merge_stores(const std::vector<std::string> &inputs, const std::string &o
 	for (const auto &input : inputs) {
 		std::error_code error;
 		if (std::filesystem::equivalent(input, out, error))
-			return usage_error("cannot merge " + input + " into itself", "choose another file with -o");
+			return usage_error("cannot merge " + input + " into itself",
+					   "choose another file with -o");
 		/* All are checked before the first is copied. */
 		auto readable = open_store(input, Access::Read);
 		if (!readable)

@@ -12,8 +12,7 @@ static_assert(sizeof(HeldRow) == 24);
 
 namespace {
 
-template <typename T>
-std::string pack_array(std::span<const T> items)
+template <typename T> std::string pack_array(std::span<const T> items)
 {
 	return {reinterpret_cast<const char *>(items.data()), items.size_bytes()};
 }
@@ -52,30 +51,44 @@ std::optional<std::vector<std::uint32_t>> unpack_words(std::string_view blob, st
 }
 
 const char *const kLossNames[LS_NR_LOSSES] = {
-	"lost_records",   "lost_stacks", "lost_chains",    "lost_classes", "lost_edges",
-	"held_overflow", "recursion",   "lost_addresses", "lost_sites",   "lost_pairs"};
+	"lost_records",	 "lost_stacks", "lost_chains",	  "lost_classes", "lost_edges",
+	"held_overflow", "recursion",	"lost_addresses", "lost_sites",	  "lost_pairs"};
 
 std::span<const CounterName> counter_names()
 {
 	static constexpr std::array names{
-		CounterName{"acquisitions", [](const ls_info &i) { return std::uint64_t{i.acquisitions}; }},
+		CounterName{"acquisitions",
+			    [](const ls_info &i) { return std::uint64_t{i.acquisitions}; }},
 		CounterName{"releases", [](const ls_info &i) { return std::uint64_t{i.releases}; }},
 		CounterName{"unknown_releases",
 			    [](const ls_info &i) { return std::uint64_t{i.unknown_releases}; }},
 		CounterName{"deferred", [](const ls_info &i) { return std::uint64_t{i.deferred}; }},
-		CounterName{"task", [](const ls_info &i) { return std::uint64_t{i.level_acquisitions[LS_TASK]}; }},
+		CounterName{"task",
+			    [](const ls_info &i) {
+				    return std::uint64_t{i.level_acquisitions[LS_TASK]};
+			    }},
 		CounterName{"softirq",
-			    [](const ls_info &i) { return std::uint64_t{i.level_acquisitions[LS_SOFTIRQ]}; }},
+			    [](const ls_info &i) {
+				    return std::uint64_t{i.level_acquisitions[LS_SOFTIRQ]};
+			    }},
 		CounterName{"hardirq",
-			    [](const ls_info &i) { return std::uint64_t{i.level_acquisitions[LS_HARDIRQ]}; }},
-		CounterName{"nmi", [](const ls_info &i) { return std::uint64_t{i.level_acquisitions[LS_NMI]}; }},
+			    [](const ls_info &i) {
+				    return std::uint64_t{i.level_acquisitions[LS_HARDIRQ]};
+			    }},
+		CounterName{"nmi",
+			    [](const ls_info &i) {
+				    return std::uint64_t{i.level_acquisitions[LS_NMI]};
+			    }},
 		CounterName{"classes", [](const ls_info &i) { return std::uint64_t{i.classes}; }},
 		CounterName{"edges", [](const ls_info &i) { return std::uint64_t{i.edges}; }},
 		CounterName{"chains", [](const ls_info &i) { return std::uint64_t{i.chains}; }},
 		CounterName{"findings", [](const ls_info &i) { return std::uint64_t{i.findings}; }},
-		CounterName{"max_classes", [](const ls_info &i) { return std::uint64_t{i.max_classes}; }},
-		CounterName{"max_edges", [](const ls_info &i) { return std::uint64_t{i.max_edges}; }},
-		CounterName{"max_chains", [](const ls_info &i) { return std::uint64_t{i.max_chains}; }},
+		CounterName{"max_classes",
+			    [](const ls_info &i) { return std::uint64_t{i.max_classes}; }},
+		CounterName{"max_edges",
+			    [](const ls_info &i) { return std::uint64_t{i.max_edges}; }},
+		CounterName{"max_chains",
+			    [](const ls_info &i) { return std::uint64_t{i.max_chains}; }},
 	};
 	return names;
 }

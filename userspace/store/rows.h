@@ -15,7 +15,7 @@ namespace lockscope {
 
 /// One element of sight.held, as stored.
 struct HeldRow {
-	std::uint32_t val = 0, code = 0; ///< LS_VAL_*; code.id
+	std::uint32_t val = 0, code = 0;    ///< LS_VAL_*; code.id
 	std::uint64_t lock = 0, object = 0; ///< keyed hashes, 0 unknown
 };
 

@@ -64,7 +64,8 @@ Status check_version(Database &db)
 	if (*version > kSchemaVersion || *version < 1)
 		return Error{0,
 			     db.path() + " has schema version " + std::to_string(*version) +
-				     ", this program reads version " + std::to_string(kSchemaVersion),
+				     ", this program reads version " +
+				     std::to_string(kSchemaVersion),
 			     "use the lockscope that wrote it, or a newer one", Exit::Environment};
 	return success();
 }
@@ -117,7 +118,8 @@ Result<Database> open_store(const std::string &path, Access access)
 	auto row = check->step();
 	if (!row || !*row || check->text(0) != "ok")
 		return Error{0, path + " is damaged",
-			     "record again, or take a copy made before the damage", Exit::Environment};
+			     "record again, or take a copy made before the damage",
+			     Exit::Environment};
 	return db;
 }
 

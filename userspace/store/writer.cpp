@@ -59,11 +59,11 @@ Result<Statement *> StoreWriter::cached(const char *sql)
 }
 
 /* Prepared once per call site: string literals are compared by address. */
-#define LS_STATEMENT(name, sql)                         \
-	static constexpr const char *name##_sql = sql;  \
-	auto name##_cached = cached(name##_sql);        \
-	if (!name##_cached)                             \
-		return name##_cached.error();           \
+#define LS_STATEMENT(name, sql)                                                                    \
+	static constexpr const char *name##_sql = sql;                                             \
+	auto name##_cached = cached(name##_sql);                                                   \
+	if (!name##_cached)                                                                        \
+		return name##_cached.error();                                                      \
 	Statement &name = **name##_cached
 
 Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &backend,
@@ -94,7 +94,8 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 	}
 	const std::int64_t now = std::time(nullptr);
 	if (run.resumed) {
-		LS_STATEMENT(update, "UPDATE run SET key = ?, ended = NULL, updated = ? WHERE id = ?");
+		LS_STATEMENT(update,
+			     "UPDATE run SET key = ?, ended = NULL, updated = ? WHERE id = ?");
 		update.bind_blob(0, key_blob(run.key)).bind(1, now).bind(2, run.id);
 		LS_TRY_STATUS(update.run());
 		return run;
@@ -135,7 +136,8 @@ void StoreWriter::rollback()
 	(void)db_->exec("ROLLBACK").ok();
 }
 
-Status StoreWriter::put_class(const RunState &run, const ClassRecord &record, const std::string &field)
+Status StoreWriter::put_class(const RunState &run, const ClassRecord &record,
+			      const std::string &field)
 {
 	LS_STATEMENT(put, "INSERT OR REPLACE INTO class VALUES(?,?,?,?,?,?,?,?,?,?)");
 	put.bind(0, run.id).bind(1, record.id).bind(2, record.canonical);
@@ -145,14 +147,16 @@ Status StoreWriter::put_class(const RunState &run, const ClassRecord &record, co
 	return put.run();
 }
 
-Status StoreWriter::put_stack(const RunState &run, std::uint32_t id, const std::vector<std::uint32_t> &code)
+Status StoreWriter::put_stack(const RunState &run, std::uint32_t id,
+			      const std::vector<std::uint32_t> &code)
 {
 	LS_STATEMENT(put, "INSERT OR REPLACE INTO stack VALUES(?,?,?)");
 	return put.bind(0, run.id).bind(1, id).bind_blob(2, pack(code)).run();
 }
 
 Status StoreWriter::put_sight(const RunState &run, const SightRecord &sight, std::uint32_t code,
-			      std::uint64_t lock, std::uint64_t object, const std::vector<HeldRow> &held)
+			      std::uint64_t lock, std::uint64_t object,
+			      const std::vector<HeldRow> &held)
 {
 	LS_STATEMENT(put, "INSERT OR REPLACE INTO sight VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	put.bind(0, run.id).bind(1, run.sights).bind(2, sight.time_ns).bind(3, sight.new_mask);
@@ -169,7 +173,11 @@ Status StoreWriter::put_finding(const RunState &run, const FindingRecord &record
 	for (const auto &edge : record.edges)
 		words.insert(words.end(), {edge.from, edge.to, edge.kinds, edge.sight});
 	LS_STATEMENT(put, "INSERT OR REPLACE INTO kernel_finding VALUES(?,?,?,?)");
-	return put.bind(0, run.id).bind(1, record.id).bind(2, int{record.kind}).bind_blob(3, pack(words)).run();
+	return put.bind(0, run.id)
+		.bind(1, record.id)
+		.bind(2, int{record.kind})
+		.bind_blob(3, pack(words))
+		.run();
 }
 
 Status StoreWriter::put_inversion(const RunState &run, const InversionRecord &record)
@@ -216,7 +224,8 @@ StoreWriter::object_offsets(const RunState &run)
 			return row.error();
 		if (!*row)
 			return out;
-		out[static_cast<std::uint32_t>(get.word(0))] = static_cast<std::uint32_t>(get.word(1));
+		out[static_cast<std::uint32_t>(get.word(0))] =
+			static_cast<std::uint32_t>(get.word(1));
 	}
 }
 
@@ -224,7 +233,10 @@ Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primi
 {
 	LS_STATEMENT(put, "INSERT OR REPLACE INTO primitive VALUES(?,?,?,?,?)");
 	put.bind(0, run.id).bind(1, fixed_text(primitive.function, sizeof(primitive.function)));
-	return put.bind(2, int{primitive.kind}).bind(3, int{primitive.state}).bind(4, primitive.error).run();
+	return put.bind(2, int{primitive.kind})
+		.bind(3, int{primitive.state})
+		.bind(4, primitive.error)
+		.run();
 }
 
 Status StoreWriter::forget(const RunState &run)
@@ -261,24 +273,32 @@ Result<std::uint32_t> StoreWriter::add_code(RunState &run, std::uint64_t hash,
 	return id;
 }
 
-Status StoreWriter::set_code(const RunState &run, std::uint32_t id, const Location &location, bool final)
+Status StoreWriter::set_code(const RunState &run, std::uint32_t id, const Location &location,
+			     bool final)
 {
 	/* A closed row needs no hash any more. What the module says about code
 	 * that has gone lacks the build id; an earlier look-up may have had it. */
-	LS_STATEMENT(set, "UPDATE code SET build_id = CASE WHEN ?4 = '' AND module = ?3 AND function = ?1"
-			  " THEN build_id ELSE ?4 END, function = ?1, offset = ?2, module = ?3,"
-			  " open = ?5, hash = CASE ?5 WHEN 1 THEN hash END"
-			  " WHERE run = ?7 AND id = ?6");
+	LS_STATEMENT(
+		set,
+		"UPDATE code SET build_id = CASE WHEN ?4 = '' AND module = ?3 AND function = ?1"
+		" THEN build_id ELSE ?4 END, function = ?1, offset = ?2, module = ?3,"
+		" open = ?5, hash = CASE ?5 WHEN 1 THEN hash END"
+		" WHERE run = ?7 AND id = ?6");
 	set.bind(0, location.function).bind(1, location.offset).bind(2, location.module);
-	return set.bind(3, location.build_id).bind(4, final ? 0 : 1).bind(5, id).bind(6, run.id).run();
+	return set.bind(3, location.build_id)
+		.bind(4, final ? 0 : 1)
+		.bind(5, id)
+		.bind(6, run.id)
+		.run();
 }
 
 Result<std::vector<StoreWriter::Unlined>> StoreWriter::unlined()
 {
-	LS_STATEMENT(find, "SELECT DISTINCT c.build_id, c.module, c.function, c.offset FROM code c"
-			   " LEFT JOIN line l ON l.build_id = c.build_id AND l.function = c.function"
-			   " AND l.offset = c.offset"
-			   " WHERE c.build_id <> '' AND c.function <> '' AND l.frames IS NULL");
+	LS_STATEMENT(find,
+		     "SELECT DISTINCT c.build_id, c.module, c.function, c.offset FROM code c"
+		     " LEFT JOIN line l ON l.build_id = c.build_id AND l.function = c.function"
+		     " AND l.offset = c.offset"
+		     " WHERE c.build_id <> '' AND c.function <> '' AND l.frames IS NULL");
 	std::vector<Unlined> out;
 	for (;;) {
 		auto row = find.step();

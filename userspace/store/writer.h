@@ -24,7 +24,7 @@ struct RunState {
 	std::int64_t id = 0;
 	std::uint64_t log_offset = 0;
 	std::uint32_t sights = 0; ///< ordinal of the next sight
-	std::uint32_t codes = 0; ///< highest code row
+	std::uint32_t codes = 0;  ///< highest code row
 	HashKey key{};
 	bool resumed = false;
 };
@@ -52,9 +52,11 @@ public:
 	void rollback();
 
 	Status put_class(const RunState &run, const ClassRecord &record, const std::string &field);
-	Status put_stack(const RunState &run, std::uint32_t id, const std::vector<std::uint32_t> &code);
+	Status put_stack(const RunState &run, std::uint32_t id,
+			 const std::vector<std::uint32_t> &code);
 	Status put_sight(const RunState &run, const SightRecord &sight, std::uint32_t code,
-			 std::uint64_t lock, std::uint64_t object, const std::vector<HeldRow> &held);
+			 std::uint64_t lock, std::uint64_t object,
+			 const std::vector<HeldRow> &held);
 	Status put_finding(const RunState &run, const FindingRecord &record);
 	Status put_inversion(const RunState &run, const InversionRecord &record);
 	Status put_chain(const RunState &run, std::uint32_t id, const ls_chain &chain,
@@ -63,7 +65,8 @@ public:
 	Status put_primitive(const RunState &run, const ls_prim_info &primitive);
 	Result<std::uint64_t> counter(const RunState &run, const std::string &name);
 	/// Class id -> offset in its object, of classes that lie in one.
-	Result<std::unordered_map<std::uint32_t, std::uint32_t>> object_offsets(const RunState &run);
+	Result<std::unordered_map<std::uint32_t, std::uint32_t>>
+	object_offsets(const RunState &run);
 	/// The module forgot everything but its classes and stacks.
 	Status forget(const RunState &run);
 
@@ -72,7 +75,8 @@ public:
 	Result<std::uint32_t> add_code(RunState &run, std::uint64_t hash,
 				       const std::optional<Location> &location);
 	/// Name a row; @final closes it: the address means something else from now on.
-	Status set_code(const RunState &run, std::uint32_t id, const Location &location, bool final);
+	Status set_code(const RunState &run, std::uint32_t id, const Location &location,
+			bool final);
 
 	/// Rows that still lack source lines, and the cache that fills them.
 	struct Unlined {

@@ -20,7 +20,7 @@ namespace {
 /// A lock type: where in it the address lies that the hook saw.
 struct LockType {
 	ls_kind kind;
-	const char *name; ///< of the struct, or of the typedef of a nameless one
+	const char *name;   ///< of the struct, or of the typedef of a nameless one
 	const char *member; ///< address is that of this member; nullptr: of the lock
 };
 
@@ -29,12 +29,18 @@ struct LockType {
  * knows them by the address of a later member.
  */
 constexpr LockType kLockTypes[] = {
-	{LS_KIND_SPINLOCK, "spinlock", nullptr},     {LS_KIND_SPINLOCK, "raw_spinlock", nullptr},
-	{LS_KIND_SPINLOCK, "wait_queue_head", nullptr}, {LS_KIND_RWLOCK, "rwlock_t", nullptr},
-	{LS_KIND_RWLOCK, "rwlock", nullptr},	     {LS_KIND_MUTEX, "mutex", nullptr},
-	{LS_KIND_RWSEM, "rw_semaphore", nullptr},    {LS_KIND_WW_MUTEX, "ww_mutex", nullptr},
-	{LS_KIND_SEMAPHORE, "semaphore", "count"},   {LS_KIND_RT_MUTEX, "rt_mutex", "rtmutex"},
-	{LS_KIND_SOCKET, "socket_lock_t", "owned"},  {LS_KIND_PERCPU_RWSEM, "percpu_rw_semaphore", nullptr},
+	{LS_KIND_SPINLOCK, "spinlock", nullptr},
+	{LS_KIND_SPINLOCK, "raw_spinlock", nullptr},
+	{LS_KIND_SPINLOCK, "wait_queue_head", nullptr},
+	{LS_KIND_RWLOCK, "rwlock_t", nullptr},
+	{LS_KIND_RWLOCK, "rwlock", nullptr},
+	{LS_KIND_MUTEX, "mutex", nullptr},
+	{LS_KIND_RWSEM, "rw_semaphore", nullptr},
+	{LS_KIND_WW_MUTEX, "ww_mutex", nullptr},
+	{LS_KIND_SEMAPHORE, "semaphore", "count"},
+	{LS_KIND_RT_MUTEX, "rt_mutex", "rtmutex"},
+	{LS_KIND_SOCKET, "socket_lock_t", "owned"},
+	{LS_KIND_PERCPU_RWSEM, "percpu_rw_semaphore", nullptr},
 };
 
 /* Nesting of structs; real ones stay well below. */
@@ -98,7 +104,8 @@ bool is_lock(const btf *types, const btf_type *type, const std::string &alias, l
 
 /// Path to the outermost lock of @kind at @offset within the struct, "" when
 /// there is none.
-std::string lock_path(const btf *types, const btf_type *type, std::uint32_t offset, ls_kind kind, int nesting)
+std::string lock_path(const btf *types, const btf_type *type, std::uint32_t offset, ls_kind kind,
+		      int nesting)
 {
 	if (nesting == kMaxNesting)
 		return {};
@@ -151,9 +158,7 @@ int silent(enum libbpf_print_level, const char *, va_list)
 
 } // namespace
 
-FieldNames::FieldNames(std::string dir) : dir_(std::move(dir))
-{
-}
+FieldNames::FieldNames(std::string dir) : dir_(std::move(dir)) {}
 
 FieldNames::~FieldNames()
 {
@@ -182,7 +187,8 @@ void FieldNames::load()
 			return;
 		loaded_.push_back(file);
 		const std::string path = dir_ + "/" + file;
-		btf *types = base ? btf__parse(path.c_str(), nullptr) : btf__parse_split(path.c_str(), owned_[0]);
+		btf *types = base ? btf__parse(path.c_str(), nullptr)
+				  : btf__parse_split(path.c_str(), owned_[0]);
 		if (!types || libbpf_get_error(types))
 			continue;
 		const std::uint32_t first = base ? 1 : btf__type_cnt(owned_[0]);
@@ -197,21 +203,23 @@ void FieldNames::load()
 
 int FieldNames::similarity(const std::string &cache, const std::string &type)
 {
-	static const std::set<std::string> common = {"cache", "cachep", "info", "struct", "slab", "jar", "data",
-						     "head", "node", "t"};
+	static const std::set<std::string> common = {"cache", "cachep", "info", "struct", "slab",
+						     "jar",   "data",	"head", "node",	  "t"};
 	int shared = 0;
 	const auto type_words = words(type);
 	for (const auto &word : words(cache))
-		shared += !common.count(word) && std::any_of(type_words.begin(), type_words.end(), [&](const auto &other) {
-			/* "sock" and "socket" are one word here. */
-			const auto least = std::min(word.size(), other.size());
-			return least >= kMinWord && word.compare(0, least, other, 0, least) == 0;
-		});
+		shared += !common.count(word) &&
+			  std::any_of(type_words.begin(), type_words.end(), [&](const auto &other) {
+				  /* "sock" and "socket" are one word here. */
+				  const auto least = std::min(word.size(), other.size());
+				  return least >= kMinWord &&
+					 word.compare(0, least, other, 0, least) == 0;
+			  });
 	return shared;
 }
 
-std::string FieldNames::find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
-			     ls_kind kind)
+std::string FieldNames::find(const std::string &cache, std::uint32_t object_size,
+			     std::uint32_t offset, ls_kind kind)
 {
 	for (int round = 0; round < 2; round++) {
 		/* The second time: the type may be that of a new module. */

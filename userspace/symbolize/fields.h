@@ -44,7 +44,7 @@ private:
 
 	std::string dir_;
 	std::vector<std::string> loaded_; ///< files in dir_
-	std::vector<btf *> owned_; ///< [0] is the kernel's, which all others build on
+	std::vector<btf *> owned_;	  ///< [0] is the kernel's, which all others build on
 	std::vector<Struct> structs_;
 };
 

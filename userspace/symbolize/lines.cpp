@@ -80,8 +80,8 @@ public:
 		const unsigned char *bits = nullptr;
 		GElf_Addr at = 0;
 		const int size = dwfl_module_build_id(file->module_, &bits, &at);
-		if (size <= 0 || to_hex({reinterpret_cast<const char *>(bits), static_cast<std::size_t>(size)}) !=
-					 build_id)
+		if (size <= 0 || to_hex({reinterpret_cast<const char *>(bits),
+					 static_cast<std::size_t>(size)}) != build_id)
 			return nullptr;
 		Dwarf_Addr bias = 0;
 		if (!dwfl_module_getdwarf(file->module_, &bias))
@@ -110,9 +110,10 @@ private:
 		for (int i = 0; i < n; i++) {
 			GElf_Sym symbol;
 			GElf_Addr address = 0;
-			const char *name = dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr,
-								   nullptr);
-			if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+			const char *name = dwfl_module_getsym_info(module_, i, &symbol, &address,
+								   nullptr, nullptr, nullptr);
+			if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+			    symbol.st_shndx == SHN_UNDEF)
 				continue;
 			auto [known, added] = functions_.try_emplace(name, address);
 			if (!added && known->second && *known->second != address)
@@ -160,17 +161,19 @@ private:
 			out.push_back(here);
 			if (!here.inlined)
 				return out;
-			const char *caller = files ? dwarf_filesrc(files, attribute_number(die, DW_AT_call_file),
-								   nullptr, nullptr) :
-						     nullptr;
+			const char *caller =
+				files ? dwarf_filesrc(files, attribute_number(die, DW_AT_call_file),
+						      nullptr, nullptr)
+				      : nullptr;
 			here.file = caller ? source_path(caller, build_dir) : "";
-			here.line = static_cast<std::uint32_t>(attribute_number(die, DW_AT_call_line));
+			here.line =
+				static_cast<std::uint32_t>(attribute_number(die, DW_AT_call_line));
 		}
 		return {};
 	}
 
-	static int no_debuginfo(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *, const char *,
-				GElf_Word, char **)
+	static int no_debuginfo(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *,
+				const char *, GElf_Word, char **)
 	{
 		/* Only the file itself: no search over the network, no surprise. */
 		return -1;
@@ -182,8 +185,9 @@ private:
 	std::unordered_map<std::string, std::optional<GElf_Addr>> functions_;
 };
 
-const Dwfl_Callbacks LineFinder::File::callbacks = {
-	dwfl_build_id_find_elf, LineFinder::File::no_debuginfo, dwfl_offline_section_address, nullptr};
+const Dwfl_Callbacks LineFinder::File::callbacks = {dwfl_build_id_find_elf,
+						    LineFinder::File::no_debuginfo,
+						    dwfl_offline_section_address, nullptr};
 
 LineFinder::LineFinder(const std::string &release, const std::vector<std::string> &dirs)
 {
@@ -193,9 +197,11 @@ LineFinder::LineFinder(const std::string &release, const std::vector<std::string
 	places.push_back("/lib/modules/" + release);
 	for (const auto &place : places) {
 		std::error_code error;
-		auto walk = fs::recursive_directory_iterator(place, fs::directory_options::skip_permission_denied, error);
+		auto walk = fs::recursive_directory_iterator(
+			place, fs::directory_options::skip_permission_denied, error);
 		while (!error && walk != fs::recursive_directory_iterator()) {
-			if (auto module = module_of(walk->path().filename().string()); !module.empty())
+			if (auto module = module_of(walk->path().filename().string());
+			    !module.empty())
 				paths_.emplace(module, walk->path().string());
 			walk.increment(error);
 		}

@@ -33,7 +33,8 @@ private:
 	File *file_for(const std::string &module, const std::string &build_id);
 
 	std::multimap<std::string, std::string> paths_; ///< module name -> file
-	std::map<std::pair<std::string, std::string>, std::unique_ptr<File>> files_; ///< by module and build id
+	std::map<std::pair<std::string, std::string>, std::unique_ptr<File>>
+		files_; ///< by module and build id
 };
 
 /// A path as a kernel developer knows it: relative to the source tree, or the

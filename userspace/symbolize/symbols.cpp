@@ -63,20 +63,20 @@ Result<SymbolTable> SymbolTable::parse(const std::string &text)
 			line = line.substr(0, tab);
 			if (name.size() > 2 && name.front() == '[')
 				name = name.substr(1, name.size() - 2);
-			auto [known, added] =
-				modules.try_emplace(name, static_cast<std::uint16_t>(table.modules_.size()));
+			auto [known, added] = modules.try_emplace(
+				name, static_cast<std::uint16_t>(table.modules_.size()));
 			if (added)
 				table.modules_.emplace_back(name);
 			module = known->second;
 		}
-		table.symbols_.push_back({address, static_cast<std::uint32_t>(table.names_.size()), module});
+		table.symbols_.push_back(
+			{address, static_cast<std::uint32_t>(table.names_.size()), module});
 		table.names_.append(line).push_back('\0');
 	}
 	if (table.symbols_.empty())
-		return Error{0,
-			     any ? "/proc/kallsyms hides addresses" : "/proc/kallsyms is empty",
-			     any ? "run as root, and set kernel.kptr_restrict to 0 or 1" :
-				   "functions need a kernel with CONFIG_KALLSYMS",
+		return Error{0, any ? "/proc/kallsyms hides addresses" : "/proc/kallsyms is empty",
+			     any ? "run as root, and set kernel.kptr_restrict to 0 or 1"
+				 : "functions need a kernel with CONFIG_KALLSYMS",
 			     Exit::Environment};
 	/* Aliases: the name that comes first in the table stays in front. */
 	std::stable_sort(table.symbols_.begin(), table.symbols_.end(),
@@ -88,15 +88,17 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 {
 	if (ip == 0)
 		return std::nullopt;
-	auto next = std::upper_bound(symbols_.begin(), symbols_.end(), ip - 1,
-				     [](std::uint64_t a, const Symbol &s) { return a < s.address; });
+	auto next =
+		std::upper_bound(symbols_.begin(), symbols_.end(), ip - 1,
+				 [](std::uint64_t a, const Symbol &s) { return a < s.address; });
 	if (next == symbols_.begin())
 		return std::nullopt;
 	const std::uint64_t start = std::prev(next)->address;
 	if (ip - start > kMaxFunctionBytes)
 		return std::nullopt;
-	auto first = std::lower_bound(symbols_.begin(), next, start,
-				      [](const Symbol &s, std::uint64_t a) { return s.address < a; });
+	auto first =
+		std::lower_bound(symbols_.begin(), next, start,
+				 [](const Symbol &s, std::uint64_t a) { return s.address < a; });
 	return Location{names_.c_str() + first->name, ip - start, modules_[first->module], {}};
 }
 
@@ -140,8 +142,9 @@ std::string KernelSymbols::build_id(const std::string &module)
 {
 	auto [at, added] = build_ids_.try_emplace(module);
 	if (added) {
-		auto notes = read_file(module == "vmlinux" ? "/sys/kernel/notes" :
-				       "/sys/module/" + module + "/notes/.note.gnu.build-id");
+		auto notes = read_file(module == "vmlinux" ? "/sys/kernel/notes"
+							   : "/sys/module/" + module +
+								     "/notes/.note.gnu.build-id");
 		if (notes)
 			at->second = build_id_from_notes(*notes);
 	}

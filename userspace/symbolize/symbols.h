@@ -41,7 +41,7 @@ public:
 private:
 	struct Symbol {
 		std::uint64_t address;
-		std::uint32_t name; ///< offset in names_
+		std::uint32_t name;   ///< offset in names_
 		std::uint16_t module; ///< index into modules_, 0 is the kernel
 	};
 	std::vector<Symbol> symbols_;

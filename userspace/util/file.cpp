@@ -47,7 +47,7 @@ Status write_file(const std::string &path, const std::string &data)
 {
 	const char *hint = "choose another place with -o";
 	/* A pipe or device is written as it is: nothing can take its place. */
-	struct stat status{};
+	struct stat status {};
 	const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 	const std::string target = special ? path : path + ".part";
 	Fd fd(::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -63,7 +63,9 @@ Status write_file(const std::string &path, const std::string &data)
 			if (!special)
 				::unlink(target.c_str());
 			return os_error(error, "cannot write " + path,
-					error == ENOSPC ? "free some space, or choose another place with -o" : hint);
+					error == ENOSPC
+						? "free some space, or choose another place with -o"
+						: hint);
 		}
 		done += static_cast<std::size_t>(n);
 	}

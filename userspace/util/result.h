@@ -14,7 +14,7 @@ enum class Exit : int { Clean = 0, Findings = 1, Usage = 2, Environment = 3, Int
 
 /// What went wrong, in one line that names the thing, and what to do next.
 struct [[nodiscard]] Error {
-	int code = 0; ///< errno of the cause, 0 when there is none
+	int code = 0;	  ///< errno of the cause, 0 when there is none
 	std::string what; ///< one line, no final full stop, no newline
 	std::string hint; ///< one line saying what to do; may be empty
 	Exit exit = Exit::Environment;
@@ -27,8 +27,7 @@ struct [[nodiscard]] Error {
 struct Nothing {};
 
 /// Either a value or an Error.
-template <typename T = Nothing>
-class [[nodiscard]] Result {
+template <typename T = Nothing> class [[nodiscard]] Result {
 public:
 	Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
 	Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
@@ -49,13 +48,16 @@ private:
 };
 
 using Status = Result<Nothing>;
-inline Status success() { return Nothing{}; }
+inline Status success()
+{
+	return Nothing{};
+}
 
 } // namespace lockscope
 
 /// Leave the function with the error of @expr, if it has one.
-#define LS_TRY_STATUS(expr)                                   \
-	do {                                                  \
-		if (auto ls_status_ = (expr); !ls_status_)    \
-			return ls_status_.error();            \
+#define LS_TRY_STATUS(expr)                                                                        \
+	do {                                                                                       \
+		if (auto ls_status_ = (expr); !ls_status_)                                         \
+			return ls_status_.error();                                                 \
 	} while (0)

@@ -27,7 +27,8 @@ bool use_color(ColorMode mode, int fd)
 		return mode == ColorMode::Always;
 	const char *no_color = std::getenv("NO_COLOR");
 	const char *term = std::getenv("TERM");
-	return !(no_color && *no_color) && !(term && std::string_view(term) == "dumb") && ::isatty(fd);
+	return !(no_color && *no_color) && !(term && std::string_view(term) == "dumb") &&
+	       ::isatty(fd);
 }
 
 std::size_t terminal_width(int fd)

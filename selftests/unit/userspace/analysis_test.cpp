@@ -35,8 +35,8 @@ std::size_t findings(const LogBuilder &log)
 
 TEST(Findings, AbbaIsFoundOnceWithBothSides)
 {
-	const Model model = model_of(two_sides(LS_KIND_SPINLOCK, LS_KIND_MUTEX, LS_EXCLUSIVE, LS_EXCLUSIVE,
-					       LS_EXCLUSIVE, LS_EXCLUSIVE));
+	const Model model = model_of(two_sides(LS_KIND_SPINLOCK, LS_KIND_MUTEX, LS_EXCLUSIVE,
+					       LS_EXCLUSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE));
 	const Finding finding = only_finding(model);
 	EXPECT_EQ(finding.kind, FindingKind::LockOrderCycle);
 	EXPECT_EQ(finding.severity, Severity::Error);
@@ -59,19 +59,21 @@ TEST(Findings, SameOrderIsSilent)
 
 TEST(Findings, RecursiveReadersAreSilent)
 {
-	EXPECT_EQ(findings(two_sides(LS_KIND_RWLOCK, LS_KIND_RWLOCK, LS_RECURSIVE, LS_RECURSIVE, LS_RECURSIVE,
-				     LS_RECURSIVE)),
+	EXPECT_EQ(findings(two_sides(LS_KIND_RWLOCK, LS_KIND_RWLOCK, LS_RECURSIVE, LS_RECURSIVE,
+				     LS_RECURSIVE, LS_RECURSIVE)),
 		  0u);
-	EXPECT_EQ(findings(two_sides(LS_KIND_SPINLOCK, LS_KIND_RWLOCK, LS_EXCLUSIVE, LS_RECURSIVE, LS_RECURSIVE,
-				     LS_EXCLUSIVE)),
+	EXPECT_EQ(findings(two_sides(LS_KIND_SPINLOCK, LS_KIND_RWLOCK, LS_EXCLUSIVE, LS_RECURSIVE,
+				     LS_RECURSIVE, LS_EXCLUSIVE)),
 		  0u);
 }
 
 TEST(Findings, ReadersThatAWriterBlocksAreFound)
 {
-	EXPECT_EQ(findings(two_sides(LS_KIND_RWSEM, LS_KIND_MUTEX, LS_SHARED, LS_EXCLUSIVE, LS_EXCLUSIVE, LS_SHARED)), 1u);
-	EXPECT_EQ(findings(two_sides(LS_KIND_RWLOCK, LS_KIND_SPINLOCK, LS_RECURSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE,
-				     LS_EXCLUSIVE)),
+	EXPECT_EQ(findings(two_sides(LS_KIND_RWSEM, LS_KIND_MUTEX, LS_SHARED, LS_EXCLUSIVE,
+				     LS_EXCLUSIVE, LS_SHARED)),
+		  1u);
+	EXPECT_EQ(findings(two_sides(LS_KIND_RWLOCK, LS_KIND_SPINLOCK, LS_RECURSIVE, LS_EXCLUSIVE,
+				     LS_EXCLUSIVE, LS_EXCLUSIVE)),
 		  1u);
 }
 
@@ -116,7 +118,8 @@ TEST(Findings, BothInstanceOrdersAreARecursiveLock)
 {
 	LogBuilder log;
 	const auto a = log.add_class("node_lock");
-	const auto first = log.acquire({.pid = 1, .stack = {"up"}}, {{.cls = a, .address = 0x10, .function = "up"}},
+	const auto first = log.acquire({.pid = 1, .stack = {"up"}},
+				       {{.cls = a, .address = 0x10, .function = "up"}},
 				       {.cls = a, .address = 0x20, .function = "up"});
 	const auto second = log.acquire({.pid = 2, .stack = {"down"}},
 					{{.cls = a, .address = 0x20, .function = "down"}},
@@ -135,7 +138,8 @@ TEST(Findings, OneInstanceTwiceIsAnErrorEvenWithOneTask)
 {
 	LogBuilder log;
 	const auto a = log.add_class("a");
-	const auto sight = log.acquire({.pid = 1, .flags = LS_TASK_KTHREAD}, {{.cls = a}}, {.cls = a});
+	const auto sight =
+		log.acquire({.pid = 1, .flags = LS_TASK_KTHREAD}, {{.cls = a}}, {.cls = a});
 	log.inversion(a, true, sight, sight);
 	const Model model = model_of(log);
 	const Finding finding = only_finding(model);
@@ -166,7 +170,8 @@ TEST(Findings, ATaskAndTheTimerThatInterruptsItAreTwoContexts)
 	LogBuilder log;
 	const auto a = log.add_class("a"), b = log.add_class("b");
 	log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a}}, {.cls = b});
-	log.acquire({.pid = 1, .level = LS_SOFTIRQ, .stack = {"tick", "call_timer_fn"}}, {{.cls = b}}, {.cls = a});
+	log.acquire({.pid = 1, .level = LS_SOFTIRQ, .stack = {"tick", "call_timer_fn"}},
+		    {{.cls = b}}, {.cls = a});
 	EXPECT_EQ(only_finding(model_of(log)).confidence, Confidence::Observed);
 }
 
@@ -176,13 +181,15 @@ TEST(Identity, SameAcrossBootsIdsAndCycleStart)
 		LogBuilder out(reversed ? 2 : 1);
 		if (reversed)
 			out.add_class("other");
-		const auto first = out.add_class(reversed ? "b" : "a"), second = out.add_class(reversed ? "a" : "b");
+		const auto first = out.add_class(reversed ? "b" : "a"),
+			   second = out.add_class(reversed ? "a" : "b");
 		out.acquire({.pid = 1}, {{.cls = first}}, {.cls = second});
 		out.acquire({.pid = 2}, {{.cls = second}}, {.cls = first});
 		return out;
 	};
 	EXPECT_EQ(only_finding(model_of(log(false))).id, only_finding(model_of(log(true))).id);
-	EXPECT_EQ(only_finding(model_of(log(false))).title, only_finding(model_of(log(true))).title);
+	EXPECT_EQ(only_finding(model_of(log(false))).title,
+		  only_finding(model_of(log(true))).title);
 }
 
 TEST(Identity, FieldsOutliveALayout)
@@ -193,8 +200,10 @@ TEST(Identity, FieldsOutliveALayout)
 	before.stable = after.stable = "cache struct foo.lock";
 	Model one, two;
 	const auto a = one.intern(before), b = two.intern(after);
-	EXPECT_EQ(finding_id(one, FindingKind::RecursiveLock, {a}), finding_id(two, FindingKind::RecursiveLock, {b}));
-	EXPECT_NE(finding_id(one, FindingKind::RecursiveLock, {a}), finding_id(one, FindingKind::LockOrderCycle, {a}));
+	EXPECT_EQ(finding_id(one, FindingKind::RecursiveLock, {a}),
+		  finding_id(two, FindingKind::RecursiveLock, {b}));
+	EXPECT_NE(finding_id(one, FindingKind::RecursiveLock, {a}),
+		  finding_id(one, FindingKind::LockOrderCycle, {a}));
 }
 
 TEST(Identity, ShortNames)
@@ -207,17 +216,19 @@ TEST(Identity, ShortNames)
 	};
 	EXPECT_EQ(short_of("ext4:foo_lock", LS_ORIGIN_STATIC), "foo_lock");
 	EXPECT_EQ(short_of("&sb->s_umount @ alloc_super", LS_ORIGIN_INIT), "&sb->s_umount");
-	EXPECT_EQ(short_of("ext4_inode_cache+0x1a8 struct ext4_inode_info.i_data_sem", LS_ORIGIN_SLAB),
+	EXPECT_EQ(short_of("ext4_inode_cache+0x1a8 struct ext4_inode_info.i_data_sem",
+			   LS_ORIGIN_SLAB),
 		  "ext4_inode_info.i_data_sem");
-	EXPECT_EQ(short_of("kmalloc-64+0x8 @ foo_alloc", LS_ORIGIN_ALLOC), "kmalloc-64+0x8 @ foo_alloc");
+	EXPECT_EQ(short_of("kmalloc-64+0x8 @ foo_alloc", LS_ORIGIN_ALLOC),
+		  "kmalloc-64+0x8 @ foo_alloc");
 }
 
 TEST(Stacks, FirstAcquireIsFoundInTheStackOfTheSecond)
 {
 	LogBuilder log;
 	const auto a = log.add_class("a"), b = log.add_class("b");
-	log.acquire({.pid = 1, .stack = {"middle", "outer", "__x64_sys_read"}}, {{.cls = a, .function = "outer"}},
-		    {.cls = b, .function = "inner"});
+	log.acquire({.pid = 1, .stack = {"middle", "outer", "__x64_sys_read"}},
+		    {{.cls = a, .function = "outer"}}, {.cls = b, .function = "inner"});
 	log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
 	const Model model = model_of(log);
 	const Finding finding = only_finding(model);
@@ -234,10 +245,12 @@ TEST(Stacks, AReturnedFunctionIsFoundInAnotherSight)
 	LogBuilder log;
 	const auto x = log.add_class("x"), a = log.add_class("a"), b = log.add_class("b");
 	/* The helper that takes `a` has returned when `b` is taken. */
-	log.acquire({.pid = 1, .stack = {"caller"}}, {{.cls = x}}, {.cls = a, .function = "helper"});
+	log.acquire({.pid = 1, .stack = {"caller"}}, {{.cls = x}},
+		    {.cls = a, .function = "helper"});
 	ls_rec_stack unused{};
 	(void)unused;
-	log.acquire({.pid = 1, .stack = {"caller"}}, {{.cls = a, .function = "helper"}}, {.cls = b, .function = "late"});
+	log.acquire({.pid = 1, .stack = {"caller"}}, {{.cls = a, .function = "helper"}},
+		    {.cls = b, .function = "late"});
 	log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
 	const Model model = model_of(log);
 	const Finding finding = only_finding(model);
@@ -269,7 +282,8 @@ TEST(SelfCheck, AKernelFindingThatCannotBeRebuiltIsSaid)
 
 TEST(SelfCheck, AFindingTheKernelMissedIsSaid)
 {
-	LogBuilder log = two_sides(LS_KIND_MUTEX, LS_KIND_MUTEX, LS_EXCLUSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE);
+	LogBuilder log = two_sides(LS_KIND_MUTEX, LS_KIND_MUTEX, LS_EXCLUSIVE, LS_EXCLUSIVE,
+				   LS_EXCLUSIVE, LS_EXCLUSIVE);
 	EXPECT_EQ(analyse(model_of(log)).self_check.size(), 1u);
 	log.finding({1, 2});
 	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());

@@ -30,9 +30,12 @@ protected:
 	CliTest()
 	{
 		LogBuilder log;
-		const auto foo = log.add_class("foo_lock"), bar = log.add_class("bar_mutex", LS_KIND_MUTEX);
-		log.acquire({.pid = 1, .stack = {"foo_open", "__x64_sys_openat"}}, {{.cls = foo}}, {.cls = bar});
-		log.acquire({.pid = 2, .stack = {"bar_ioctl", "__x64_sys_ioctl"}}, {{.cls = bar}}, {.cls = foo});
+		const auto foo = log.add_class("foo_lock"),
+			   bar = log.add_class("bar_mutex", LS_KIND_MUTEX);
+		log.acquire({.pid = 1, .stack = {"foo_open", "__x64_sys_openat"}}, {{.cls = foo}},
+			    {.cls = bar});
+		log.acquire({.pid = 2, .stack = {"bar_ioctl", "__x64_sys_ioctl"}}, {{.cls = bar}},
+			    {.cls = foo});
 		builder = log;
 		spill(image, encode_image(log.image()));
 	}
@@ -47,7 +50,8 @@ protected:
 		const pid_t pid = ::fork();
 		if (pid == 0) {
 			const int to = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-			const int err = ::open((dir / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+			const int err =
+				::open((dir / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
 			::dup2(to, 1);
 			::dup2(err, 2);
 			::unsetenv("COLUMNS");
@@ -69,8 +73,9 @@ protected:
 			out == dir / "out" ? slurp(out) : "", slurp(dir / "err")};
 	}
 
-	Outcome run(std::vector<std::string> arguments, const std::string &program = LOCKSCOPE_PROGRAM,
-		    const std::string &to = {}, bool as_nobody = false)
+	Outcome run(std::vector<std::string> arguments,
+		    const std::string &program = LOCKSCOPE_PROGRAM, const std::string &to = {},
+		    bool as_nobody = false)
 	{
 		const std::string out = to.empty() ? dir / "out" : to;
 		arguments.insert(arguments.begin(), program);
@@ -109,7 +114,8 @@ TEST_F(CliTest, RecordAndReport)
 	EXPECT_EQ(recorded.err, "");
 	auto report = run({"report", store});
 	EXPECT_EQ(report.status, 1);
-	EXPECT_NE(report.out.find("lock order: bar_mutex -> foo_lock -> bar_mutex"), std::string::npos);
+	EXPECT_NE(report.out.find("lock order: bar_mutex -> foo_lock -> bar_mutex"),
+		  std::string::npos);
 	EXPECT_EQ(report.err, "");
 	EXPECT_EQ(run({"report", "--fail-on", "none", store}).status, 0);
 	EXPECT_EQ(run({"report", "--min-confidence", "confirmed", store}).status, 0);
@@ -139,7 +145,8 @@ TEST_F(CliTest, RecordForAWhile)
 
 TEST_F(CliTest, InterruptedRecordStoresAndSays130)
 {
-	const pid_t pid = start({LOCKSCOPE_PROGRAM, "record", "-q", "--device", image, "-o", store}, dir / "out", false);
+	const pid_t pid = start({LOCKSCOPE_PROGRAM, "record", "-q", "--device", image, "-o", store},
+				dir / "out", false);
 	std::this_thread::sleep_for(std::chrono::milliseconds(1500));
 	::kill(pid, SIGINT);
 	EXPECT_EQ(wait(pid, dir / "out").status, 130);
@@ -202,11 +209,13 @@ TEST_F(CliTest, FilesThatAreNotStores)
 {
 	expect_error(run({"report", dir / "missing.db"}), 3, "missing.db");
 	expect_error(run({"show", "00", dir / "missing.db"}), 3, "missing.db");
-	spill(dir / "text.db", "a text of some length that is no database at all, whatever its name says");
+	spill(dir / "text.db",
+	      "a text of some length that is no database at all, whatever its name says");
 	expect_error(run({"report", dir / "text.db"}), 3, "not a LockScope store");
-	expect_error(run({"merge", dir / "text.db", "-o", dir / "x.db"}), 3, "not a LockScope store");
-	expect_error(run({"record", "-q", "--device", image, "-o", dir / "text.db", "--", "true"}), 3,
+	expect_error(run({"merge", dir / "text.db", "-o", dir / "x.db"}), 3,
 		     "not a LockScope store");
+	expect_error(run({"record", "-q", "--device", image, "-o", dir / "text.db", "--", "true"}),
+		     3, "not a LockScope store");
 	EXPECT_EQ(slurp(dir / "text.db").rfind("a text", 0), 0u);
 }
 
@@ -218,7 +227,9 @@ TEST_F(CliTest, AStoreWithoutRunsIsNoEmptyReport)
 
 TEST_F(CliTest, PlacesThatCannotBeWritten)
 {
-	expect_error(run({"record", "-q", "--device", image, "-o", dir / "no/such/x.db", "--", "true"}), 3, "no/such");
+	expect_error(
+		run({"record", "-q", "--device", image, "-o", dir / "no/such/x.db", "--", "true"}),
+		3, "no/such");
 	ASSERT_EQ(record().status, 0);
 	expect_error(run({"report", store, "-o", dir / "no/such/r.txt"}), 3, "no/such");
 	expect_error(run({"report", store}, LOCKSCOPE_PROGRAM, "/dev/full"), 3, "standard output");
@@ -244,7 +255,8 @@ TEST_F(CliTest, DamagedLog)
 
 TEST_F(CliTest, DeviceThatIsNone)
 {
-	expect_error(run({"record", "--device", dir / "none", "-o", store, "--", "true"}), 3, "none");
+	expect_error(run({"record", "--device", dir / "none", "-o", store, "--", "true"}), 3,
+		     "none");
 	spill(image, "junk");
 	expect_error(record(), 3, "neither the LockScope device");
 }
@@ -254,7 +266,8 @@ TEST_F(CliTest, NotRoot)
 	if (::geteuid() != 0)
 		GTEST_SKIP() << "cannot drop root without having it";
 	/* A program below root's home cannot even be started by nobody. */
-	Outcome outcome = run({"record", "-o", "/tmp/nobody.db", "--", "true"}, LOCKSCOPE_PROGRAM, dir / "out", true);
+	Outcome outcome = run({"record", "-o", "/tmp/nobody.db", "--", "true"}, LOCKSCOPE_PROGRAM,
+			      dir / "out", true);
 	if (outcome.status == 97)
 		GTEST_SKIP() << "the build is out of reach for other users";
 	outcome.err = slurp(dir / "err");
@@ -290,7 +303,9 @@ TEST_F(CliTest, DoctorSaysWhatItFound)
 TEST_F(CliTest, DaemonWaitsRecordsAndEndsCleanly)
 {
 	const std::string device = dir / "device";
-	const pid_t pid = start({LOCKSCOPED_PROGRAM, "--device", device, "-o", store, "--interval", "20"}, dir / "out", false);
+	const pid_t pid =
+		start({LOCKSCOPED_PROGRAM, "--device", device, "-o", store, "--interval", "20"},
+		      dir / "out", false);
 	std::this_thread::sleep_for(std::chrono::milliseconds(700));
 	spill(device, encode_image(builder.image()));
 	for (int i = 0; i < 100 && slurp(dir / "err").find("new run") == std::string::npos; i++)
@@ -307,7 +322,9 @@ TEST_F(CliTest, DaemonSurvivesAReloadOfTheModule)
 {
 	const std::string device = dir / "device";
 	spill(device, encode_image(builder.image()));
-	const pid_t pid = start({LOCKSCOPED_PROGRAM, "--device", device, "-o", store, "--interval", "20"}, dir / "out", false);
+	const pid_t pid =
+		start({LOCKSCOPED_PROGRAM, "--device", device, "-o", store, "--interval", "20"},
+		      dir / "out", false);
 	auto runs = [&] {
 		for (int i = 0; i < 100; i++) {
 			const std::string err = slurp(dir / "err");

@@ -38,8 +38,9 @@ TEST(Context, SystemCall)
 
 TEST(Context, WorkFunctionIsJustAboveProcessOneWork)
 {
-	const auto c = context(task({"helper", "foo_work", "process_one_work", "worker_thread", "kthread"},
-				    LS_TASK_KTHREAD | LS_TASK_WORKER));
+	const auto c =
+		context(task({"helper", "foo_work", "process_one_work", "worker_thread", "kthread"},
+			     LS_TASK_KTHREAD | LS_TASK_WORKER));
 	EXPECT_EQ(c.kind, EntryKind::Work);
 	EXPECT_EQ(c.entry, "foo_work");
 	EXPECT_EQ(c.callee, "helper");
@@ -56,20 +57,24 @@ TEST(Context, ThreadFunction)
 
 TEST(Context, InterruptsLookAboveTheInterruptedTask)
 {
-	const std::vector<std::string> below = {"asm_common_interrupt", "__x64_sys_read", "do_syscall_64"};
+	const std::vector<std::string> below = {"asm_common_interrupt", "__x64_sys_read",
+						"do_syscall_64"};
 	auto with = [&](std::vector<std::string> top) {
 		top.insert(top.end(), below.begin(), below.end());
 		return top;
 	};
-	auto c = context(task(with({"my_handler", "__handle_irq_event_percpu", "handle_irq_event"}), 0, LS_HARDIRQ));
+	auto c = context(task(with({"my_handler", "__handle_irq_event_percpu", "handle_irq_event"}),
+			      0, LS_HARDIRQ));
 	EXPECT_EQ(c.kind, EntryKind::Irq);
 	EXPECT_EQ(c.entry, "my_handler");
 	c = context(task(with({"tick", "__hrtimer_run_queues"}), 0, LS_HARDIRQ));
 	EXPECT_EQ(c.kind, EntryKind::Hrtimer);
-	c = context(task(with({"my_timer", "call_timer_fn", "__run_timers.part.0", "__do_softirq"}), 0, LS_SOFTIRQ));
+	c = context(task(with({"my_timer", "call_timer_fn", "__run_timers.part.0", "__do_softirq"}),
+			 0, LS_SOFTIRQ));
 	EXPECT_EQ(c.kind, EntryKind::Timer);
 	EXPECT_EQ(c.entry, "my_timer");
-	c = context(task(with({"my_tasklet", "tasklet_action_common.isra.0", "__do_softirq"}), 0, LS_SOFTIRQ));
+	c = context(task(with({"my_tasklet", "tasklet_action_common.isra.0", "__do_softirq"}), 0,
+			 LS_SOFTIRQ));
 	EXPECT_EQ(c.kind, EntryKind::Tasklet);
 	c = context(task(with({"net_rx_action", "__do_softirq"}), 0, LS_SOFTIRQ));
 	EXPECT_EQ(c.kind, EntryKind::Softirq);
@@ -77,7 +82,8 @@ TEST(Context, InterruptsLookAboveTheInterruptedTask)
 
 TEST(Context, InitFunctionOfAModule)
 {
-	const auto c = context(task({"foo_init", "do_one_initcall", "do_init_module", "__x64_sys_finit_module"}));
+	const auto c = context(
+		task({"foo_init", "do_one_initcall", "do_init_module", "__x64_sys_finit_module"}));
 	EXPECT_EQ(c.kind, EntryKind::Init);
 	EXPECT_TRUE(c.init());
 }

@@ -45,7 +45,8 @@ public:
 	std::size_t best() const { return best_; }
 
 private:
-	void walk(std::uint32_t node, std::size_t len, std::uint32_t first_kind, std::uint32_t last_kind)
+	void walk(std::uint32_t node, std::size_t len, std::uint32_t first_kind,
+		  std::uint32_t last_kind)
 	{
 		if (len >= max_ || (best_ && len + 1 >= best_))
 			return;
@@ -54,7 +55,8 @@ private:
 			if (edge.from != node || edge.to == node)
 				continue;
 			for (std::uint32_t kind : {ER, EN, SR, SN}) {
-				if (!(edge.kinds & kind) || (ends_recursive(last_kind) && starts_shared(kind)))
+				if (!(edge.kinds & kind) ||
+				    (ends_recursive(last_kind) && starts_shared(kind)))
 					continue;
 				if (edge.to == target_) {
 					if (!(ends_recursive(kind) && starts_shared(first_kind)))
@@ -184,7 +186,9 @@ TEST(StrongPath, FilterLeavesEdgesOut)
 	Graph graph(3, 8);
 	graph.add(A, B, EN);
 	graph.add(B, A, EN);
-	auto closed = [](void *, std::uint32_t, const ls_graph_edge *edge) { return edge->from == B ? 0u : edge->kinds; };
+	auto closed = [](void *, std::uint32_t, const ls_graph_edge *edge) {
+		return edge->from == B ? 0u : edge->kinds;
+	};
 	EXPECT_TRUE(graph.shortest_cycle(graph.find(A, B), EN, 8, closed).empty());
 }
 
@@ -267,8 +271,9 @@ TEST(StrongPath, AgreesWithBruteForceOnRandomGraphs)
 		if (any) {
 			EXPECT_EQ(cycles.front().size(), least);
 		}
-		EXPECT_TRUE(std::is_sorted(cycles.begin(), cycles.end(),
-					   [](const auto &a, const auto &b) { return a.size() < b.size(); }));
+		EXPECT_TRUE(std::is_sorted(
+			cycles.begin(), cycles.end(),
+			[](const auto &a, const auto &b) { return a.size() < b.size(); }));
 	}
 }
 

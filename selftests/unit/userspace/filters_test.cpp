@@ -40,15 +40,25 @@ protected:
 	}
 	Task kernel(std::uint32_t pid, const std::string &comm)
 	{
-		return {.pid = pid, .comm = comm, .flags = LS_TASK_KTHREAD, .stack = {"loop", "kthread"}};
+		return {.pid = pid,
+			.comm = comm,
+			.flags = LS_TASK_KTHREAD,
+			.stack = {"loop", "kthread"}};
 	}
-	Task softirq(const std::string &function, const std::string &dispatcher, const std::string &callee = "step")
+	Task softirq(const std::string &function, const std::string &dispatcher,
+		     const std::string &callee = "step")
 	{
-		return {.pid = 1, .comm = "swapper/0", .level = LS_SOFTIRQ, .stack = {callee, function, dispatcher}};
+		return {.pid = 1,
+			.comm = "swapper/0",
+			.level = LS_SOFTIRQ,
+			.stack = {callee, function, dispatcher}};
 	}
-	Task worker(std::uint32_t pid, const std::string &function, const std::string &callee = "step")
+	Task worker(std::uint32_t pid, const std::string &function,
+		    const std::string &callee = "step")
 	{
-		return {.pid = pid, .comm = "kworker/0:1", .flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
+		return {.pid = pid,
+			.comm = "kworker/0:1",
+			.flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
 			.stack = {callee, function, "process_one_work"}};
 	}
 
@@ -109,8 +119,10 @@ TEST_F(FilterTest, GateMissingFromAChainThatWasOnlyHeldHides)
 TEST_F(FilterTest, GateOfDifferentInstancesDoesNotHide)
 {
 	const auto per_object = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
-	log.acquire(user(1, kOpen), {{.cls = per_object, .address = 0x1000}, {.cls = a}}, {.cls = b});
-	log.acquire(user(2, kIoctl), {{.cls = per_object, .address = 0x2000}, {.cls = b}}, {.cls = a});
+	log.acquire(user(1, kOpen), {{.cls = per_object, .address = 0x1000}, {.cls = a}},
+		    {.cls = b});
+	log.acquire(user(2, kIoctl), {{.cls = per_object, .address = 0x2000}, {.cls = b}},
+		    {.cls = a});
 	EXPECT_FALSE(applies("gate-lock"));
 	EXPECT_EQ(finding.severity, Severity::Error);
 }
@@ -127,8 +139,10 @@ TEST_F(FilterTest, GateInTheObjectOfTheLocksItGuardsHides)
 {
 	const auto g = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
 	const auto x = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64);
-	log.acquire(user(1, kOpen), {{.cls = g, .address = 0x1000}, {.cls = x, .address = 0x1008}}, {.cls = b});
-	log.acquire(user(2, kIoctl), {{.cls = g, .address = 0x2000}, {.cls = b}}, {.cls = x, .address = 0x2008});
+	log.acquire(user(1, kOpen), {{.cls = g, .address = 0x1000}, {.cls = x, .address = 0x1008}},
+		    {.cls = b});
+	log.acquire(user(2, kIoctl), {{.cls = g, .address = 0x2000}, {.cls = b}},
+		    {.cls = x, .address = 0x2008});
 	ASSERT_TRUE(applies("gate-lock"));
 	EXPECT_TRUE(finding.hidden());
 }
@@ -141,8 +155,10 @@ TEST_F(FilterTest, GateOfUnknownInstanceDemotes)
 	other.add_class("b");
 	other.add_class("gate", LS_KIND_MUTEX);
 	other.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
-	log.acquire(user(1, kOpen), {{.cls = per_object, .address = 0x1000}, {.cls = a}}, {.cls = b});
-	other.acquire(user(2, kIoctl), {{.cls = per_object, .address = 0x1000}, {.cls = b}}, {.cls = a});
+	log.acquire(user(1, kOpen), {{.cls = per_object, .address = 0x1000}, {.cls = a}},
+		    {.cls = b});
+	other.acquire(user(2, kIoctl), {{.cls = per_object, .address = 0x1000}, {.cls = b}},
+		      {.cls = a});
 	finding = only_finding(model_of({&log, &other}));
 	const Filter *found = filter(finding, "gate-lock");
 	ASSERT_TRUE(found);
@@ -190,15 +206,17 @@ TEST_F(FilterTest, InitCodeOfTheOwnerHides)
 	LogBuilder module;
 	const auto x = module.add_class("mod:x", LS_KIND_MUTEX, LS_ORIGIN_STATIC, 0, 0, "mod");
 	const auto y = module.add_class("y", LS_KIND_MUTEX);
-	module.acquire({.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"mod_init", "do_one_initcall"}}, {{.cls = x}},
-		       {.cls = y, .function = "register_it"});
+	module.acquire(
+		{.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"mod_init", "do_one_initcall"}},
+		{{.cls = x}}, {.cls = y, .function = "register_it"});
 	module.acquire(user(2, kIoctl), {{.cls = y}}, {.cls = x});
 	Image image = module.image();
 	/* Say that mod_init lies in the module. */
 	std::size_t at = 0;
 	while (at < image.log.size()) {
 		auto *record = reinterpret_cast<ls_rec_symbol *>(image.log.data() + at);
-		if (record->hdr.type == LS_REC_SYMBOL && std::string(record->function) == "mod_init")
+		if (record->hdr.type == LS_REC_SYMBOL &&
+		    std::string(record->function) == "mod_init")
 			std::snprintf(record->module, sizeof(record->module), "mod");
 		at += record->hdr.len;
 	}
@@ -214,7 +232,8 @@ TEST_F(FilterTest, InitCodeOfTheOwnerHides)
 
 TEST_F(FilterTest, InitCodeWithForeignLocksDemotes)
 {
-	abba({.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"other_init", "do_one_initcall"}}, user(2, kIoctl));
+	abba({.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"other_init", "do_one_initcall"}},
+	     user(2, kIoctl));
 	const Filter *found = applies("initialisation-only");
 	ASSERT_TRUE(found);
 	EXPECT_FALSE(found->hidden);
@@ -222,7 +241,8 @@ TEST_F(FilterTest, InitCodeWithForeignLocksDemotes)
 
 TEST_F(FilterTest, InitCodeThatIsNotAloneDoesNotHide)
 {
-	abba({.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"other_init", "do_one_initcall"}}, user(2, kIoctl));
+	abba({.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"other_init", "do_one_initcall"}},
+	     user(2, kIoctl));
 	log.acquire(user(3, kOpen), {{.cls = a}}, {.cls = b});
 	EXPECT_FALSE(applies("initialisation-only"));
 	EXPECT_EQ(finding.severity, Severity::Error);
@@ -239,11 +259,13 @@ struct Objects {
 	}
 	void xy(std::uint64_t first, std::uint64_t second, std::uint32_t pid)
 	{
-		log.acquire({.pid = pid}, {{.cls = x, .address = first + 8}}, {.cls = y, .address = second + 32});
+		log.acquire({.pid = pid}, {{.cls = x, .address = first + 8}},
+			    {.cls = y, .address = second + 32});
 	}
 	void yx(std::uint64_t first, std::uint64_t second, std::uint32_t pid)
 	{
-		log.acquire({.pid = pid}, {{.cls = y, .address = first + 32}}, {.cls = x, .address = second + 8});
+		log.acquire({.pid = pid}, {{.cls = y, .address = first + 32}},
+			    {.cls = x, .address = second + 8});
 	}
 	LogBuilder &log;
 	std::uint32_t x, y;
@@ -307,7 +329,8 @@ TEST_F(FilterTest, TwoTimersDoNotHide)
 
 TEST_F(FilterTest, OneDispatcherForTwoTimersOnlyDemotes)
 {
-	abba(softirq("run_job", "call_timer_fn", "one"), softirq("run_job", "call_timer_fn", "two"));
+	abba(softirq("run_job", "call_timer_fn", "one"),
+	     softirq("run_job", "call_timer_fn", "two"));
 	const Filter *found = applies("cannot-run-in-parallel");
 	ASSERT_TRUE(found);
 	EXPECT_FALSE(found->hidden);

@@ -8,15 +8,13 @@ namespace lockscope::test {
 
 namespace {
 
-template <std::size_t N>
-void fill(char (&field)[N], const std::string &text)
+template <std::size_t N> void fill(char (&field)[N], const std::string &text)
 {
 	std::memset(field, 0, N);
 	std::memcpy(field, text.data(), std::min(text.size(), N - 1));
 }
 
-template <typename T>
-void append(std::vector<std::byte> &out, const T &item)
+template <typename T> void append(std::vector<std::byte> &out, const T &item)
 {
 	const auto *bytes = reinterpret_cast<const std::byte *>(&item);
 	out.insert(out.end(), bytes, bytes + sizeof(T));
@@ -53,7 +51,8 @@ void LogBuilder::raw(const void *data, std::size_t size)
 
 std::uint64_t LogBuilder::ip(const std::string &function, std::uint32_t offset)
 {
-	auto [base, added] = functions_.try_emplace(function, 0xffffffff81000000u + functions_.size() * 0x1000);
+	auto [base, added] =
+		functions_.try_emplace(function, 0xffffffff81000000u + functions_.size() * 0x1000);
 	auto [at, first] = ips_.try_emplace({function, offset}, base->second + offset);
 	return at->second;
 }
@@ -86,15 +85,17 @@ std::uint32_t LogBuilder::add_class(const std::string &name, ls_kind kind, ls_or
 	return classes_;
 }
 
-std::uint32_t LogBuilder::chain(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
-				std::uint32_t count)
+std::uint32_t LogBuilder::chain(const Task &task, const std::vector<Lock> &held,
+				const Lock &acquired, std::uint32_t count)
 {
 	std::uint32_t parent = 0;
 	auto step = [&](const Lock &lock, std::uint32_t n) {
-		auto [at, added] = chains_.try_emplace(
-			{parent, val(lock, task)}, static_cast<std::uint32_t>(image_.chains.size() + 1));
+		auto [at, added] =
+			chains_.try_emplace({parent, val(lock, task)},
+					    static_cast<std::uint32_t>(image_.chains.size() + 1));
 		if (added)
-			image_.chains.push_back({parent, val(lock, task), ip(lock.function, 16), 0, 0});
+			image_.chains.push_back(
+				{parent, val(lock, task), ip(lock.function, 16), 0, 0});
 		image_.chains[at->second - 1].count += n;
 		parent = at->second;
 	};
@@ -107,11 +108,13 @@ std::uint32_t LogBuilder::chain(const Task &task, const std::vector<Lock> &held,
 	return parent;
 }
 
-std::uint32_t LogBuilder::acquire(const Task &task, const std::vector<Lock> &held, const Lock &acquired)
+std::uint32_t LogBuilder::acquire(const Task &task, const std::vector<Lock> &held,
+				  const Lock &acquired)
 {
 	ls_rec_stack stack{};
 	stack.id = ++stacks_;
-	stack.nr = static_cast<__u32>(std::min<std::size_t>(task.stack.size() + 1, LS_STACK_FRAMES));
+	stack.nr =
+		static_cast<__u32>(std::min<std::size_t>(task.stack.size() + 1, LS_STACK_FRAMES));
 	std::vector<std::byte> frames;
 	/* A lock and the one before it come from different lines. */
 	append(frames, ip(acquired.function, 32));
@@ -141,8 +144,8 @@ std::uint32_t LogBuilder::acquire(const Task &task, const std::vector<Lock> &hel
 	return sights_++;
 }
 
-void LogBuilder::acquire_again(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
-			       std::uint32_t count)
+void LogBuilder::acquire_again(const Task &task, const std::vector<Lock> &held,
+			       const Lock &acquired, std::uint32_t count)
 {
 	chain(task, held, acquired, count);
 }
@@ -165,7 +168,8 @@ void LogBuilder::finding(const std::vector<std::uint32_t> &classes)
 	record.nr_edges = static_cast<__u16>(classes.size());
 	std::vector<std::byte> tail;
 	for (std::size_t i = 0; i < classes.size(); i++)
-		append(tail, ls_finding_edge{classes[i], classes[(i + 1) % classes.size()], LS_DEP_EN, 0});
+		append(tail, ls_finding_edge{classes[i], classes[(i + 1) % classes.size()],
+					     LS_DEP_EN, 0});
 	put(record, LS_REC_FINDING, tail);
 	image_.info.findings = findings_;
 }

@@ -37,10 +37,12 @@ public:
 
 	std::uint32_t add_class(const std::string &name, ls_kind kind = LS_KIND_SPINLOCK,
 				ls_origin origin = LS_ORIGIN_STATIC, std::uint32_t offset = 0,
-				std::uint32_t object_size = 0, const std::string &module = "vmlinux");
+				std::uint32_t object_size = 0,
+				const std::string &module = "vmlinux");
 	/// @held oldest first, then @acquired is taken. Adds the stack, the sight
 	/// and the chains; returns the sight's ordinal.
-	std::uint32_t acquire(const Task &task, const std::vector<Lock> &held, const Lock &acquired);
+	std::uint32_t acquire(const Task &task, const std::vector<Lock> &held,
+			      const Lock &acquired);
 	/// The same without a sight: only chains.
 	void acquire_again(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
 			   std::uint32_t count = 1);

@@ -33,8 +33,7 @@ protected:
 		inner = log.add_class("inner");
 	}
 
-	template <typename Raw>
-	Raw *last()
+	template <typename Raw> Raw *last()
 	{
 		bytes = log.log();
 		std::size_t at = 0, previous = 0;
@@ -53,7 +52,8 @@ protected:
 		EXPECT_EQ(out.decoder.malformed(), 1u);
 		EXPECT_FALSE(out.decoder.broken());
 		EXPECT_EQ(out.used, bytes.size());
-		EXPECT_NE(out.decoder.problem().find(words), std::string::npos) << out.decoder.problem();
+		EXPECT_NE(out.decoder.problem().find(words), std::string::npos)
+			<< out.decoder.problem();
 	}
 
 	void expect_broken()
@@ -74,7 +74,8 @@ protected:
 
 TEST_F(LogTest, DecodesWhatItWasGiven)
 {
-	log.acquire({.pid = 7, .comm = "task", .stack = {"outer"}}, {{.cls = lock, .address = 0x10}},
+	log.acquire({.pid = 7, .comm = "task", .stack = {"outer"}},
+		    {{.cls = lock, .address = 0x10}},
 		    {.cls = inner, .address = 0x20, .read = LS_SHARED});
 	log.inversion(lock, true, 3, 4);
 	log.finding({lock, inner});

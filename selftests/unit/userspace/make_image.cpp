@@ -18,10 +18,15 @@ int main(int argc, char **argv)
 	const std::string how = argc > 2 ? argv[2] : "";
 	LogBuilder log;
 	const auto foo = log.add_class("foo_lock", LS_KIND_SPINLOCK);
-	const auto bar = log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
-	log.acquire({.pid = 10, .comm = "opener", .stack = {"foo_open", "__x64_sys_openat", "do_syscall_64"}},
+	const auto bar =
+		log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
+	log.acquire({.pid = 10,
+		     .comm = "opener",
+		     .stack = {"foo_open", "__x64_sys_openat", "do_syscall_64"}},
 		    {{.cls = foo, .function = "foo_open"}}, {.cls = bar, .function = "bar_get"});
-	log.acquire({.pid = 20, .comm = "worker", .stack = {"bar_ioctl", "__x64_sys_ioctl", "do_syscall_64"}},
+	log.acquire({.pid = 20,
+		     .comm = "worker",
+		     .stack = {"bar_ioctl", "__x64_sys_ioctl", "do_syscall_64"}},
 		    {{.cls = bar, .function = "bar_ioctl"}}, {.cls = foo, .function = "foo_put"});
 	if (how == "abi")
 		log.info().abi_major = LS_ABI_MAJOR + 1;

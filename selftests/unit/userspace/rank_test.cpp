@@ -36,7 +36,8 @@ TEST(Rank, ObservedComesBeforePossible)
 {
 	LogBuilder log;
 	const auto a = log.add_class("aa"), b = log.add_class("ab");
-	const auto x = log.add_class("x+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64), y = log.add_class("y");
+	const auto x = log.add_class("x+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64),
+		   y = log.add_class("y");
 	log.acquire(task(1), {{.cls = a}}, {.cls = b});
 	log.acquire(task(1), {{.cls = b}}, {.cls = a});
 	log.acquire(task(1), {{.cls = x, .address = 0x108}}, {.cls = y});
@@ -67,8 +68,10 @@ TEST(Rank, ProvenInstancesComeBeforeUnproven)
 	auto pair = [&](const std::string &name, std::uint64_t second) {
 		const auto x = log.add_class(name + "+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64);
 		const auto y = log.add_class(name + "+0x10", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 16, 64);
-		log.acquire(task(1), {{.cls = x, .address = 0x1008}}, {.cls = y, .address = 0x1010});
-		log.acquire(task(2), {{.cls = y, .address = second + 0x10}}, {.cls = x, .address = second + 8});
+		log.acquire(task(1), {{.cls = x, .address = 0x1008}},
+			    {.cls = y, .address = 0x1010});
+		log.acquire(task(2), {{.cls = y, .address = second + 0x10}},
+			    {.cls = x, .address = second + 8});
 	};
 	pair("unproven", 0x2000);
 	pair("zproven", 0x1000);
@@ -79,7 +82,7 @@ TEST(Rank, ProvenInstancesComeBeforeUnproven)
 
 TEST(Rank, EachCriterionOutweighsAllBelowIt)
 {
-	const std::vector<std::string> order = {"confidence", "contexts", "instances", "locality",
+	const std::vector<std::string> order = {"confidence", "contexts",  "instances", "locality",
 						"depth",      "frequency", "novelty"};
 	LogBuilder log;
 	const auto a = log.add_class("a"), b = log.add_class("b");
@@ -101,7 +104,8 @@ TEST(Rank, EachCriterionOutweighsAllBelowIt)
 	EXPECT_LT(points(best, "instances") + points(best, "locality") + points(best, "depth") +
 			  points(best, "frequency") + points(best, "novelty"),
 		  960.0 / 6);
-	EXPECT_LT(points(best, "locality") + points(best, "depth") + points(best, "frequency") + points(best, "novelty"),
+	EXPECT_LT(points(best, "locality") + points(best, "depth") + points(best, "frequency") +
+			  points(best, "novelty"),
 		  points(best, "instances"));
 	EXPECT_EQ(points(best, "frequency"), 10);
 }

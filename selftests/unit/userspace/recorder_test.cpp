@@ -52,7 +52,10 @@ private:
 class OneName final : public SymbolSource {
 public:
 	explicit OneName(std::string name) : name_(std::move(name)) {}
-	std::optional<Location> find(std::uint64_t ip) override { return Location{name_, ip & 0xfff, "vmlinux", "aa"}; }
+	std::optional<Location> find(std::uint64_t ip) override
+	{
+		return Location{name_, ip & 0xfff, "vmlinux", "aa"};
+	}
 
 private:
 	std::string name_;
@@ -63,7 +66,8 @@ LogBuilder sample()
 	LogBuilder log;
 	const auto a = log.add_class("a"), b = log.add_class("b"), c = log.add_class("c");
 	for (std::uint32_t i = 0; i < 20; i++) {
-		log.acquire({.pid = i, .stack = {"f", "g"}}, {{.cls = a, .address = 0xffff888000001000u + i}}, {.cls = b});
+		log.acquire({.pid = i, .stack = {"f", "g"}},
+			    {{.cls = a, .address = 0xffff888000001000u + i}}, {.cls = b});
 		log.acquire({.pid = i, .stack = {"g", "f"}}, {{.cls = b}}, {.cls = c});
 	}
 	log.acquire({.pid = 50, .stack = {"h"}}, {{.cls = c}}, {.cls = a});
@@ -145,12 +149,15 @@ TEST_F(RecorderTest, NoKernelAddressReachesTheStore)
 	auto db = open_store(file, Access::Read);
 	ASSERT_TRUE(db.ok());
 	/* Upper half of the address space, as a number or as bytes of a blob. */
-	for (const char *query : {"SELECT count(*) FROM sight WHERE lock BETWEEN -140737488355328 AND -1 AND"
-				  " (lock >> 47) = -1",
-				  "SELECT count(*) FROM sight WHERE instr(held, x'8188ffff')",
-				  "SELECT count(*) FROM code WHERE hash IS NOT NULL AND (hash >> 47) = -1 AND open = 0"})
+	for (const char *query :
+	     {"SELECT count(*) FROM sight WHERE lock BETWEEN -140737488355328 AND -1 AND"
+	      " (lock >> 47) = -1",
+	      "SELECT count(*) FROM sight WHERE instr(held, x'8188ffff')",
+	      "SELECT count(*) FROM code WHERE hash IS NOT NULL AND (hash >> 47) = -1 AND open = "
+	      "0"})
 		EXPECT_EQ(*db->query_integer(query), 0) << query;
-	EXPECT_EQ(slurp(file).find(std::string("\x00\x10\x00\x00\x80\x88\xff\xff", 8)), std::string::npos);
+	EXPECT_EQ(slurp(file).find(std::string("\x00\x10\x00\x00\x80\x88\xff\xff", 8)),
+		  std::string::npos);
 }
 
 TEST_F(RecorderTest, SameInstanceSameHashAndDifferentOnesDiffer)

@@ -18,21 +18,32 @@ namespace {
 LogBuilder sample()
 {
 	LogBuilder log;
-	const auto foo = log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
-	const auto bar = log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
+	const auto foo =
+		log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
+	const auto bar =
+		log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
 	const auto x = log.add_class("cache+0x8", LS_KIND_RWSEM, LS_ORIGIN_SLAB, 8, 64);
 	const auto gate = log.add_class("gate_lock", LS_KIND_MUTEX);
-	log.acquire({.pid = 116, .comm = "dmsetup", .stack = {"bar_get", "foo_open", "do_dentry_open", "__x64_sys_openat",
-							      "do_syscall_64", "entry_SYSCALL_64_after_hwframe"}},
-		    {{.cls = foo, .function = "foo_open"}}, {.cls = bar, .function = "bar_lock_device"});
-	log.acquire({.pid = 9, .comm = "kworker/0:1", .flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
-		     .stack = {"bar_work", "process_one_work", "worker_thread", "kthread", "ret_from_fork"}},
+	log.acquire({.pid = 116,
+		     .comm = "dmsetup",
+		     .stack = {"bar_get", "foo_open", "do_dentry_open", "__x64_sys_openat",
+			       "do_syscall_64", "entry_SYSCALL_64_after_hwframe"}},
+		    {{.cls = foo, .function = "foo_open"}},
+		    {.cls = bar, .function = "bar_lock_device"});
+	log.acquire({.pid = 9,
+		     .comm = "kworker/0:1",
+		     .flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
+		     .stack = {"bar_work", "process_one_work", "worker_thread", "kthread",
+			       "ret_from_fork"}},
 		    {{.cls = bar, .function = "bar_work"}}, {.cls = foo, .function = "foo_notify"});
-	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_read"}}, {{.cls = x, .read = LS_SHARED}},
-		    {.cls = foo});
-	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_write"}}, {{.cls = foo}}, {.cls = x});
-	log.acquire({.pid = 6, .stack = {"f", "__x64_sys_read"}}, {{.cls = gate}, {.cls = x}}, {.cls = bar});
-	log.acquire({.pid = 7, .stack = {"f", "__x64_sys_write"}}, {{.cls = gate}, {.cls = bar}}, {.cls = x});
+	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_read"}},
+		    {{.cls = x, .read = LS_SHARED}}, {.cls = foo});
+	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_write"}}, {{.cls = foo}},
+		    {.cls = x});
+	log.acquire({.pid = 6, .stack = {"f", "__x64_sys_read"}}, {{.cls = gate}, {.cls = x}},
+		    {.cls = bar});
+	log.acquire({.pid = 7, .stack = {"f", "__x64_sys_write"}}, {{.cls = gate}, {.cls = bar}},
+		    {.cls = x});
 	log.info().losses[LS_LOSS_STACKS] = 12;
 	ls_prim_info absent{};
 	std::snprintf(absent.function, sizeof(absent.function), "ww_mutex_lock");
@@ -95,7 +106,8 @@ TEST(TextReport, FollowsTheWidth)
 TEST(TextReport, ColourOnlyWhereWanted)
 {
 	Report r;
-	EXPECT_EQ(text_report(r.model, r.analysis, {}, {80, false}).find('\033'), std::string::npos);
+	EXPECT_EQ(text_report(r.model, r.analysis, {}, {80, false}).find('\033'),
+		  std::string::npos);
 	EXPECT_NE(text_report(r.model, r.analysis, {}, {80, true}).find('\033'), std::string::npos);
 }
 
@@ -136,9 +148,11 @@ TEST(JsonReport, HasWhatTheContractNames)
 	EXPECT_EQ(json["backend"], "kmod");
 	EXPECT_EQ(json["runs"], 1);
 	EXPECT_EQ(json["losses"]["stacks"], 12);
-	for (const char *loss : {"records", "stacks", "chains", "classes", "held_overflow", "recursion", "accesses"})
+	for (const char *loss :
+	     {"records", "stacks", "chains", "classes", "held_overflow", "recursion", "accesses"})
 		EXPECT_TRUE(json["losses"].contains(loss)) << loss;
-	for (const char *figure : {"classes", "edges", "chains", "acquisitions", "accesses", "contexts"})
+	for (const char *figure :
+	     {"classes", "edges", "chains", "acquisitions", "accesses", "contexts"})
 		EXPECT_TRUE(json["coverage"].contains(figure)) << figure;
 	ASSERT_FALSE(json["findings"].empty());
 	std::size_t rank = 0;
@@ -153,7 +167,8 @@ TEST(JsonReport, HasWhatTheContractNames)
 			EXPECT_LT(edge["to"].get<std::size_t>(), finding["classes"].size());
 			for (const char *stack : {"from_stack", "to_stack"}) {
 				ASSERT_FALSE(edge[stack].empty());
-				for (const char *key : {"function", "offset", "module", "file", "line", "inlined"})
+				for (const char *key :
+				     {"function", "offset", "module", "file", "line", "inlined"})
 					EXPECT_TRUE(edge[stack][0].contains(key)) << key;
 			}
 			EXPECT_FALSE(edge["held"].empty());
@@ -174,5 +189,6 @@ TEST(JsonReport, NamesThatAreNotUtf8DoNotBreakIt)
 	log.acquire({.pid = 1}, {{.cls = a}}, {.cls = b});
 	log.acquire({.pid = 2}, {{.cls = b}}, {.cls = a});
 	const Model model = model_of(log);
-	EXPECT_FALSE(nlohmann::json::parse(json_report(model, analyse(model), {}), nullptr, false).is_discarded());
+	EXPECT_FALSE(nlohmann::json::parse(json_report(model, analyse(model), {}), nullptr, false)
+			     .is_discarded());
 }

@@ -19,7 +19,8 @@ LogBuilder abba(int pairs = 1)
 {
 	LogBuilder log;
 	for (int i = 0; i < pairs; i++) {
-		const auto a = log.add_class("a" + std::to_string(i)), b = log.add_class("b" + std::to_string(i));
+		const auto a = log.add_class("a" + std::to_string(i)),
+			   b = log.add_class("b" + std::to_string(i));
 		log.acquire({.pid = 1}, {{.cls = a}}, {.cls = b});
 		log.acquire({.pid = 2}, {{.cls = b}}, {.cls = a});
 	}
@@ -40,8 +41,10 @@ protected:
 		Model model;
 		auto loaded = load_store(file, model);
 		ASSERT_FALSE(loaded.ok());
-		EXPECT_NE(loaded.error().what.find(words), std::string::npos) << loaded.error().what;
-		EXPECT_NE(loaded.error().what.find("store.db"), std::string::npos) << loaded.error().what;
+		EXPECT_NE(loaded.error().what.find(words), std::string::npos)
+			<< loaded.error().what;
+		EXPECT_NE(loaded.error().what.find("store.db"), std::string::npos)
+			<< loaded.error().what;
 		EXPECT_EQ(loaded.error().what.find('\n'), std::string::npos);
 		EXPECT_FALSE(loaded.error().hint.empty());
 		EXPECT_EQ(loaded.error().exit, Exit::Environment);
@@ -132,9 +135,10 @@ TEST_F(StoreTest, DamagedPages)
 TEST_F(StoreTest, RowsThatMakeNoSense)
 {
 	for (const char *spoil :
-	     {"UPDATE class SET kind = 99", "UPDATE class SET origin = 99", "UPDATE stack SET frames = x'00'",
-	      "UPDATE sight SET held = x'0011'", "UPDATE chain SET parent = id",
-	      "UPDATE kernel_finding SET edges = x'0011'", "UPDATE primitive SET state = 77"}) {
+	     {"UPDATE class SET kind = 99", "UPDATE class SET origin = 99",
+	      "UPDATE stack SET frames = x'00'", "UPDATE sight SET held = x'0011'",
+	      "UPDATE chain SET parent = id", "UPDATE kernel_finding SET edges = x'0011'",
+	      "UPDATE primitive SET state = 77"}) {
 		std::filesystem::remove(file);
 		LogBuilder log = abba();
 		log.finding({1, 2});
@@ -181,7 +185,8 @@ TEST_F(StoreTest, ReadableInAReadOnlyFolder)
 {
 	record(abba());
 	std::filesystem::permissions(file, std::filesystem::perms::owner_read);
-	std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+	std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_read |
+							 std::filesystem::perms::owner_exec);
 	Model model;
 	auto loaded = load_store(file, model);
 	std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_all);
@@ -199,13 +204,15 @@ TEST_F(StoreTest, FullDiskIsAnErrorAndTheStoreStaysValid)
 	::setrlimit(RLIMIT_FSIZE, &small);
 	LogBuilder more(2);
 	for (int i = 0; i < 3000; i++) {
-		const auto a = more.add_class("more-a" + std::to_string(i)), b = more.add_class("more-b" + std::to_string(i));
+		const auto a = more.add_class("more-a" + std::to_string(i)),
+			   b = more.add_class("more-b" + std::to_string(i));
 		more.acquire({}, {{.cls = a}}, {.cls = b});
 	}
 	auto recorded = record_image(more.image(), file, "boot-2");
 	::setrlimit(RLIMIT_FSIZE, &before);
 	ASSERT_FALSE(recorded.ok());
-	EXPECT_NE(recorded.error().what.find("disk full"), std::string::npos) << recorded.error().what;
+	EXPECT_NE(recorded.error().what.find("disk full"), std::string::npos)
+		<< recorded.error().what;
 	EXPECT_FALSE(recorded.error().hint.empty());
 
 	Model model;

@@ -10,7 +10,8 @@ namespace lockscope::test {
 
 TempDir::TempDir()
 {
-	std::string pattern = (std::filesystem::temp_directory_path() / "lockscope-test-XXXXXX").string();
+	std::string pattern =
+		(std::filesystem::temp_directory_path() / "lockscope-test-XXXXXX").string();
 	path_ = ::mkdtemp(pattern.data()) ? pattern : "";
 	EXPECT_FALSE(path_.empty());
 }
@@ -41,7 +42,8 @@ Model model_of(const std::vector<const LogBuilder *> &runs)
 	std::vector<std::string> files;
 	for (const auto *run : runs) {
 		files.push_back(dir / (std::to_string(files.size()) + ".db"));
-		auto recorded = record_image(run->image(), files.back(), "boot-" + std::to_string(files.size()));
+		auto recorded = record_image(run->image(), files.back(),
+					     "boot-" + std::to_string(files.size()));
 		EXPECT_TRUE(recorded.ok()) << (recorded ? "" : recorded.error().what);
 	}
 	auto model = load_stores(files);
@@ -77,7 +79,8 @@ std::string slurp(const std::string &path)
 
 void spill(const std::string &path, const std::string &data)
 {
-	std::ofstream(path, std::ios::binary | std::ios::trunc).write(data.data(), static_cast<std::streamsize>(data.size()));
+	std::ofstream(path, std::ios::binary | std::ios::trunc)
+		.write(data.data(), static_cast<std::streamsize>(data.size()));
 }
 
 } // namespace lockscope::test

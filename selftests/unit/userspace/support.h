@@ -28,7 +28,8 @@ private:
 };
 
 /// Record the whole image into @store, as `record` does.
-Status record_image(const Image &image, const std::string &store, const std::string &boot = "boot-1");
+Status record_image(const Image &image, const std::string &store,
+		    const std::string &boot = "boot-1");
 
 /// What the analyses see of the log.
 Model model_of(const LogBuilder &log);

@@ -65,7 +65,8 @@ TEST(Fields, RealTypesWhereTheyAreThere)
 	EXPECT_EQ(names.find("no_such_cache", 1, 0, LS_KIND_SPINLOCK), "");
 	bool found = false;
 	for (std::uint32_t offset = 0; offset < 400 && !found; offset += 4)
-		found = names.find("dentry", 0, offset, LS_KIND_SPINLOCK) == "struct dentry.d_lockref.lock";
+		found = names.find("dentry", 0, offset, LS_KIND_SPINLOCK) ==
+			"struct dentry.d_lockref.lock";
 	EXPECT_TRUE(found);
 }
 

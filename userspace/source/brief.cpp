@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+// A source that is open only while it is asked something.
+#include "source/source.h"
+
+#include <cerrno>
+
+namespace lockscope {
+
+namespace {
+
+class BriefSource final : public Source {
+public:
+	BriefSource(std::string path, std::uint64_t instance, bool live)
+		: path_(std::move(path)), instance_(instance), live_(live)
+	{
+	}
+
+	Result<ls_info> info() override
+	{
+		return ask<ls_info>([](Source &source) { return source.info(); });
+	}
+	Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> buffer) override
+	{
+		return ask<std::size_t>(
+			[&](Source &source) { return source.read(offset, buffer); });
+	}
+	Result<std::vector<ls_chain>> chains(std::uint32_t from) override
+	{
+		return ask<std::vector<ls_chain>>(
+			[&](Source &source) { return source.chains(from); });
+	}
+	Result<std::vector<ls_prim_info>> prims() override
+	{
+		return ask<std::vector<ls_prim_info>>(
+			[](Source &source) { return source.prims(); });
+	}
+	Status control(ls_ctl_op op) override
+	{
+		return ask<Nothing>([&](Source &source) { return source.control(op); });
+	}
+	bool live() const override { return live_; }
+
+private:
+	template <typename T, typename Question> Result<T> ask(Question question)
+	{
+		auto source = open_source(path_, Hold::Always);
+		if (!source)
+			return source.error();
+		/* Another load of the module knows nothing of our offsets. */
+		auto info = (*source)->info();
+		if (!info)
+			return info.error();
+		if (info->instance != instance_)
+			return os_error(ENODEV, "the module behind " + path_ + " was loaded anew");
+		return question(**source);
+	}
+
+	std::string path_;
+	std::uint64_t instance_;
+	bool live_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Source>> brief_source(const std::string &path)
+{
+	auto source = open_source(path, Hold::Always);
+	if (!source)
+		return source.error();
+	auto info = (*source)->info();
+	if (!info)
+		return info.error();
+	return std::unique_ptr<Source>(
+		std::make_unique<BriefSource>(path, info->instance, (*source)->live()));
+}
+
+} // namespace lockscope
