@@ -122,7 +122,7 @@ u32 ls_lives(unsigned long a, unsigned long b)
 	b = object_of(b);
 	if (a > b)
 		swap(a, b);
-	return life_of(a) + 31 * life_of(b);
+	return ls_mix((u64)life_of(a) << 32 | life_of(b)) >> 16;
 }
 
 static __always_inline void freed(unsigned long object)

@@ -281,7 +281,8 @@ static void forget_instances(const struct ls_ctx *ctx, u64 lock, u32 val, const 
 		return;
 	for (i = 0; i < ctx->depth; i++)
 		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
-			ls_pairs_unsee(&ls.pairs, ctx->held[i].lock, lock);
+			ls_pairs_unsee(&ls.pairs, ctx->held[i].lock, lock,
+				       ls_lives(ctx->held[i].lock, lock));
 	if (news->flags & LS_EV_PAIR)
 		ls_fetch_add(&c->pairs, -1);
 }

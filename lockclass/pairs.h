@@ -4,11 +4,11 @@
  * ever taken in the other order? A consistent order (by address, by depth in a
  * tree) never is, so no annotation is needed to tell right from wrong.
  *
- * Entries age: a full bucket forgets a pair. @gen stands for the life of the
- * two objects; a pair seen in another life starts anew. @gates is a signature of
+ * Entries age: a full bucket forgets a pair. @gen stands for the lives of the
+ * two objects and is part of the key: in other lives it is another pair. @gates is a signature of
  * the other locks held exclusively: two orders under one gate never meet.
  *
- *   slot = tag (32 bits) << 32 | gates (16) | gen (12) | orders seen (2)
+ *   slot = tag (32 bits) << 32 | gates (16) << 16 | orders seen (2)
  */
 #ifndef LOCKSCOPE_PAIRS_H
 #define LOCKSCOPE_PAIRS_H
@@ -37,13 +37,18 @@ LS_INLINE void ls_pairs_init(struct ls_pairs *p, void *mem, ls_u32 bits)
 
 enum ls_pair_result {
 	LS_PAIR_KNOWN,
-	LS_PAIR_NEW,		/* never seen, or not in this life */
+	LS_PAIR_NEW,		/* never seen, or not in these lives */
 	LS_PAIR_INVERTED,	/* the other order was seen, once for each time the pair is learnt */
 };
 
-LS_INLINE ls_u64 ls_pair_word(ls_u64 key, ls_u32 gates, ls_u32 gen, ls_u32 orders)
+LS_INLINE ls_u64 ls_pair_key(ls_u64 low, ls_u64 high, ls_u32 gen)
 {
-	return (key << 32) | (ls_u64)(gates & 0xffff) << 16 | (gen & 0xfff) << 4 | orders;
+	return ls_mix(ls_mix(ls_mix(low) + high) + gen);
+}
+
+LS_INLINE ls_u64 ls_pair_word(ls_u64 key, ls_u32 gates, ls_u32 orders)
+{
+	return (key << 32) | (ls_u64)(gates & 0xffff) << 16 | orders;
 }
 
 /* Signature bit of a gate for ls_pairs_see(). */
@@ -61,11 +66,11 @@ LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_
 {
 	ls_u64 low = first < second ? first : second;
 	ls_u64 high = first < second ? second : first;
-	ls_u64 key = ls_mix(ls_mix(low) + high);
+	ls_u64 key = ls_pair_key(low, high, gen);
 	ls_u64 *b = &p->slots[(key >> p->shift) * LS_PAIR_WAYS];
 	ls_u32 bit = first < second ? 1 : 2, other = 3 - bit, i;
 	ls_u32 place = (low >> 4) & (LS_PAIR_WAYS - 1);
-	ls_u64 fresh = ls_pair_word(key, gates, gen, bit);
+	ls_u64 fresh = ls_pair_word(key, gates, bit);
 
 	for (i = 0; i < LS_PAIR_WAYS; i++) {
 		ls_u64 slot = ls_load(&b[i]);
@@ -77,14 +82,10 @@ LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_
 		}
 		if ((slot ^ fresh) >> 32)
 			continue;
-		if ((slot ^ fresh) & 0xfff0) {
-			ls_store(&b[i], fresh);
-			return LS_PAIR_NEW;
-		}
 		if (slot & bit) {
 			/* This order again: only gates that are always held count. */
 			if (common != ((slot >> 16) & 0xffff))
-				ls_store(&b[i], ls_pair_word(key, common, gen, slot & 3));
+				ls_store(&b[i], ls_pair_word(key, common, slot & 3));
 			return LS_PAIR_KNOWN;
 		}
 		if (!(slot & other) || common)
@@ -97,11 +98,11 @@ LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_
 }
 
 /* Forget that @second was taken inside @first; the other order stays. Any context. */
-LS_INLINE void ls_pairs_unsee(struct ls_pairs *p, ls_u64 first, ls_u64 second)
+LS_INLINE void ls_pairs_unsee(struct ls_pairs *p, ls_u64 first, ls_u64 second, ls_u32 gen)
 {
 	ls_u64 low = first < second ? first : second;
 	ls_u64 high = first < second ? second : first;
-	ls_u64 key = ls_mix(ls_mix(low) + high);
+	ls_u64 key = ls_pair_key(low, high, gen);
 	ls_u64 *b = &p->slots[(key >> p->shift) * LS_PAIR_WAYS];
 	ls_u32 bit = first < second ? 1 : 2, i;
 
