@@ -125,10 +125,27 @@ u32 ls_lives(unsigned long a, unsigned long b)
 	return ls_mix((u64)life_of(a) << 32 | life_of(b)) >> 16;
 }
 
+static noinline void watched_freed(unsigned long object)
+{
+	struct kmem_cache *cache;
+	unsigned long start;
+	u32 offset;
+
+	ls_addrmap_remove(&lives, object);
+	if (ls_slab_locate(object, &cache, &start, &offset))
+		ls_identity_forget_names(object, object + cache->object_size);
+}
+
 static __always_inline void freed(unsigned long object)
 {
 	if (unlikely(test_bit(watch_bit(object), watched)))
-		ls_addrmap_remove(&lives, object);
+		watched_freed(object);
+}
+
+/* Some lock in the object at @object has a name of its own. */
+void ls_watch_object(unsigned long object)
+{
+	set_bit(watch_bit(object), watched);
 }
 
 static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, size_t bytes_req,
@@ -165,6 +182,7 @@ static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 {
 	if (!ptr || !READ_ONCE(ls_active))
 		return;
+	ls_object_freed((unsigned long)ptr, call_site);
 	ls_addrmap_remove(&ls.sites, (u64)ptr);
 	freed((unsigned long)ptr);
 }
@@ -172,6 +190,8 @@ static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 			  const struct kmem_cache *cache)
 {
+	if (READ_ONCE(ls_active))
+		ls_object_freed((unsigned long)ptr, call_site);
 	freed((unsigned long)ptr);
 }
 
@@ -195,6 +215,8 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 	unsigned long addr = (unsigned long)page_address(page), i;
 
 	freed((unsigned long)page);
+	if (READ_ONCE(ls_active))
+		ls_range_freed(addr, PAGE_SIZE << order, 0);
 	for (i = 0; i < 1ul << order; i++, addr += PAGE_SIZE)
 		if (unlikely(test_bit(watch_bit(addr), watched)))
 			forget_page(addr);

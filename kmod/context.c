@@ -115,7 +115,10 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!READ_ONCE(ls_active))
 		return;
 	from = pc->cur == prev ? pc->task : ls_ctx_fix(pc);
-	first = clean(pc, from);
+	/* The scheduler itself, the run queue's lock and this tracepoint count as one each. */
+	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 3) && !(prev_state & TASK_DEAD))
+		ls_switch_atomic(pc, from);
+	first = clean(pc, from) + !!from->ignoring;
 	to = registered(next);
 
 	if (from == pc->home) {
@@ -170,6 +173,30 @@ void ls_context_clear(void)
 		pc->task = pc->home;
 		for (i = 0; i < LS_NR_LEVELS - 1; i++)
 			ls_held_clear(&pc->level[i]);
+	}
+}
+
+/*
+ * Code and data at [start, end) are about to go: nobody may hold a lock in there.
+ * The stacks of others are only looked at. Process context.
+ */
+void ls_context_range_gone(unsigned long start, unsigned long end)
+{
+	u32 i, k;
+
+	for (i = 0; i < pool_size; i++) {
+		struct ls_ctx *ctx = &pool[i];
+
+		for (k = 0; k < READ_ONCE(ctx->depth) && k < LS_MAX_DEPTH; k++) {
+			struct ls_held *h = &ctx->held[k];
+
+			if (h->lock < start || h->lock >= end || ls_kind_of(h->val) == LS_KIND_WORK)
+				continue;
+			preempt_disable_notrace();
+			ls_fault(this_cpu_ptr(&ls_cpus), ctx, LS_FINDING_HELD_FREED, h->lock, h->ip,
+				 h->val, 1ull << k, 0);
+			ls_leave();
+		}
 	}
 }
 

@@ -6,25 +6,38 @@
  */
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
-#include <linux/sched/clock.h>
-#include <linux/stacktrace.h>
 
+#include "control.h"
 #include "lockscope.h"
+#include "lockword.h"
 #include "slab.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ls_cpu, ls_cpus);
 struct ls_tables ls __cacheline_aligned;
 int ls_active __read_mostly;
 
-/*
- * preempt_enable() without the reschedule: a hook may run where scheduling is
- * not allowed. A wish to reschedule is honoured at the next chance.
- */
-static __always_inline void leave(void)
+bool ls_strict __read_mostly;		/* any nesting of a class in itself is a fault */
+u32 ls_recursive_reads __read_mostly;	/* LS_VAL_READ_MASK: every reader of an rwlock may recurse */
+u32 ls_slack __read_mostly;		/* what a way of hooking may add to preempt_count() */
+
+/* Depth of RCU read sides of the current task. */
+static __always_inline int rcu_depth(void)
 {
-	barrier();
-	__preempt_count_sub(1);
+#ifdef CONFIG_PREEMPT_RCU
+	return READ_ONCE(current->rcu_read_lock_nesting);
+#else
+	return 0;
+#endif
 }
+
+/* Where ls_tramp_sleep finds it. */
+const int ls_rcu_nesting =
+#ifdef CONFIG_PREEMPT_RCU
+	offsetof(struct task_struct, rcu_read_lock_nesting);
+#else
+#error "not written yet: the sleep trampoline without preemptible RCU"
+#endif
+
 
 static __always_inline struct ls_ctx *context(struct ls_cpu *pc, unsigned long count, u32 *level)
 {
@@ -72,12 +85,12 @@ static bool released_since(const struct ls_held *h, u32 kind)
 	return kind == LS_KIND_RWSEM || (((orphan >> 1) - h->stamp) & ORPHAN_MASK) <= ORPHAN_MASK / 2;
 }
 
-static void drop_orphans(struct ls_ctx *ctx)
+void ls_drop_orphans(struct ls_ctx *ctx)
 {
 	u32 i;
 
 	for (i = ctx->depth; i-- > 0;) {
-		u32 kind = ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].kind;
+		u32 kind = ls_kind_of(ctx->held[i].val);
 
 		if ((kind != LS_KIND_SEMAPHORE && kind != LS_KIND_RWSEM) ||
 		    !released_since(&ctx->held[i], kind))
@@ -92,6 +105,7 @@ static void drop_orphans(struct ls_ctx *ctx)
 struct news {
 	u64 mask;	/* held entries whose edge brings something new */
 	bool self;	/* the class is held already */
+	bool usage;	/* used in a way not seen before */
 	u32 flags;	/* LS_EV_* */
 };
 
@@ -129,87 +143,28 @@ static void mark_edges(const struct ls_ctx *ctx, u32 val, u64 mask)
 			ls_lose(LS_LOSS_EDGES);
 }
 
-/* Most frames between a hook and the caller of the lock function. */
-#define LS_OWN_FRAMES 8
-
-
-/* Stack from the acquire site @ip down to the entry. */
-static u32 save_stack(u64 *to, unsigned long ip)
+/* Does taking @val with what is held, or giving it back, show a use not seen before? */
+static bool usage_is_new(const struct ls_ctx *ctx, u32 val, u32 own)
 {
-	unsigned long frames[LS_STACK_FRAMES + LS_OWN_FRAMES];
-	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
-	u32 first = 0, i;
-
-	for (i = 0; i < nr; i++) {
-		if (frames[i] == ip) {
-			first = i;
-			break;
-		}
-	}
-	/* The caller must be there even if the unwinder missed it. */
-	if (i == nr) {
-		to[0] = ip;
-		return 1;
-	}
-	nr = min_t(u32, nr - first, LS_STACK_FRAMES);
-	for (i = 0; i < nr; i++)
-		to[i] = frames[first + i];
-	return nr;
-}
-
-static u32 task_flags(void)
-{
-	u32 flags = 0;
-
-	if (current->flags & PF_KTHREAD)
-		flags |= LS_TASK_KTHREAD;
-	if (current->flags & PF_WQ_WORKER)
-		flags |= LS_TASK_WORKER;
-	return flags;
-}
-
-/*
- * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused,
- * nr_held entries behind it), then the frames of its stack; ls_rec_sight.stack
- * says how many, and with LS_EV_PAIR the pads say which lives the objects are in.
- */
-static void fill_event(struct ls_event *e, const struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
-		       u32 chain, const struct news *news)
-{
-	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 i;
 
-	s->hdr.flags = news->flags;
-	s->time_ns = local_clock();
-	s->new_mask = news->mask;
-	s->ip = ip;
-	s->lock = lock;
-	s->val = val;
-	s->chain = chain;
-	s->pid = current->pid;
-	s->tgid = current->tgid;
-	s->task_flags = task_flags();
-	s->nr_held = ctx->depth;
-	s->cpu = smp_processor_id();
-	memcpy(s->comm, current->comm, LS_COMM_LEN);
-	for (i = 0; i < ctx->depth; i++) {
-		s->held[i].val = ctx->held[i].val;
-		s->held[i].ip = ctx->held[i].ip;
-		s->held[i].lock = ctx->held[i].lock;
-		/* By the time the thread looks, the objects may be others. */
-		if (news->flags & LS_EV_PAIR && news->mask & (1ull << i))
-			s->held[i].pad = ls_life(ctx->held[i].lock);
-	}
-	if (news->flags & LS_EV_PAIR)
-		s->pad = ls_life(lock);
-	s->stack = save_stack((u64 *)&s->held[ctx->depth], ip);
+	if (own & ~ls_load(&ls.classes.table[val & LS_VAL_CLASS_MASK].usage))
+		return true;
+	for (i = 0; i < ctx->depth; i++)
+		if (ls_usage_on(ctx->held[i].val, val) &
+		    ~ls_load(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].usage))
+			return true;
+	return false;
 }
 
-static struct ls_event *reserve_event(struct ls_cpu *pc, const struct ls_ctx *ctx)
+static void mark_usage(const struct ls_ctx *ctx, u32 val, u32 own)
 {
-	return ls_ring_reserve(&pc->ring, sizeof(struct ls_event) + sizeof(struct ls_rec_sight) +
-					  ctx->depth * sizeof(struct ls_held_rec) +
-					  LS_STACK_FRAMES * sizeof(u64));
+	u32 i;
+
+	ls_fetch_or(&ls.classes.table[val & LS_VAL_CLASS_MASK].usage, own);
+	for (i = 0; i < ctx->depth; i++)
+		ls_fetch_or(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].usage,
+			    ls_usage_on(ctx->held[i].val, val));
 }
 
 /* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
@@ -232,17 +187,19 @@ static void look_at_instances(const struct ls_ctx *ctx, u64 lock, u32 val, struc
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	u32 i, gates;
 
+	if (c->kind == LS_KIND_WORK)	/* one class and one address for all items of a function */
+		return;
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];
 		bool both_read = (h->val & LS_VAL_READ_MASK) && (val & LS_VAL_READ_MASK);
 
 		if (((h->val ^ val) & LS_VAL_CLASS_MASK) || !ls_orders(h->val, val))
 			continue;
-		if (h->lock == lock) {
+		if (h->lock == lock || ls_strict) {
 			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE << LS_VAL_READ_SHIFT)
 				continue;
 			if (!(c->marks & LS_CLASS_SAME)) {
-				news->flags |= LS_EV_SAME;
+				news->flags |= h->lock == lock ? LS_EV_SAME : LS_EV_STRICT;
 				news->mask |= 1ull << i;
 			}
 			continue;
@@ -292,7 +249,7 @@ static void mark_told(u32 val, u32 flags)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 
-	if (flags & LS_EV_SAME)
+	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		ls_fetch_or(&c->marks, LS_CLASS_SAME);
 	if (flags & LS_EV_INVERSION)
 		ls_fetch_or(&c->marks, LS_CLASS_INVERTED);
@@ -316,6 +273,12 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	if (chain & LS_CHAIN_DERIVED)
 		chain = 0;	/* held before, but never taken like this */
 
+	/* After an error the set of held locks proves nothing until it is empty. */
+	if (unlikely(ctx->distrust)) {
+		if (ctx->depth)
+			return;
+		ctx->distrust = 0;
+	}
 	if (!chain)
 		find_news(ctx, val, &news);
 	else
@@ -324,9 +287,10 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		look_at_instances(ctx, lock, val, &news);
 	if (chain && !news.flags)
 		return;
+	news.usage = usage_is_new(ctx, val, ls_usage(val));
 
-	if (news.mask) {
-		e = reserve_event(pc, ctx);
+	if (news.mask || news.usage) {
+		e = ls_event_reserve(pc, ctx);
 		if (!e) {
 			forget_instances(ctx, lock, val, &news);
 			return;
@@ -344,10 +308,52 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		}
 		mark_edges(ctx, val, news.mask);
 		mark_told(val, news.flags);
-		fill_event(e, ctx, lock, ip, val, chain & LS_CHAIN_INDEX, &news);
+		mark_usage(ctx, val, ls_usage(val));
+		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, news.mask,
+			      chain & LS_CHAIN_INDEX, news.flags, 0);
 		ls_ring_commit(e);
 	}
 	ls_wake_worker();
+}
+
+/*
+ * A lock was taken with interrupts off and is given back with interrupts on: it
+ * has been held while they could come.
+ */
+static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u32 i, u64 ip, u32 now)
+{
+	u32 val = (ctx->held[i].val & (LS_VAL_CLASS_MASK | LS_VAL_READ_MASK)) | now;
+	u64 lock = ctx->held[i].lock;
+	struct ls_event *e;
+
+	if (ctx->distrust || !usage_is_new(ctx, val, ls_usage_on(val, val)))
+		return;
+	ctx->busy = 1;
+	barrier();
+	e = ls_event_reserve(pc, ctx);
+	if (e) {
+		mark_usage(ctx, val, ls_usage_on(val, val));
+		ls_event_fill(e, ctx, LS_SIGHT_RELEASE, lock, ip, val, 0, 0, 0, 0);
+		ls_ring_commit(e);
+		ls_wake_worker();
+	}
+	barrier();
+	ctx->busy = 0;
+}
+
+/* Is a sleeping lock taken where nobody may sleep? Under which spinning one? */
+static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
+{
+	u64 mask = 0;
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++)
+		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
+			mask |= 1ull << i;
+	if (mask)
+		ls_fault(pc, ctx, LS_FINDING_WAIT_CONTEXT, lock, ip, val, mask, 0);
+	else if (val & LS_VAL_ATOMIC)
+		ls_fault(pc, ctx, LS_FINDING_SLEEP_ATOMIC, lock, ip, val, 0, 0);
 }
 
 /* Every so often an acquisition counts for all those since the last one. */
@@ -420,8 +426,49 @@ static __always_inline u32 how(u32 desc, unsigned long count)
 	return val;
 }
 
+/*
+ * The author vouches for the order of this lock's class: when one of it is held
+ * already, taking another orders nothing.
+ */
+static u32 nested(const struct ls_ctx *ctx, u32 val)
+{
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++)
+		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
+			return val | LS_VAL_TRY;
+	return val;
+}
+
+/* Class of @lock, made if it is new; 0 when there is no room. Preemption off, @ctx not busy. */
+u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
+{
+	u32 id = class_of(lock);
+
+	return likely(id) ? id : new_class(ctx, lock, kind, ip);
+}
+
+/* LS_VAL_* bits of where we are. Preemption off. */
+u32 ls_where(u32 level)
+{
+	return how(0, preempt_count()) | level << LS_VAL_LEVEL_SHIFT;
+}
+
+/* Context of the code that the hook interrupted. Preemption off. */
+struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level)
+{
+	return context(pc, preempt_count(), level);
+}
+
+/* May code that had preempt_count() @count, our own included, not sleep? */
+static __always_inline bool atomic(unsigned long count)
+{
+	return (count > PREEMPT_OFFSET + ls_slack) || !(native_save_fl() & X86_EFLAGS_IF) ||
+	       rcu_depth();
+}
+
 /* The whole way of an acquisition. Preemption off, hooks active. */
-static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
+noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
 	unsigned long count = preempt_count();
 	struct ls_ctx *ctx;
@@ -431,12 +478,11 @@ static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	ctx = context(pc, count, &level);
 	this_cpu_inc(ls_cpus.acquisitions[level]);
 	if (unlikely(ctx->busy)) {
-		ls_lose(LS_LOSS_RECURSION);
+		if (!ctx->ignoring)
+			ls_lose(LS_LOSS_RECURSION);
 		return;
 	}
-	val = class_of(lock);
-	if (unlikely(!val))
-		val = new_class(ctx, lock, desc >> LS_DESC_KIND_SHIFT, ip);
+	val = ls_class_at(ctx, lock, desc >> LS_DESC_KIND_SHIFT, ip);
 	if (unlikely(!val || ctx->depth >= LS_MAX_DEPTH)) {
 		if (val)
 			ls_lose(LS_LOSS_HELD_OVERFLOW);
@@ -449,13 +495,19 @@ static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 			return;
 	}
 	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
+	if (desc & LS_DESC_SLEEPS && atomic(count))
+		val |= LS_VAL_ATOMIC;
+	if (unlikely(ctx->nest)) {
+		ctx->nest = 0;
+		val = nested(ctx, val);
+	}
 	/*
 	 * A queued rwlock lets readers pass waiting writers only in interrupt
 	 * context, which includes code that has softirqs off.
 	 */
 	if ((val & LS_VAL_READ_MASK) && desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWLOCK &&
-	    (level || (val & LS_VAL_BH_OFF)))
-		val ^= (LS_SHARED ^ LS_RECURSIVE) << LS_VAL_READ_SHIFT;
+	    (level || (val & LS_VAL_BH_OFF) || ls_recursive_reads))
+		val = (val & ~LS_VAL_READ_MASK) | LS_RECURSIVE << LS_VAL_READ_SHIFT;
 
 	key = ls_chain_mix(ctx->key, val);
 	slot = ls_tagtab_first(&ls.chains.tab, key);
@@ -463,9 +515,12 @@ static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->busy = 1;
 		barrier();
 		if (unlikely(ls_load(&ls.nr_orphans)) && ctx->depth) {
-			drop_orphans(ctx);
+			ls_drop_orphans(ctx);
 			key = ls_chain_mix(ctx->key, val);
 		}
+		ls_drop_gone_frames(pc, ctx, ip, &key, val);
+		if (desc & LS_DESC_SLEEPS)
+			look_at_sleep(pc, ctx, lock, ip, val);
 		slow_path(pc, ctx, lock, ip, val, key);
 		barrier();
 		ctx->busy = 0;
@@ -480,8 +535,8 @@ static noinline void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
 {
 	if (ls_active)
-		acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
-	leave();
+		ls_acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	ls_leave();
 }
 
 /*
@@ -507,7 +562,9 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	desc = ls_desc_of(func5);
 	val |= how(desc, count);
 	/* Readers with softirqs off are another kind of reader. */
-	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
+	if (unlikely((val & (LS_VAL_BH_OFF | ls_recursive_reads)) && (val & LS_VAL_READ_MASK)))
+		goto unusual;
+	if (desc & LS_DESC_SLEEPS && unlikely(atomic(count)))
 		goto unusual;
 	key = ls_chain_mix(ctx->key, val);
 	slot = ls_tagtab_first(&ls.chains.tab, key);
@@ -516,7 +573,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	pc->sample--;
 	this_cpu_inc(ls_cpus.acquisitions[LS_TASK]);
 	ls_held_push(ctx, lock, ip, val, key);
-	leave();
+	ls_leave();
 	return;
 unusual:
 	acquire_leave(lock, ip, func5);
@@ -536,17 +593,53 @@ void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5)
 		acquire_object(lock, ip, func5);
 }
 
-static LS_COLD void release_slow(struct ls_ctx *ctx, u64 lock, unsigned long func5)
+/*
+ * Not held by this context, as far as we saw. The lock itself tells whether
+ * anybody has it: then its acquire was before our time, or somebody else's.
+ */
+static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 desc)
 {
-	u32 kind;
+	u32 kind = desc >> LS_DESC_KIND_SHIFT, what = 0, id;
+
+	switch (ls_lock_word(lock, kind, desc & LS_VAL_READ_MASK)) {
+	case LS_WORD_FREE:
+		what = LS_FINDING_DOUBLE_UNLOCK;
+		break;
+	case LS_WORD_OTHER:
+		what = LS_FINDING_BAD_UNLOCK;
+		break;
+	default:
+		break;
+	}
+	if (what) {
+		id = ls_class_at(ctx, lock, kind, ip);
+		ctx->busy = 1;
+		barrier();
+		ls_fault(pc, ctx, what, lock, ip, id | (desc & LS_VAL_READ_MASK), 0, 0);
+		barrier();
+		ctx->busy = 0;
+		ctx->distrust = 1;
+		return;
+	}
+	this_cpu_inc(ls_cpus.unknown_releases);
+	/* Only these may be released by somebody else. */
+	if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_RWSEM)
+		add_orphan(lock);
+}
+
+static LS_COLD void release_slow(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 desc,
+				 u32 now)
+{
 	int i;
 
-	if (ctx->busy) {
+	if (ctx->busy && !ctx->ignoring) {
 		ls_lose(LS_LOSS_RECURSION);
 		return;
 	}
 	i = ls_held_find(ctx, lock);
 	if (i >= 0) {
+		if (!ctx->busy && ctx->held[i].val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))
+			release_usage(pc, ctx, i, ip, now);
 		ls_held_remove(ctx, i);
 		return;
 	}
@@ -554,55 +647,59 @@ static LS_COLD void release_slow(struct ls_ctx *ctx, u64 lock, unsigned long fun
 		ctx->lost--;
 		return;
 	}
-	this_cpu_inc(ls_cpus.unknown_releases);
-	/* Only these may be released by somebody else. */
-	kind = ls_desc_of(func5) >> LS_DESC_KIND_SHIFT;
-	if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_RWSEM)
-		add_orphan(lock);
+	if (!ctx->busy)
+		release_unknown(pc, ctx, lock, ip, desc);
 }
 
-static noinline void release(struct ls_cpu *pc, u64 lock, unsigned long func5)
+noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
 	struct ls_ctx *ctx;
-	u32 level;
+	u32 level, now;
 
 	ctx = context(pc, preempt_count(), &level);
+	now = ls_where(level);
 	this_cpu_inc(ls_cpus.releases);
-	if (likely(ls_held_is_top(ctx, lock) && !ctx->busy))
+	if (likely(ls_held_is_top(ctx, lock) && !ctx->busy &&
+		   !(ctx->held[ctx->depth - 1].val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))))
 		ls_held_pop_top(ctx);
 	else
-		release_slow(ctx, lock, func5);
+		release_slow(pc, ctx, lock, ip, desc, now);
 }
 
-static noinline void release_leave(u64 lock, unsigned long func5)
+static noinline void release_leave(u64 lock, u64 ip, unsigned long func5)
 {
 	if (ls_active)
-		release(this_cpu_ptr(&ls_cpus), lock, func5);
-	leave();
+		ls_release(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	ls_leave();
 }
 
-void ls_hook_release(unsigned long lock, unsigned long func5)
+void ls_hook_release(unsigned long lock, unsigned long ip, unsigned long func5)
 {
+	unsigned long count;
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
 	u64 top;
 
 	preempt_disable_notrace();
 	pc = this_cpu_ptr(&ls_cpus);
-	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
+	count = preempt_count();
+	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
 	    unlikely(!ls_active) || unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
 	top = ctx->state - 1;
 	if (unlikely(top >= LS_MAX_DEPTH) || unlikely(ctx->held[top].lock != lock))
 		goto unusual;
+	if (ctx->held[top].val & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF) &&
+	    unlikely(ctx->held[top].val & ~how(0, count) & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)))
+		goto unusual;
 	this_cpu_inc(ls_cpus.releases);
 	ctx->depth = top;
 	ctx->key = ctx->held[top].below;
-	leave();
+	ls_leave();
 	return;
 unusual:
-	release_leave(lock, func5);
+	release_leave(lock, ip, func5);
 }
 
 /* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */
@@ -618,84 +715,27 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 		taken = desc & LS_DESC_BOOL ? (ret & 0xff) : (u32)ret;
 		if (desc & LS_DESC_ZERO)
 			taken = !taken;
-		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX && arg1)
+		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX && arg1) {
 			desc |= LS_VAL_CTX;
+			if (!(desc & LS_VAL_TRY))
+				ls_look_at_ww(this_cpu_ptr(&ls_cpus), lock, ip, arg1, ret);
+		}
 		if (taken)
-			acquire(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
+			ls_acquire(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
 	}
-	leave();
+	ls_leave();
 }
 
-/* A semaphore that its holder takes again counts or signals: one entry is enough. */
-static void forget_if_held(struct ls_cpu *pc, u64 lock)
+void lockscope_forget_held(void)
 {
-	u32 level;
-	struct ls_ctx *ctx = context(pc, preempt_count(), &level);
-	int i = ctx->busy ? -1 : ls_held_find(ctx, lock);
-
-	if (i >= 0)
-		ls_held_remove(ctx, i);
-}
-
-static void count_release(struct ls_cpu *pc, u64 lock, u64 ip)
-{
-	u32 level, id;
-	struct ls_ctx *ctx = context(pc, preempt_count(), &level);
-
-	if (ctx->busy)
-		return;
-	/* Perhaps nobody has acquired it yet. */
-	id = class_of(lock);
-	if (!id)
-		id = new_class(ctx, lock, LS_KIND_SEMAPHORE, ip);
-	if (id)
-		ls_semaphore_released(&ls.classes.table[id], ls_held_find(ctx, lock) >= 0);
-}
-
-static void downgrade(struct ls_cpu *pc, u64 lock)
-{
-	u32 level;
-	struct ls_ctx *ctx = context(pc, preempt_count(), &level);
-	int i = ctx->busy ? -1 : ls_held_find(ctx, lock);
-
-	if (i >= 0)
-		ls_held_set_read(ctx, i, LS_SHARED);
-}
-
-void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5)
-{
-	u32 desc, kind;
-	u64 lock;
 	struct ls_cpu *pc;
+	u32 i;
 
 	preempt_disable_notrace();
-	if (unlikely(!ls_active))
-		goto out;
 	pc = this_cpu_ptr(&ls_cpus);
-	desc = ls_desc_of(func5);
-	kind = desc >> LS_DESC_KIND_SHIFT;
-	lock = arg0 + (desc & LS_DESC_OFFSET);
-	switch (desc & LS_OP_MASK) {
-	case LS_OP_ACQUIRE:
-		if (kind == LS_KIND_SEMAPHORE)
-			forget_if_held(pc, lock);
-		acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
-		break;
-	case LS_OP_RELEASE:
-		if (kind == LS_KIND_SEMAPHORE)
-			count_release(pc, lock, ip);
-		release(pc, lock, func5);
-		break;
-	case LS_OP_DOWNGRADE:
-		downgrade(pc, lock);
-		break;
-	case LS_OP_INIT:
-		ls_identity_named(lock, kind, (const char *)arg1, ip);
-		break;
-	case LS_OP_CACHE_GONE:
-		ls_identity_cache_gone(arg0);
-		break;
-	}
-out:
-	leave();
+	ls_held_clear(pc->cur == current ? pc->task : ls_ctx_fix(pc));
+	for (i = 0; i < LS_NR_LEVELS - 1; i++)
+		ls_held_clear(&pc->level[i]);
+	ls_leave();
 }
+EXPORT_SYMBOL_GPL(lockscope_forget_held);

@@ -10,6 +10,8 @@
  *   object of a kmalloc cache		cache, offset and allocation site
  *   anything else			by address: its initialiser if one was seen,
  *					else the acquire site
+ *
+ * Before all of them: the name that the author of the code gave it (annotate.h).
  */
 #include <linux/mm.h>
 #include <linux/sched/task_stack.h>
@@ -26,7 +28,8 @@
 unsigned long ls_direct_size __ro_after_init;
 unsigned long ls_slab_cache_offset __ro_after_init;	/* of slab_cache in struct slab */
 static unsigned long percpu_size __ro_after_init;	/* of the kernel's static per-CPU area */
-static int (*size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
+/* Of the function that an address lies in; 0 when there is none. */
+int (*ls_size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
 
 static bool on_own_stack(unsigned long addr)
 {
@@ -47,10 +50,116 @@ static u32 add_class(const struct ls_class *proto)
 	return id;
 }
 
+/*
+ * Names given by authors. Single slots are made by whoever annotates first; they
+ * are given back only when their memory goes.
+ */
+#define NAMED_BITS 12
+#define MAX_NAMED (1u << (NAMED_BITS - 1))
+static struct ls_tagtab named;		/* lock -> place in names */
+static struct given_name {
+	unsigned long lock;
+	const char *text;
+} *names;
+static u32 nr_names;
+
+static u32 name_index(unsigned long lock)
+{
+	return likely(!ls_load(&nr_names)) ? 0 : ls_tagtab_find(&named, ls_mix(lock));
+}
+
+bool ls_identity_is_named(unsigned long lock)
+{
+	return name_index(lock);
+}
+
+/* @lock gets the class called @text, from now on. Any context. */
+void ls_identity_annotate(unsigned long lock, const char *text)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 i = name_index(lock), offset;
+
+	if (i && names[i].text == text)
+		return;
+	if (!i) {
+		i = ls_load(&nr_names);
+		do {
+			if (i + 1 >= MAX_NAMED) {
+				ls_lose(LS_LOSS_ADDRESSES);
+				return;
+			}
+		} while (!ls_cmpxchg(&nr_names, &i, i + 1));
+		i++;
+		names[i].lock = lock;
+		names[i].text = text;
+		ls_tagtab_insert(&named, ls_mix(lock), i);
+	} else {
+		WRITE_ONCE(names[i].text, text);
+	}
+	/* What the fast path knows of it is old. */
+	if (lock < __START_KERNEL_map && ls_slab_locate(lock, &cache, &object, &offset)) {
+		ls_watch_object(object);
+		ls_tagtab_remove(&ls.classes.keys, ls_key_slab((u64)cache, offset));
+		ls_tagtab_remove(&ls.classes.keys, ls_key_alloc((u64)cache, offset, ls_alloc_site(object)));
+	} else {
+		ls_tagtab_remove(&ls.classes.keys, ls_key_address(lock));
+		ls_addrmap_remove(&ls.addrs, lock);
+	}
+}
+
+/* Memory or code at [start, end) goes: names in it, and of locks in it, go too. */
+void ls_identity_forget_names(unsigned long start, unsigned long end)
+{
+	u32 i, nr = ls_load(&nr_names);
+
+	for (i = 1; i <= nr; i++) {
+		struct given_name *n = &names[i];
+
+		if ((n->lock < start || n->lock >= end) &&
+		    ((unsigned long)n->text < start || (unsigned long)n->text >= end))
+			continue;
+		ls_tagtab_remove(&named, ls_mix(n->lock));
+		ls_tagtab_remove(&ls.classes.keys, ls_key_address(n->lock));
+		n->lock = 0;
+		n->text = NULL;
+	}
+}
+
+static u32 named_class(unsigned long lock, u32 kind)
+{
+	u32 i = name_index(lock), id;
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ANNOTATED };
+	const char *text = i ? READ_ONCE(names[i].text) : NULL;
+
+	if (!text)
+		return 0;
+	proto.addr = (unsigned long)text;
+	proto.key = ls_key_init(proto.addr, 1);
+	id = ls_classes_find(&ls.classes, proto.key);
+	if (!id) {
+		ls_copy_label(proto.label, text, sizeof(proto.label));
+		id = add_class(&proto);
+	}
+	if (id && lock >= __START_KERNEL_map)
+		ls_classes_alias(&ls.classes, ls_key_address(lock), id);
+	return id;
+}
+
+/*
+ * Where some object of a cache has a name of its own, every lock at that offset
+ * is asked for by address: its class is marked so that the fast path leaves it.
+ */
+static u32 ask_mark(void)
+{
+	return unlikely(ls_load(&nr_names)) ? LS_CLASS_ASK : 0;
+}
+
 static u32 static_class(unsigned long lock, u32 kind)
 {
 	struct ls_class proto = {
-		.kind = kind, .origin = LS_ORIGIN_STATIC,
+		.kind = kind,
+		.origin = kind == LS_KIND_WORK ? LS_ORIGIN_FUNCTION : LS_ORIGIN_STATIC,
 		.addr = lock, .key = ls_key_address(lock),
 	};
 
@@ -138,7 +247,7 @@ static u32 stack_class(unsigned long lock, u32 kind)
 		ip = unwind_get_return_address(&state);
 		if (!unwind_next_frame(&state) || state.sp <= lock)
 			continue;
-		if (!ip || !size_offset(ip, &size, &offset))
+		if (!ip || !ls_size_offset(ip, &size, &offset))
 			return 0;
 		proto.addr = ip - offset;
 		proto.key = ls_key_init(proto.addr, (state.sp - lock) << 8 | kind);
@@ -200,6 +309,7 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	proto.offset = at;
 	proto.addr = ls_site_ip(site);
 	proto.object_size = cache ? cache->object_size : 0;
+	proto.marks = ask_mark();
 	if (!name) {
 		ls_copy_label(proto.label, cache ? cache->name : "kmalloc-large", sizeof(proto.label));
 		return add_class(&proto);
@@ -216,7 +326,7 @@ static u32 slab_class(struct kmem_cache *cache, u32 offset, u32 kind)
 		.kind = kind, .origin = LS_ORIGIN_SLAB,
 		.offset = offset, .object_size = cache->object_size,
 		.key = ls_key_slab((u64)cache, offset), .cache = (u64)cache,
-		.marks = is_kmalloc(cache) ? LS_CLASS_KMALLOC : 0,
+		.marks = is_kmalloc(cache) ? LS_CLASS_KMALLOC : ask_mark(),
 	};
 
 	ls_copy_label(proto.label, cache->name, sizeof(proto.label));
@@ -331,8 +441,10 @@ static u32 node_class(unsigned long lock, u32 kind)
 u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 {
 	long percpu;
-	u32 id;
+	u32 id = named_class(lock, kind);
 
+	if (unlikely(id))
+		return id;
 	if (lock >= __START_KERNEL_map) {
 		id = ls_classes_find(&ls.classes, ls_key_address(lock));
 		return id ? id : static_class(lock, kind);
@@ -440,6 +552,7 @@ int ls_identity_init(void)
 {
 	void *addrs = vzalloc(ls_addrmap_bytes(ADDR_BITS));
 	void *orphans = vzalloc(ls_addrmap_bytes(10));
+	void *slots;
 
 	if (!addrs || !orphans) {
 		vfree(addrs);
@@ -448,8 +561,15 @@ int ls_identity_init(void)
 	}
 	ls_addrmap_init(&ls.addrs, addrs, ADDR_BITS);
 	ls_addrmap_init(&ls.orphans, orphans, 10);
-	size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
-	if (!size_offset)
+	names = vzalloc(array_size(MAX_NAMED, sizeof(*names)));
+	slots = vzalloc(ls_tagtab_bytes(NAMED_BITS));
+	if (!names || !slots) {
+		vfree(slots);
+		return -ENOMEM;
+	}
+	ls_tagtab_init(&named, slots, NAMED_BITS);
+	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
+	if (!ls_size_offset)
 		return -ENOENT;
 	ls_direct_size = VMALLOC_START - PAGE_OFFSET;
 	percpu_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
@@ -460,4 +580,6 @@ void ls_identity_exit(void)
 {
 	vfree(ls.addrs.slots);
 	vfree(ls.orphans.slots);
+	vfree(named.slots);
+	vfree(names);
 }

@@ -23,6 +23,7 @@
 #define LS_EV_INVERSION 1	/* two instances of a class, the other way round than before */
 #define LS_EV_SAME 2		/* the same instance once more */
 #define LS_EV_PAIR 4		/* a pair of instances not seen before */
+#define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
 #define LS_PAIRS_TOLD 64	/* pairs of one class that the thread hears of */
 
 #define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */
@@ -59,10 +60,18 @@ struct ls_tables {
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
 	struct ls_addrmap orphans;	/* semaphores released by another context */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
+	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
 	u32 nr_orphans;
 	u32 semaphore_acquisitions;
 };
 extern struct ls_tables ls;
+
+/* enum ls_kind of a held or acquired word. */
+static __always_inline u32 ls_kind_of(u32 val)
+{
+	return ls.classes.table[val & LS_VAL_CLASS_MASK].kind;
+}
+
 /* Allocation site of the kmalloc object that starts at @object, 0 unknown. Any context. */
 static __always_inline u32 ls_alloc_site(unsigned long object)
 {
@@ -71,6 +80,19 @@ static __always_inline u32 ls_alloc_site(unsigned long object)
 
 extern int ls_active;			/* hooks record; set by the worker's owner only */
 extern bool ls_splat;
+extern bool ls_strict;
+extern u32 ls_recursive_reads;
+extern u32 ls_slack;
+
+/*
+ * preempt_enable() without the reschedule: a hook may run where scheduling is
+ * not allowed. A wish to reschedule is honoured at the next chance.
+ */
+static __always_inline void ls_leave(void)
+{
+	barrier();
+	__preempt_count_sub(1);
+}
 
 /* Count a loss. Any context. */
 #define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
@@ -92,12 +114,50 @@ static __always_inline u32 ls_desc_of(unsigned long func5)
 
 /* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes. */
 void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
-void ls_hook_release(unsigned long lock, unsigned long func5);
+void ls_hook_release(unsigned long lock, unsigned long ip, unsigned long func5);
 void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5);
 void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
 		    unsigned long arg1);
+void ls_hook_sleep(unsigned long ip);
 void ls_wake_worker(void);
+void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
+void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
+u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip);
+u32 ls_where(u32 level);
+struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level);
+void ls_drop_orphans(struct ls_ctx *ctx);
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
+
+/* special.c */
+void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
+int ls_special_attach(void);
+void ls_special_detach(void);
+
+/* events.c: what the thread is told */
+void ls_events_init(void);
+void ls_events_clear(void);
+struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
+void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
+		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra);
+void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
+	      u64 extra);
+void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val,
+		   u64 mask, u64 extra);
+
+/* life.c: lives of locks, of memory and of tasks */
+void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip);
+void ls_object_freed(unsigned long object, unsigned long ip);
+void ls_vmalloc_freed(unsigned long addr, unsigned long ip);
+void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key, u32 val);
+void ls_lock_initialised(struct ls_cpu *pc, unsigned long lock, unsigned long ip);
+void ls_tick(struct ls_cpu *pc, bool user);
+void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx);
+int ls_life_attach(void);
+void ls_life_detach(void);
+
+/* annotations.c */
+void ls_annotations_module(struct module *mod);
+void ls_annotations_detach(void);
 
 /* unhook.c */
 int ls_unhook_sleepers(void);
@@ -106,14 +166,19 @@ int ls_unhook_sleepers(void);
 int ls_context_init(u32 nr);
 void ls_context_exit(void);
 void ls_context_clear(void);
+void ls_context_range_gone(unsigned long start, unsigned long end);
 int ls_context_attach(void);
 void ls_context_detach(void);
 
 /* identity.c */
+extern int (*ls_size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
 int ls_identity_init(void);
 u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
 void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip);
 void ls_identity_cache_gone(unsigned long cache);
+bool ls_identity_is_named(unsigned long lock);
+void ls_identity_annotate(unsigned long lock, const char *name);
+void ls_identity_forget_names(unsigned long start, unsigned long end);
 void ls_identity_exit(void);
 
 /* alloc.c: kmalloc objects and where they were allocated */
@@ -128,6 +193,7 @@ bool ls_site_is_array(u32 site, bool new_offset);
 u32 ls_life(unsigned long addr);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_page(unsigned long lock);
+void ls_watch_object(unsigned long object);
 
 /* percpu.c: per-CPU memory that has no symbol of the kernel */
 struct ls_percpu_range {
@@ -181,6 +247,8 @@ struct ls_info;
 
 /* splat.c */
 void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr);
+void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr);
+void ls_splat_fault(u32 what, u32 class_id, u32 ordinal);
 void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second);
 
 /* modules.c */

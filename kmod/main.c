@@ -12,6 +12,7 @@
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
+#include "control.h"
 #include "lockscope.h"
 
 static uint max_classes = 16384;
@@ -34,6 +35,8 @@ module_param(log_mb, uint, 0444);
 MODULE_PARM_DESC(log_mb, "bound of the log in MiB, 1 .. 4096; memory is taken as needed");
 bool ls_splat;
 module_param_named(splat, ls_splat, bool, 0644);
+module_param_named(strict, ls_strict, bool, 0644);
+MODULE_PARM_DESC(strict, "any nesting of a class in itself is a fault, as with lockdep");
 MODULE_PARM_DESC(splat, "print each new finding on the console in lockdep's wording");
 
 u32 ls_ring_bytes;
@@ -123,6 +126,13 @@ static int init_tables(void)
 	return keys && classes && edges && chains && pairs ? 0 : -ENOMEM;
 }
 
+void lockscope_set_rules(bool strict, bool recursive_reads)
+{
+	WRITE_ONCE(ls_strict, strict);
+	WRITE_ONCE(ls_recursive_reads, recursive_reads ? LS_VAL_READ_MASK : 0);
+}
+EXPORT_SYMBOL_GPL(lockscope_set_rules);
+
 static void free_all(void)
 {
 	int cpu;
@@ -147,6 +157,9 @@ static void detach(void)
 {
 	WRITE_ONCE(ls_active, 0);
 	ls_prims_detach();
+	ls_annotations_detach();
+	ls_special_detach();
+	ls_life_detach();
 	ls_context_detach();
 	ls_modules_exit();
 	ls_alloc_detach();
@@ -175,11 +188,14 @@ static int __init lockscope_init(void)
 	rc = ls_chardev_init();
 	if (rc)
 		goto out_free;
+	ls_events_init();
 	ls_debugfs_init();
 	ls_roots_init();
 	rc = ls_context_attach();
 	rc = rc ? rc : ls_modules_init();
 	rc = rc ? rc : ls_alloc_attach();
+	rc = rc ? rc : ls_life_attach();
+	rc = rc ? rc : ls_special_attach();
 	ls_percpu_attach();
 	rc = rc ? rc : ls_prims_attach();
 	if (rc)

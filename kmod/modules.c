@@ -21,11 +21,14 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 	switch (state) {
 	case MODULE_STATE_COMING:
 		ls_percpu_module(mod, true);
+		ls_annotations_module(mod);
 		break;
 	case MODULE_STATE_GOING:
+		ls_context_range_gone(start, end);
 		ls_worker_module_going(start, end);
 		ls_classes_forget_range(&ls.classes, start, end);
 		ls_alloc_forget(start, end);
+		ls_identity_forget_names(start, end);
 		ls_percpu_module(mod, false);
 		break;
 	}

@@ -161,6 +161,7 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 	strscpy(s->module, "vmlinux", sizeof(s->module));
 	switch (c->origin) {
 	case LS_ORIGIN_STATIC:
+	case LS_ORIGIN_FUNCTION:
 		name_static(name, c, s);
 		break;
 	case LS_ORIGIN_PERCPU:
@@ -184,6 +185,10 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 			snprintf(name, LS_NAME_MAX, "%s[] @ %s", c->label, s->name);
 		else
 			snprintf(name, LS_NAME_MAX, "%s+%#x @ %s", c->label, c->offset, s->name);
+		break;
+	case LS_ORIGIN_ANNOTATED:
+		resolve(c->addr, s);
+		strscpy(name, c->label, LS_NAME_MAX);
 		break;
 	case LS_ORIGIN_PAGE:
 		snprintf(name, LS_NAME_MAX, "struct page+%#x", c->offset);

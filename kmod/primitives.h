@@ -9,8 +9,10 @@
  *   ACQUIRE  the first argument is the lock; on entry it counts as taken
  *   RELEASE  on entry the lock counts as released, whatever kind it is
  *   RESULT   taken only if the return value says so
- *   SPECIAL  rare or odd: goes through a switch (hooks.c)
- * value bits: how it is taken (LS_VAL_*), without class and level.
+ *   SPECIAL  rare or odd: goes through a switch (special.c)
+ *   SLEEP    a place that may sleep: looked at only where that is not allowed
+ * value bits: how it is taken (LS_VAL_*), without class and level. RELEASE: whether
+ *   it was held as a reader.
  * offset: added to the first argument, where a lock shares its address with the
  *   spinlock inside it and needs one of its own.
  * flags: LS_P_*.
@@ -56,10 +58,10 @@
 	X(_raw_write_lock_bh,		RWLOCK,	  ACQUIRE, LS_BH,		0, 0)	\
 	X(_raw_write_lock_nested,	RWLOCK,	  ACQUIRE, 0,			0, LS_P_WRAPS)	\
 	X(_raw_write_trylock,		RWLOCK,	  RESULT,  LS_VAL_TRY,		0, 0)	\
-	X(_raw_read_unlock,		RWLOCK,	  RELEASE, 0,			0, 0)	\
-	X(_raw_read_unlock_irqrestore,	RWLOCK,	  RELEASE, 0,			0, 0)	\
-	X(_raw_read_unlock_irq,		RWLOCK,	  RELEASE, 0,			0, 0)	\
-	X(_raw_read_unlock_bh,		RWLOCK,	  RELEASE, 0,			0, 0)	\
+	X(_raw_read_unlock,		RWLOCK,	  RELEASE, LS_SH,		0, 0)	\
+	X(_raw_read_unlock_irqrestore,	RWLOCK,	  RELEASE, LS_SH,		0, 0)	\
+	X(_raw_read_unlock_irq,		RWLOCK,	  RELEASE, LS_SH,		0, 0)	\
+	X(_raw_read_unlock_bh,		RWLOCK,	  RELEASE, LS_SH,		0, 0)	\
 	X(_raw_write_unlock,		RWLOCK,	  RELEASE, 0,			0, 0)	\
 	X(_raw_write_unlock_irqrestore,	RWLOCK,	  RELEASE, 0,			0, 0)	\
 	X(_raw_write_unlock_irq,	RWLOCK,	  RELEASE, 0,			0, 0)	\
@@ -77,7 +79,7 @@
 	X(down_write,			RWSEM,	  ACQUIRE, 0,			0, 0)	\
 	X(down_write_killable,		RWSEM,	  RESULT,  0,			0, LS_P_ZERO)	\
 	X(down_write_trylock,		RWSEM,	  RESULT,  LS_VAL_TRY,		0, 0)	\
-	X(up_read,			RWSEM,	  RELEASE, 0,			0, 0)	\
+	X(up_read,			RWSEM,	  RELEASE, LS_SH,		0, 0)	\
 	X(up_write,			RWSEM,	  RELEASE, 0,			0, 0)	\
 	X(downgrade_write,		RWSEM,	  SPECIAL, LS_OP_DOWNGRADE,	0, 0)	\
 	X(down,				SEMAPHORE, SPECIAL, LS_OP_ACQUIRE,	LS_SEM_OFF, 0)	\
@@ -106,7 +108,13 @@
 	X(__init_swait_queue_head,	SPINLOCK, SPECIAL, LS_OP_INIT,		0, 0)	\
 	X(__rt_mutex_init,		RT_MUTEX, SPECIAL, LS_OP_INIT,		LS_RTM_OFF, 0)	\
 	X(__percpu_init_rwsem,		PERCPU_RWSEM, SPECIAL, LS_OP_INIT,	0, 0)	\
-	X(kmem_cache_destroy,		NONE,	  SPECIAL, LS_OP_CACHE_GONE,	0, 0)
+	X(kmem_cache_destroy,		NONE,	  SPECIAL, LS_OP_CACHE_GONE,	0, 0)	\
+	X(vfree,			NONE,	  SPECIAL, LS_OP_VFREE,		0, 0)	\
+	X(flush_work,			WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
+	X(cancel_work_sync,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
+	X(cancel_delayed_work_sync,	WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
+	X(update_process_times,		NONE,	  SPECIAL, LS_OP_TICK,		0, 0)	\
+	X(__cond_resched,		NONE,	  SLEEP,   LS_OP_SLEEP,		0, 0)
 
 /* What a SPECIAL hook does; lies where the value bits would be. */
 enum ls_special_op {
@@ -115,10 +123,16 @@ enum ls_special_op {
 	LS_OP_DOWNGRADE = 2 << 20,
 	LS_OP_INIT = 3 << 20,
 	LS_OP_CACHE_GONE = 4 << 20,
-	LS_OP_MASK = 7 << 20,
+	LS_OP_VFREE = 5 << 20,
+	LS_OP_WAIT_WORK = 6 << 20,
+	LS_OP_TICK = 7 << 20,
+	LS_OP_SLEEP = 8 << 20,
+	LS_OP_MASK = 15 << 20,
 };
 
-enum ls_group { LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_SPECIAL, LS_NR_GROUPS };
+enum ls_group {
+	LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_SPECIAL, LS_G_SLEEP, LS_NR_GROUPS
+};
 
 /*
  * A primitive in one word for the hooks: value bits where LS_VAL_* has them,
@@ -129,9 +143,16 @@ enum ls_group { LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_SPECIAL, LS_NR_GRO
 #define LS_DESC_FLAG_SHIFT 12
 #define LS_DESC_ZERO (LS_P_ZERO << LS_DESC_FLAG_SHIFT)
 #define LS_DESC_BOOL (LS_P_BOOL << LS_DESC_FLAG_SHIFT)
+#define LS_DESC_SLEEPS (8u << LS_DESC_FLAG_SHIFT)	/* waits asleep for a lock */
 #define LS_DESC_KIND_SHIFT 28
+#define LS_SLEEPING_KINDS								\
+	(1u << LS_KIND_MUTEX | 1u << LS_KIND_RWSEM | 1u << LS_KIND_SEMAPHORE |		\
+	 1u << LS_KIND_RT_MUTEX | 1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_SOCKET |	\
+	 1u << LS_KIND_PERCPU_RWSEM)
+#define LS_SPINNING_KINDS (1u << LS_KIND_SPINLOCK | 1u << LS_KIND_RWLOCK)
 #define LS_DESC(kind, bits, offset, flags)						\
 	((u32)LS_KIND_##kind << LS_DESC_KIND_SHIFT | (u32)(bits) | (u32)(offset) |	\
-	 (u32)(flags) << LS_DESC_FLAG_SHIFT)
+	 (u32)(flags) << LS_DESC_FLAG_SHIFT |						\
+	 ((LS_SLEEPING_KINDS >> LS_KIND_##kind & 1) && !((bits) & LS_VAL_TRY) ? LS_DESC_SLEEPS : 0))
 
 #endif /* LOCKSCOPE_PRIMITIVES_H */

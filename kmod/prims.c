@@ -153,6 +153,7 @@ void ls_tramp_acquire(void);
 void ls_tramp_release(void);
 void ls_tramp_result(void);
 void ls_tramp_special(void);
+void ls_tramp_sleep(void);
 
 static void on_acquire(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs)
@@ -163,7 +164,14 @@ static void on_acquire(unsigned long ip, unsigned long parent, struct ftrace_ops
 static void on_release(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs)
 {
-	ls_hook_release(ftrace_regs_get_argument(fregs, 0), ip + FENTRY_CALL);
+	ls_hook_release(ftrace_regs_get_argument(fregs, 0), parent, ip + FENTRY_CALL);
+}
+
+static void on_sleep(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		     struct ftrace_regs *fregs)
+{
+	if (preempt_count() > ls_slack || irqs_disabled())
+		ls_hook_sleep(parent);
 }
 
 static void on_special(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
@@ -184,6 +192,7 @@ static struct group {
 	[LS_G_RELEASE] = { .tramp = ls_tramp_release, .func = on_release },
 	[LS_G_RESULT] = { .tramp = ls_tramp_result },
 	[LS_G_SPECIAL] = { .tramp = ls_tramp_special, .func = on_special },
+	[LS_G_SLEEP] = { .tramp = ls_tramp_sleep, .func = on_sleep },
 };
 
 struct probe_data {
@@ -330,7 +339,9 @@ static int attach_ops(u32 group)
  * Releases first: an acquire whose release is not hooked yet would stay held
  * for ever. Nothing is recorded until ls_active is set.
  */
-static const u8 order[LS_NR_GROUPS] = { LS_G_RELEASE, LS_G_SPECIAL, LS_G_RESULT, LS_G_ACQUIRE };
+static const u8 order[LS_NR_GROUPS] = {
+	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_RESULT, LS_G_ACQUIRE
+};
 
 int ls_prims_attach(void)
 {
@@ -358,6 +369,13 @@ int ls_prims_attach(void)
 			return rc;
 		}
 	}
+	/*
+	 * Other ways than ours may turn preemption off before they call us: then
+	 * one level of it proves nothing.
+	 */
+	for (i = 0; i < NR_PRIMS; i++)
+		if (prims[i].state == LS_PRIM_FTRACE || prims[i].state == LS_PRIM_KRETPROBE)
+			ls_slack = 2;
 	return 0;
 }
 

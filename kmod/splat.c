@@ -58,7 +58,7 @@ static void print_head(const char *warning)
 {
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING "======================================================\n");
-	printk(KERN_WARNING "WARNING: %s\n", warning);
+	printk(KERN_WARNING "%s\n", warning);
 	printk(KERN_WARNING "%s %.*s\n", init_utsname()->release, (int)strcspn(init_utsname()->version, " "), init_utsname()->version);
 	printk(KERN_WARNING "------------------------------------------------------\n");
 }
@@ -129,7 +129,7 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 		goto out;
 	held = held_of(now, edges[0].from);
 
-	print_head("possible circular locking dependency detected");
+	print_head("WARNING: possible circular locking dependency detected");
 	printk(KERN_WARNING "%s/%u is trying to acquire lock:\n", now->s.comm, now->s.pid);
 	print_lock("", edges[0].to, now->s.ip);
 	printk(KERN_WARNING "\n");
@@ -170,7 +170,7 @@ void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second)
 	if (!now || !old || !load_side(now, second))
 		goto out;
 	held = held_of(now, class_id);
-	print_head("possible recursive locking detected");
+	print_head("WARNING: possible recursive locking detected");
 	printk(KERN_WARNING "%s/%u is trying to acquire lock:\n", now->s.comm, now->s.pid);
 	print_lock("", class_id, now->s.ip);
 	printk(KERN_WARNING "\n");
@@ -189,4 +189,144 @@ void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second)
 out:
 	kfree(now);
 	kfree(old);
+}
+
+static const char *interrupt(u32 class_id)
+{
+	return class_id == LS_CLASS_HARDIRQ ? "HARDIRQ" : "SOFTIRQ";
+}
+
+/*
+ * A cycle through an interrupt: edges[0] leads out of it to the lock it takes,
+ * the last one leads into it from the lock that is held while it may come.
+ */
+void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr)
+{
+	struct side *in = kzalloc(sizeof(*in), GFP_KERNEL), *on = kzalloc(sizeof(*on), GFP_KERNEL);
+	const char *irq = interrupt(edges[0].from);
+	u32 safe = edges[0].to, unsafe = edges[nr - 1].from, i;
+	bool state = kind == LS_FINDING_IRQ_STATE;
+	struct side *now;
+	char head[80];
+
+	if (!in || !on || !load_side(in, edges[0].sight) || !load_side(on, edges[nr - 1].sight))
+		goto out;
+	/* The younger of the two brought it to light. */
+	now = edges[0].sight > edges[nr - 1].sight ? in : on;
+
+	if (state)
+		strscpy(head, "WARNING: inconsistent lock state", sizeof(head));
+	else
+		snprintf(head, sizeof(head), "WARNING: %s-safe -> %s-unsafe lock order detected", irq, irq);
+	print_head(head);
+	if (state) {
+		printk(KERN_WARNING "inconsistent {%s-ON-W} -> {IN-%s-W} usage.\n", irq, irq);
+		printk(KERN_WARNING "%s/%u takes:\n", now->s.comm, now->s.pid);
+		print_lock("", safe, now->s.ip);
+	} else {
+		printk(KERN_WARNING "%s/%u is trying to acquire:\n", now->s.comm, now->s.pid);
+		print_lock("", unsafe, on->s.ip);
+	}
+	print_backtrace(now);
+	printk(KERN_WARNING "\n");
+	if (!state) {
+		printk(KERN_WARNING "the %s-irq-unsafe lock:\n", irq);
+		print_lock("", unsafe, on->s.ip);
+		printk(KERN_WARNING "... which became %s-irq-unsafe at:\n", irq);
+	} else {
+		printk(KERN_WARNING "{%s-ON-W} state was registered at:\n", irq);
+	}
+	print_frames("  ", on);
+	printk(KERN_WARNING "\n");
+	if (!state) {
+		printk(KERN_WARNING "and the %s-irq-safe lock:\n", irq);
+		print_lock("", safe, in->s.ip);
+		printk(KERN_WARNING "... which became %s-irq-safe at:\n", irq);
+	} else {
+		printk(KERN_WARNING "{IN-%s-W} state was registered at:\n", irq);
+	}
+	print_frames("  ", in);
+	printk(KERN_WARNING "\n");
+	for (i = 1; i + 1 < nr; i++) {
+		printk(KERN_WARNING "-> #%u (%s){%s} under (%s):\n", i, ls_class_name(edges[i].to),
+		       ls_kind_name(ls.classes.table[edges[i].to].kind), ls_class_name(edges[i].from));
+		if (load_side(now, edges[i].sight))
+			print_frames("       ", now);
+	}
+	printk(KERN_WARNING "other info that might help us debug this:\n");
+	if (state) {
+		printk(KERN_WARNING " Possible unsafe locking scenario:\n");
+		printk(KERN_WARNING "\n");
+		printk(KERN_WARNING "       CPU0\n");
+		printk(KERN_WARNING "       ----\n");
+		printk(KERN_WARNING "  lock(%s);\n", ls_class_name(unsafe));
+		printk(KERN_WARNING "  <Interrupt>\n");
+		printk(KERN_WARNING "    lock(%s);\n", ls_class_name(safe));
+	} else {
+		printk(KERN_WARNING " Possible interrupt unsafe locking scenario:\n");
+		printk(KERN_WARNING "\n");
+		printk(KERN_WARNING "       CPU0                    CPU1\n");
+		printk(KERN_WARNING "       ----                    ----\n");
+		printk(KERN_WARNING "  lock(%s);\n", ls_class_name(unsafe));
+		printk(KERN_WARNING "                               local_irq_disable();\n");
+		printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(safe));
+		printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[1].to));
+		printk(KERN_WARNING "  <Interrupt>\n");
+		printk(KERN_WARNING "    lock(%s);\n", ls_class_name(safe));
+	}
+	printk(KERN_WARNING "\n");
+	printk(KERN_WARNING " *** DEADLOCK ***\n");
+	printk(KERN_WARNING "\n");
+out:
+	kfree(in);
+	kfree(on);
+}
+
+/* The words of whoever in the kernel would have said it. */
+static const struct {
+	const char *head;
+	const char *does;
+} words[LS_NR_FINDINGS] = {
+	[LS_FINDING_WAIT_CONTEXT] = { "[ BUG: Invalid wait context ]", "is trying to lock:" },
+	[LS_FINDING_SLEEP_ATOMIC] = { "BUG: sleeping function called from invalid context", NULL },
+	[LS_FINDING_BAD_UNLOCK] = { "WARNING: bad unlock balance detected!", "is trying to release lock:" },
+	[LS_FINDING_DOUBLE_UNLOCK] = { "WARNING: bad unlock balance detected!", "is trying to release lock:" },
+	[LS_FINDING_HELD_FREED] = { "WARNING: held lock freed!", "is freeing memory with a lock still held there:" },
+	[LS_FINDING_HELD_INIT] = { "WARNING: held lock freed!", "is initialising a lock that it holds:" },
+	[LS_FINDING_HELD_EXIT] = { "WARNING: lock held when exiting", "still has locks held:" },
+	[LS_FINDING_HELD_USER] = { "WARNING: lock held when returning to user space!", "is leaving the kernel with locks still held:" },
+	[LS_FINDING_NOT_HELD] = { "WARNING: Nested lock was not taken", "needs to hold:" },
+	[LS_FINDING_LONG_HOLD] = { "INFO: task blocked on a lock for too long", "waits for:" },
+	[LS_FINDING_WW] = { "WARNING: ww_mutex rules broken", "is trying to lock:" },
+};
+
+void ls_splat_fault(u32 what, u32 class_id, u32 ordinal)
+{
+	struct side *x = kzalloc(sizeof(*x), GFP_KERNEL);
+	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 64];
+
+	if (!x || what >= LS_NR_FINDINGS || !words[what].head || !load_side(x, ordinal))
+		goto out;
+	if (what == LS_FINDING_SLEEP_ATOMIC) {
+		symbol(text, x->s.ip);
+		snprintf(head, sizeof(head), "%s at %s", words[what].head, text);
+		print_head(head);
+	} else {
+		print_head(words[what].head);
+	}
+	if (words[what].does)
+		printk(KERN_WARNING "%s/%u %s\n", x->s.comm, x->s.pid, words[what].does);
+	if (class_id)
+		print_lock("", class_id, x->s.ip);
+	if (what == LS_FINDING_SLEEP_ATOMIC)
+		printk(KERN_WARNING "in_atomic(), pid: %u, name: %s\n", x->s.pid, x->s.comm);
+	if (what == LS_FINDING_BAD_UNLOCK)
+		printk(KERN_WARNING "but another task holds it!\n");
+	if (what == LS_FINDING_DOUBLE_UNLOCK)
+		printk(KERN_WARNING "but there are no more locks to release!\n");
+	print_backtrace(x);
+	printk(KERN_WARNING "\n");
+	print_held(x);
+out:
+	kfree(x);
 }

@@ -29,7 +29,8 @@ SYM_FUNC_END(ls_tramp_acquire)
 SYM_FUNC_START(ls_tramp_release)
 	pushq	%rdi
 	pushq	%rsi
-	movq	16(%rsp), %rsi
+	movq	24(%rsp), %rsi
+	movq	16(%rsp), %rdx
 	call	ls_hook_release
 	popq	%rsi
 	popq	%rdi
@@ -50,6 +51,26 @@ SYM_FUNC_START(ls_tramp_special)
 	popq	%rdi
 	RET
 SYM_FUNC_END(ls_tramp_special)
+
+/*
+ * Places that may sleep take no arguments. All but a few calls are where that is
+ * allowed: preemption and interrupts on, no RCU read side.
+ */
+SYM_FUNC_START(ls_tramp_sleep)
+	testl	$0x7fffffff, PER_CPU_VAR(__preempt_count)
+	jnz	1f
+	pushfq
+	popq	%rax
+	testl	$0x200, %eax
+	jz	1f
+	movq	PER_CPU_VAR(current_task), %rax
+	movslq	ls_rcu_nesting(%rip), %rcx
+	cmpl	$0, (%rax, %rcx)
+	jne	1f
+	RET
+1:	movq	8(%rsp), %rdi
+	jmp	ls_hook_sleep
+SYM_FUNC_END(ls_tramp_sleep)
 
 /*
  * The return value decides: call the body ourselves and come back here. The

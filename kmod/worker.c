@@ -13,6 +13,7 @@
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 
+#include "control.h"
 #include "lockscope.h"
 #include "trace.h"
 
@@ -36,7 +37,7 @@ static struct ls_judge judge;
 static void *judge_memory;
 static struct ls_tagtab stacks;		/* hash of a stack -> id */
 static struct ls_tagtab self_sights;	/* class nested in itself -> 1 + first sight */
-static struct ls_tagtab recursions;	/* class and how -> reported */
+static struct ls_tagtab reported;	/* class, how and where -> 1 */
 
 #define INSTANCE_NODES 4096
 #define INSTANCE_EDGES 8192
@@ -165,9 +166,9 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 	u64 key = ls_mix(inv.class_id * 2 + same);
 
 	/* Once for a canonical class. */
-	if (ls_tagtab_find(&recursions, key))
+	if (ls_tagtab_find(&reported, key))
 		return;
-	ls_tagtab_insert(&recursions, key, 1);
+	ls_tagtab_insert(&reported, key, 1);
 	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
 
 	f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
@@ -222,17 +223,53 @@ static void take_pair(const struct ls_rec_sight *s, const u32 *lives, u32 life, 
 	}
 }
 
-static void on_cycle(void *cookie, const struct ls_finding_edge *edges, u32 nr)
+static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges, u32 nr)
 {
 	struct ls_rec_finding rec = {
 		.hdr = { sizeof(rec) + nr * sizeof(*edges), LS_REC_FINDING },
-		.id = ++nr_findings, .kind = LS_FINDING_ORDER_CYCLE, .nr_edges = nr,
+		.id = ++nr_findings, .kind = kind, .nr_edges = nr,
 	};
 
 	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
 	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
-	if (ls_splat)
+	if (!ls_splat)
+		return;
+	if (kind == LS_FINDING_ORDER_CYCLE)
 		ls_splat_cycle(edges, nr);
+	else
+		ls_splat_interrupt(kind, edges, nr);
+}
+
+/* Where a fault is, so that it is told once: the function, not the instruction. */
+static u64 place_of(u64 ip)
+{
+	unsigned long size, offset;
+
+	return ls_size_offset && ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
+}
+
+/* A fault that sight @s shows by itself. */
+static void report_fault(const struct ls_rec_sight *s, u32 ordinal)
+{
+	struct {
+		struct ls_rec_finding rec;
+		struct ls_finding_edge edge;
+	} f = {
+		.rec = { .hdr = { sizeof(f.rec) + sizeof(f.edge), LS_REC_FINDING },
+			 .kind = s->what, .nr_edges = 1 },
+		.edge = { .from = ls_worker_class(s->val), .to = ls_worker_class(s->val),
+			  .sight = ordinal },
+	};
+	u64 key = ls_mix(ls_mix(place_of(s->ip)) + f.edge.from * 32 + s->what);
+
+	if (ls_tagtab_find(&reported, key))
+		return;
+	ls_tagtab_insert(&reported, key, 1);
+	f.rec.id = ++nr_findings;
+	ls_log_append(&f.rec, f.rec.hdr.len, NULL, 0, NULL);
+	trace_finding(f.rec.id, s->what, 1, f.edge.from ? ls_class_name(f.edge.from) : "");
+	if (ls_splat)
+		ls_splat_fault(s->what, f.edge.from, ordinal);
 }
 
 static void on_edge(void *cookie, u32 from, u32 to, u32 kinds, u32 sight)
@@ -259,14 +296,15 @@ static void take_event(struct ls_event *e)
 {
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 frames = s->stack, ordinal = sight_index.nr, flags = s->hdr.flags, self, i;
-	u32 lives[LS_MAX_DEPTH], life = s->pad;
+	u32 lives[LS_MAX_DEPTH], life = s->extra;
 	u64 at;
 
 	for (i = 0; i < s->nr_held; i++) {
 		lives[i] = s->held[i].pad;
 		s->held[i].pad = 0;
 	}
-	s->pad = 0;
+	if (flags & LS_EV_PAIR)
+		s->extra = 0;
 
 	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
 	s->hdr.type = LS_REC_SIGHT;
@@ -280,8 +318,10 @@ static void take_event(struct ls_event *e)
 	}
 	ls_judge_sight(&judge, s, ordinal);
 	self = ls_worker_class(s->val);
-	if (flags & LS_EV_SAME)
-		report_recursion(s, ordinal, ordinal, true);
+	if (s->what > LS_SIGHT_RELEASE)
+		report_fault(s, ordinal);
+	if (flags & (LS_EV_SAME | LS_EV_STRICT))
+		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
 	if (flags & LS_EV_INVERSION) {
 		u32 first = ls_tagtab_find(&self_sights, ls_mix(self));
 
@@ -289,7 +329,7 @@ static void take_event(struct ls_event *e)
 	}
 	if (flags & LS_EV_PAIR)
 		take_pair(s, lives, life, ordinal);
-	for (i = 0; i < s->nr_held; i++) {
+	for (i = 0; self && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++) {
 		if (ls_worker_class(s->held[i].val) == self) {
 			ls_tagtab_insert(&self_sights, ls_mix(self), ordinal + 1);
 			break;
@@ -500,14 +540,16 @@ static void forget(void)
 	ls_edges_clear(&ls.edges);
 	memset(ls.pairs.slots, 0, ls_pairs_bytes(64 - ls.pairs.shift + 3));
 	clear_tagtab(&self_sights);
-	clear_tagtab(&recursions);
+	clear_tagtab(&reported);
 	clear_tagtab(&instance_ids);
 	nr_instances = 0;
 	ls_graph_clear(&instances);
 	for (id = 1; id <= ls.classes.nr; id++) {
 		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_TOLD);
 		ls.classes.table[id].pairs = 0;
+		ls.classes.table[id].usage = 0;
 	}
+	ls_events_clear();
 	ls_judge_clear(&judge);
 	nr_findings = 0;
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
@@ -553,10 +595,22 @@ int ls_worker_control(u32 op)
 	return rc;
 }
 
+int lockscope_control(u32 op)
+{
+	return ls_worker_control(op);
+}
+EXPORT_SYMBOL_GPL(lockscope_control);
+
 u32 ls_worker_findings(void)
 {
 	return READ_ONCE(nr_findings);
 }
+
+u32 lockscope_findings(void)
+{
+	return ls_worker_findings();
+}
+EXPORT_SYMBOL_GPL(lockscope_findings);
 
 void ls_worker_info(struct ls_info *info)
 {
@@ -577,7 +631,7 @@ int ls_worker_init(u32 max_classes, u32 max_edges)
 		return -ENOMEM;
 	rc = new_tagtab(&stacks, STACK_BITS);
 	rc = rc ? rc : new_tagtab(&self_sights, 12);
-	rc = rc ? rc : new_tagtab(&recursions, 12);
+	rc = rc ? rc : new_tagtab(&reported, 12);
 	rc = rc ? rc : new_tagtab(&instance_ids, 13);
 	if (rc)
 		return rc;
@@ -621,6 +675,6 @@ void ls_worker_exit(void)
 	vfree(instance_memory);
 	vfree(stacks.slots);
 	vfree(self_sights.slots);
-	vfree(recursions.slots);
+	vfree(reported.slots);
 	vfree(instance_ids.slots);
 }

@@ -23,7 +23,7 @@
 #endif
 
 /* A reader refuses another major; a newer minor only adds record types. */
-#define LS_ABI_MAJOR 1
+#define LS_ABI_MAJOR 2
 #define LS_ABI_MINOR 0
 
 #define LS_DEVICE_NAME "lockscope"
@@ -48,6 +48,7 @@
 #define LS_VAL_IRQ_OFF (1u << 25)	/* hardirqs were disabled */
 #define LS_VAL_BH_OFF (1u << 26)	/* softirqs were disabled */
 #define LS_VAL_CTX (1u << 27)	/* under a ww acquire context: no order among those */
+#define LS_VAL_ATOMIC (1u << 28)	/* a lock that may sleep, where sleeping is not allowed */
 
 enum ls_read {
 	LS_EXCLUSIVE = 0,
@@ -74,6 +75,8 @@ enum ls_kind {
 	LS_KIND_WW_MUTEX,
 	LS_KIND_SOCKET,
 	LS_KIND_PERCPU_RWSEM,
+	LS_KIND_PRIVATE,	/* a lock of somebody's own making, annotated */
+	LS_KIND_WORK,		/* runs of a work function: who flushes the item waits for it */
 	LS_NR_KINDS
 };
 
@@ -87,8 +90,33 @@ enum ls_origin {
 	LS_ORIGIN_ALLOC,	/* kmalloc cache, allocation site and offset */
 	LS_ORIGIN_PAGE,		/* inside struct page (split page-table locks) */
 	LS_ORIGIN_SITE,		/* union of acquire sites: the last resort */
+	LS_ORIGIN_ANNOTATED,	/* name given by the author of the code */
+	LS_ORIGIN_FUNCTION,	/* address of a function: LS_KIND_WORK */
 	LS_NR_ORIGINS
 };
+
+/*
+ * How a class is used with respect to interrupts, lockdep's usage bits. IN: taken
+ * in that interrupt by somebody who waits for it. ON: held while that interrupt
+ * could come. _READ: as a reader only (IN: one who may recurse).
+ */
+#define LS_USE_IN_HARDIRQ 1u
+#define LS_USE_IN_HARDIRQ_READ 2u
+#define LS_USE_IN_SOFTIRQ 4u
+#define LS_USE_IN_SOFTIRQ_READ 8u
+#define LS_USE_ON_HARDIRQ 16u
+#define LS_USE_ON_HARDIRQ_READ 32u
+#define LS_USE_ON_SOFTIRQ 64u
+#define LS_USE_ON_SOFTIRQ_READ 128u
+
+/*
+ * Interrupts take part in the graph as two classes of their own [Eraser 3.4]:
+ * a class held while interrupts can come leads to them, and they lead to every
+ * class they take. So a deadlock with an interrupt is a strong cycle like any
+ * other. These ids occur in findings only, never in LS_VAL_* words.
+ */
+#define LS_CLASS_HARDIRQ (1u << LS_VAL_CLASS_BITS)
+#define LS_CLASS_SOFTIRQ ((1u << LS_VAL_CLASS_BITS) + 1)
 
 /* Dependency kinds of prev -> next, lockdep's names, as a bit mask. */
 #define LS_DEP_ER 1u	/* exclusive -> recursive reader */
@@ -148,8 +176,16 @@ struct ls_held_rec {
 
 /*
  * One acquisition that brought something new: at least one edge, dependency
- * kind, context or missing gate not seen before. held[] is the whole held
- * stack of the context, oldest first, not counting the lock acquired.
+ * kind, context, use in an interrupt or missing gate not seen before. held[] is
+ * the whole held stack of the context, oldest first, not counting the lock
+ * acquired.
+ *
+ * With @what other than LS_SIGHT_ACQUIRE it is something else that a context did
+ * and adds nothing to the order of locks:
+ *
+ * LS_SIGHT_RELEASE: @val is given back, its context bits are those of now.
+ * LS_FINDING_*: a fault. @lock and @val say which lock it is about, 0 when it is
+ * about none; @new_mask marks it, or all that matter, in held[].
  */
 struct ls_rec_sight {
 	struct ls_rec hdr;
@@ -165,17 +201,25 @@ struct ls_rec_sight {
 	__u32 task_flags;	/* LS_TASK_* */
 	__u16 nr_held;
 	__u16 cpu;
-	__u32 pad;
+	__u32 what;		/* LS_SIGHT_* or enum ls_finding_kind */
+	__u64 extra;		/* LONG_HOLD: nanoseconds waited; else 0 */
 	char comm[LS_COMM_LEN];
 	struct ls_held_rec held[];
 };
+#define LS_SIGHT_ACQUIRE 0u
+#define LS_SIGHT_RELEASE 1u
 #define LS_TASK_KTHREAD 1u
 #define LS_TASK_WORKER 2u	/* workqueue worker */
 #define LS_TASK_INIT_CODE 4u	/* some frame lies in a module's or the kernel's init section */
 
-/* One edge of a finding; sight is the ordinal (0-based) of the LS_REC_SIGHT. */
+/*
+ * One edge of a finding; sight is the ordinal (0-based) of the LS_REC_SIGHT. An
+ * edge into LS_CLASS_HARDIRQ or _SOFTIRQ has a sight with @from held while that
+ * interrupt could come, one out of it a sight of @to taken there. A fault shown
+ * by one sight has one edge, from and to being the lock's class or 0.
+ */
 struct ls_finding_edge {
-	__u32 from;		/* canonical class ids */
+	__u32 from;		/* canonical class ids, or LS_CLASS_HARDIRQ, _SOFTIRQ */
 	__u32 to;
 	__u32 kinds;		/* LS_DEP_* */
 	__u32 sight;
@@ -184,6 +228,21 @@ struct ls_finding_edge {
 enum ls_finding_kind {
 	LS_FINDING_ORDER_CYCLE = 1,
 	LS_FINDING_RECURSIVE = 2,
+	LS_FINDING_IRQ_INVERSION = 3,	/* cycle through LS_CLASS_HARDIRQ or _SOFTIRQ */
+	LS_FINDING_IRQ_STATE = 4,	/* the same with one lock alone */
+	/* One sight alone shows those from here on. */
+	LS_FINDING_WAIT_CONTEXT = 5,	/* sleeping lock taken under a spinning one */
+	LS_FINDING_SLEEP_ATOMIC = 6,	/* sleeps with preemption or interrupts off */
+	LS_FINDING_BAD_UNLOCK = 7,	/* by somebody who does not hold it */
+	LS_FINDING_DOUBLE_UNLOCK = 8,	/* nobody holds it */
+	LS_FINDING_HELD_FREED = 9,	/* memory of a held lock is freed */
+	LS_FINDING_HELD_INIT = 10,	/* a held lock is initialised */
+	LS_FINDING_HELD_EXIT = 11,	/* a task ends with locks held */
+	LS_FINDING_HELD_USER = 12,	/* user code runs with locks held */
+	LS_FINDING_NOT_HELD = 13,	/* the lock that should guard this is not held */
+	LS_FINDING_LONG_HOLD = 14,	/* somebody waits longer than the bound */
+	LS_FINDING_WW = 15,		/* rules of ww_mutex broken */
+	LS_NR_FINDINGS
 };
 
 /* A fault the module found by itself. */

@@ -38,7 +38,7 @@ ls_u32 ls_classes_add(struct ls_classes *c, const struct ls_class *proto, bool *
 	*cls = *proto;
 	cls->canonical = 0;
 	cls->state = LS_CLASS_EMPTY;
-	entry = id | (proto->marks & LS_CLASS_KMALLOC ? LS_KEY_KMALLOC : 0);
+	entry = id | (proto->marks & (LS_CLASS_KMALLOC | LS_CLASS_ASK) ? LS_KEY_KMALLOC : 0);
 	found = ls_tagtab_insert(&c->keys, proto->key, entry);
 	if (found == entry) {
 		*created = true;

@@ -37,6 +37,7 @@ enum ls_class_state {
 #define LS_CLASS_SAME 2u	/* same instance taken twice: told */
 #define LS_CLASS_INVERTED 4u	/* instances taken in both orders: told */
 #define LS_CLASS_SIGNAL 8u	/* semaphore that counts events: no order follows from it */
+#define LS_CLASS_ASK 16u	/* its key carries LS_KEY_KMALLOC: some instance may have another class */
 #define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED)
 
 struct ls_class {
@@ -53,7 +54,7 @@ struct ls_class {
 	ls_u32 pairs;		/* instance pairs told to the thread so far */
 	int balance;		/* semaphores: acquisitions less releases */
 	ls_u32 early;		/* semaphores: releases of what nobody had acquired */
-	ls_u32 pad;
+	ls_u32 usage;		/* LS_USE_* that the thread was told of */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
 };
 

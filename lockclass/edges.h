@@ -55,6 +55,40 @@ LS_INLINE bool ls_orders(ls_u32 prev, ls_u32 next)
 }
 
 /*
+ * LS_USE_ON_*: who holds @held while the context bits are those of @now can be
+ * interrupted. Softirqs come with hardirqs only, and never into one of either.
+ */
+LS_INLINE ls_u32 ls_usage_on(ls_u32 held, ls_u32 now)
+{
+	ls_u32 level = (now & LS_VAL_LEVEL_MASK) >> LS_VAL_LEVEL_SHIFT;
+	ls_u32 read = held & LS_VAL_READ_MASK ? 1 : 0;
+	ls_u32 use;
+
+	if (level == LS_NMI || (now & LS_VAL_IRQ_OFF))
+		return 0;
+	use = LS_USE_ON_HARDIRQ << read;
+	if (level == LS_TASK && !(now & LS_VAL_BH_OFF))
+		use |= LS_USE_ON_SOFTIRQ << read;
+	return use;
+}
+
+/* LS_USE_* of acquiring @val. Who only tries never hangs an interrupt. */
+LS_INLINE ls_u32 ls_usage(ls_u32 val)
+{
+	ls_u32 level = (val & LS_VAL_LEVEL_MASK) >> LS_VAL_LEVEL_SHIFT;
+	ls_u32 use = ls_usage_on(val, val);
+	ls_u32 read = (val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT == LS_RECURSIVE;
+
+	if (val & LS_VAL_TRY)
+		return use;
+	if (level == LS_HARDIRQ)
+		use |= LS_USE_IN_HARDIRQ << read;
+	else if (level == LS_SOFTIRQ)
+		use |= LS_USE_IN_SOFTIRQ << read;
+	return use;
+}
+
+/*
  * Signature of one held lock as a gate: one bit says it is held, another that
  * it is held exclusively. Made of the address, so that only the same instance
  * counts.

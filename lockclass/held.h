@@ -36,6 +36,11 @@ struct ls_ctx {
 		ls_u64 state;
 	};
 	ls_u32 lost;		/* acquires not kept because the stack was full */
+	ls_u32 ignoring;	/* sections in which nothing is looked at */
+	ls_u32 distrust;	/* after a locking error, until nothing is held [RacerX 6.1] */
+	ls_u32 nest;		/* the next acquisition is of a lock whose order does not matter */
+	ls_u64 backoff;		/* ww_acquire_ctx that got -EDEADLK and has to give way */
+	ls_u64 contended;	/* on this ww_mutex */
 	ls_u32 id;		/* place in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */
 	struct ls_held held[LS_MAX_DEPTH];
@@ -47,6 +52,10 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->key = 0;
 	ctx->busy = 0;
 	ctx->lost = 0;
+	ctx->ignoring = 0;
+	ctx->distrust = 0;
+	ctx->nest = 0;
+	ctx->backoff = 0;
 }
 
 /* Push; the caller has checked that depth < LS_MAX_DEPTH. */

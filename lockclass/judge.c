@@ -5,13 +5,22 @@
 
 #define REPORTED_BITS 14
 
+/* Nodes: class ids, then the two interrupts. */
+#define NODES(max_classes) ((max_classes) + 3)
+
+/* Bytes of per-class arrays, so that what follows stays aligned. */
+static ls_size per_class(ls_u32 max_classes, ls_size each)
+{
+	return (((ls_size)max_classes + 1) * each + 7) & ~(ls_size)7;
+}
+
 ls_size ls_judge_bytes(ls_u32 max_classes, ls_u32 max_edges)
 {
 	ls_size segs = (max_edges >> LS_JUDGE_SEG_BITS) + 1;
 
-	return ls_graph_bytes(max_classes + 1, max_edges) + ls_tagtab_bytes(REPORTED_BITS) +
+	return ls_graph_bytes(NODES(max_classes), max_edges) + ls_tagtab_bytes(REPORTED_BITS) +
 	       segs * sizeof(struct ls_judge_edge *) +
-	       (((ls_size)max_classes + 2) & ~(ls_size)1) * sizeof(ls_u32);
+	       per_class(max_classes, sizeof(ls_u32)) + per_class(max_classes, 1);
 }
 
 void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max_edges,
@@ -25,8 +34,10 @@ void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max
 	j->segs = (struct ls_judge_edge **)at;
 	at += j->nr_segs * sizeof(struct ls_judge_edge *);
 	j->canonical = (ls_u32 *)at;
-	at += (((ls_size)max_classes + 2) & ~(ls_size)1) * sizeof(ls_u32);
-	ls_graph_init(&j->graph, at, max_classes + 1, max_edges);
+	at += per_class(max_classes, sizeof(ls_u32));
+	j->usage = at;
+	at += per_class(max_classes, 1);
+	ls_graph_init(&j->graph, at, NODES(max_classes), max_edges);
 	j->max_classes = max_classes;
 	j->ops = ops;
 	j->cookie = cookie;
@@ -43,6 +54,8 @@ void ls_judge_clear(struct ls_judge *j)
 	for (i = 0; i < j->nr_segs; i++)
 		for (k = 0; j->segs[i] && k < LS_JUDGE_SEG; k++)
 			j->segs[i][k] = (struct ls_judge_edge){ { 0 }, { 0 }, 0, 0 };
+	for (i = 0; i <= j->max_classes; i++)
+		j->usage[i] = 0;
 	ls_graph_clear(&j->graph);
 }
 
@@ -163,44 +176,79 @@ static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *
 	return edge->kinds;
 }
 
-/* The same for every rotation of the cycle. */
-static ls_u64 signature(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
+static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
+{
+	return node > j->max_classes;
+}
+
+/* As findings name it. */
+static ls_u32 class_of_node(const struct ls_judge *j, ls_u32 node)
+{
+	return is_interrupt(j, node) ? LS_CLASS_HARDIRQ + (node - j->max_classes - 1) : node;
+}
+
+/* Where to begin telling: after the interrupt, else the same for every rotation. */
+static ls_u32 first_edge(const struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 {
 	ls_u32 start = 0, i;
-	ls_u64 key = nr;
 
+	for (i = 0; i < nr; i++)
+		if (is_interrupt(j, j->graph.edges[path[i]].from))
+			return i;
 	for (i = 1; i < nr; i++)
 		if (j->graph.edges[path[i]].from < j->graph.edges[path[start]].from)
 			start = i;
-	for (i = 0; i < nr; i++)
+	return start;
+}
+
+/*
+ * The same for every rotation. Of all inversions between a lock that an interrupt
+ * takes and one held with it on, one is enough.
+ */
+static ls_u64 signature(struct ls_judge *j, const ls_u32 *path, ls_u32 nr, ls_u32 start)
+{
+	bool interrupt = is_interrupt(j, j->graph.edges[path[start]].from);
+	ls_u64 key = interrupt ? 0 : nr;
+	ls_u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (interrupt && i > 1 && i < nr - 1)
+			continue;
 		key = ls_chain_mix(key, j->graph.edges[path[(start + i) % nr]].from);
+	}
 	return key;
 }
 
 static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 {
 	struct ls_finding_edge out[LS_CYCLE_MAX];
-	ls_u64 key = signature(j, path, nr);
-	ls_u32 i, k;
+	ls_u32 start = first_edge(j, path, nr), kind = LS_FINDING_ORDER_CYCLE, first = 0, i, k;
+	ls_u64 key = signature(j, path, nr, start);
 
 	if (ls_tagtab_find(&j->reported, key))
 		return;
 	if (!ls_tagtab_insert(&j->reported, key, 1))
 		j->lost_cycles++;
+	if (is_interrupt(j, j->graph.edges[path[start]].from)) {
+		kind = nr == 2 ? LS_FINDING_IRQ_STATE : LS_FINDING_IRQ_INVERSION;
+		first = start;
+	}
 	for (i = 0; i < nr; i++) {
-		const struct ls_graph_edge *ge = &j->graph.edges[path[i]];
-		struct ls_judge_edge *e = edge_data(j, path[i]);
+		ls_u32 index = path[(first + i) % nr];
+		const struct ls_graph_edge *ge = &j->graph.edges[index];
+		struct ls_judge_edge *e = edge_data(j, index);
 		/* The sight that shows most: waiting for good before waiting as a reader. */
 		static const ls_u8 order[4] = { 1, 3, 0, 2 };
 
-		out[i] = (struct ls_finding_edge){ ge->from, ge->to, ge->kinds, 0 };
+		out[i] = (struct ls_finding_edge){ class_of_node(j, ge->from),
+						   class_of_node(j, ge->to), ge->kinds, 0 };
 		for (k = 0; e && k < 4; k++)
 			if (e->sight[order[k]]) {
 				out[i].sight = e->sight[order[k]] - 1;
 				break;
 			}
 	}
-	j->ops->cycle(j->cookie, out, nr);
+	j->ops->cycle(j->cookie, kind, out, nr);
 }
 
 /*
@@ -228,32 +276,79 @@ static void search(struct ls_judge *j, ls_u32 index)
 	}
 }
 
+/*
+ * Take a dependency in. @s: the locks held are gates, NULL where none can be one.
+ * True when it brought something and the graph has to be searched.
+ */
+static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
+		     const struct ls_rec_sight *s, ls_u32 ordinal, ls_u32 *index)
+{
+	ls_u32 added;
+	struct ls_judge_edge *e;
+	bool narrowed = false;
+
+	*index = ls_graph_add(&j->graph, from, to, kind, &added);
+	e = *index ? edge_data(j, *index) : (struct ls_judge_edge *)0;
+	if (!e) {
+		j->lost_edges++;
+		return false;
+	}
+	if (s)
+		narrowed = narrow_gates(e, s);
+	if (!added && !narrowed)
+		return false;
+	e->sight[__builtin_ctz(kind)] = ordinal + 1;
+	if (added && s)
+		j->ops->edge(j->cookie, from, to, j->graph.edges[*index].kinds, ordinal);
+	return true;
+}
+
+/* Class @id is used in this way too: LS_USE_* bits become edges from and to the interrupts. */
+static void add_usage(struct ls_judge *j, ls_u32 id, ls_u32 use, ls_u32 ordinal)
+{
+	ls_u32 fresh = use & ~j->usage[id];
+
+	j->usage[id] |= use;
+	while (fresh) {
+		ls_u32 bit = (ls_u32)__builtin_ctz(fresh), index;
+		bool read = bit & 1, in = bit < 4;
+		ls_u32 irq = j->max_classes + 1 + ((bit >> 1) & 1);
+		ls_u32 kind = !read ? LS_DEP_EN : in ? LS_DEP_ER : LS_DEP_SN;
+
+		fresh &= fresh - 1;
+		if (add_edge(j, in ? irq : id, in ? id : irq, kind, (struct ls_rec_sight *)0,
+			     ordinal, &index))
+			search(j, index);
+	}
+}
+
+static void take_usage(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal)
+{
+	ls_u32 id = ls_judge_class(j, s->val), i;
+
+	if (id)
+		add_usage(j, id, s->what == LS_SIGHT_ACQUIRE ? ls_usage(s->val) :
+							       ls_usage_on(s->val, s->val), ordinal);
+	for (i = 0; i < s->nr_held; i++) {
+		id = ls_judge_class(j, s->held[i].val);
+		if (id)
+			add_usage(j, id, ls_usage_on(s->held[i].val, s->val), ordinal);
+	}
+}
+
 void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
 	ls_u32 to = ls_judge_class(j, s->val), i;
 
-	if (!to)
+	if (s->what > LS_SIGHT_RELEASE)
 		return;
-	for (i = 0; i < s->nr_held; i++) {
-		ls_u32 from = ls_judge_class(j, s->held[i].val);
-		ls_u32 kind = ls_dep_kind(s->held[i].val, s->val), added, index;
-		struct ls_judge_edge *e;
-		bool narrowed;
+	for (i = 0; to && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++) {
+		ls_u32 from = ls_judge_class(j, s->held[i].val), index;
 
 		if (!from || from == to || !ls_orders(s->held[i].val, s->val))
 			continue;
-		index = ls_graph_add(&j->graph, from, to, kind, &added);
-		e = index ? edge_data(j, index) : (struct ls_judge_edge *)0;
-		if (!e) {
-			j->lost_edges++;
-			continue;
-		}
-		narrowed = narrow_gates(e, s);
-		if (!added && !narrowed)
-			continue;
-		e->sight[__builtin_ctz(kind)] = ordinal + 1;
-		if (added)
-			j->ops->edge(j->cookie, from, to, j->graph.edges[index].kinds, ordinal);
-		search(j, index);
+		if (add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, ordinal, &index))
+			search(j, index);
 	}
+	take_usage(j, s, ordinal);
 }

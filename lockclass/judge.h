@@ -7,6 +7,9 @@
  * edges that were only ever seen with one common lock instance held, by at least
  * one of them exclusively, exclude each other (gate lock [DLOS D2]): such a cycle
  * is kept back until a sight without that gate comes in.
+ *
+ * Interrupts are two classes of their own in the graph (abi.h, LS_CLASS_HARDIRQ),
+ * so the search for strong cycles finds what lockdep's usage bits are for.
  */
 #ifndef LOCKSCOPE_JUDGE_H
 #define LOCKSCOPE_JUDGE_H
@@ -33,14 +36,18 @@ struct ls_judge_ops {
 	void *(*alloc)(void *cookie, ls_size bytes);
 	/* New edge, or a known one with new kinds. */
 	void (*edge)(void *cookie, ls_u32 from, ls_u32 to, ls_u32 kinds, ls_u32 sight);
-	/* New cycle; edges in order. */
-	void (*cycle)(void *cookie, const struct ls_finding_edge *edges, ls_u32 nr);
+	/*
+	 * New cycle; edges in order. @kind: LS_FINDING_ORDER_CYCLE, or _IRQ_INVERSION
+	 * or _IRQ_STATE, then the first edge leads out of the interrupt.
+	 */
+	void (*cycle)(void *cookie, ls_u32 kind, const struct ls_finding_edge *edges, ls_u32 nr);
 };
 
 struct ls_judge {
 	struct ls_graph graph;
 	struct ls_tagtab reported;	/* cycle signature -> 1 */
 	ls_u32 *canonical;		/* per class id; 0: itself */
+	ls_u8 *usage;			/* per canonical class: LS_USE_* */
 	struct ls_judge_edge **segs;	/* per LS_JUDGE_SEG graph edges */
 	ls_u32 nr_segs;
 	ls_u32 max_classes;
@@ -67,6 +74,12 @@ LS_INLINE ls_u32 ls_judge_class(const struct ls_judge *j, ls_u32 val)
 	if (id > j->max_classes)
 		return 0;
 	return j->canonical[id] ? j->canonical[id] : id;
+}
+
+/* LS_USE_* of canonical class @id. */
+LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
+{
+	return id <= j->max_classes ? j->usage[id] : 0;
 }
 
 /* Take sight number @ordinal in. @s is well-formed; nr_held <= LS_MAX_DEPTH. */

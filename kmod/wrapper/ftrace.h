@@ -7,7 +7,8 @@
 /* Since 6.2 ("ftrace: abstract DYNAMIC_FTRACE_WITH_ARGS accesses") a function; before, look inside. */
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \
-	((n) == 0 ? (fregs)->regs.di : (n) == 1 ? (fregs)->regs.si : (fregs)->regs.dx)
+	((n) == 0 ? (fregs)->regs.di : (n) == 1 ? (fregs)->regs.si :	\
+	 (n) == 2 ? (fregs)->regs.dx : (fregs)->regs.cx)
 #endif
 
 #endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What hooks have to tell the thread: sights of something new, and faults that
+ * one sight alone shows. Any context, preemption off.
+ */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/sched/clock.h>
+#include <linux/stacktrace.h>
+
+#include "lockscope.h"
+
+/* Most frames between a hook and the code it hooked. */
+#define OWN_FRAMES 12
+
+/*
+ * One event is enough for a fault at one place. A slot that two places fight for
+ * costs further events, which the thread sorts out.
+ */
+#define TOLD_BITS 9
+static u64 told[1 << TOLD_BITS];
+static unsigned long sched_start, sched_end;
+
+void ls_events_clear(void)
+{
+	memset(told, 0, sizeof(told));
+}
+
+void ls_events_init(void)
+{
+	sched_start = ls_symbol("__sched_text_start");
+	sched_end = ls_symbol("__sched_text_end");
+}
+
+/*
+ * Stack from the place @ip down to the entry. Without a place: from whoever
+ * called the scheduler, or where our own frames end.
+ */
+static u32 save_stack(u64 *to, unsigned long ip)
+{
+	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
+	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+	u32 first = 0, i;
+
+	if (!ip) {
+		while (first < nr && within_module(frames[first], THIS_MODULE))
+			first++;
+		for (i = first; i < nr; i++)
+			if (frames[i] >= sched_start && frames[i] < sched_end)
+				first = i + 1;
+		i = first;
+	} else {
+		for (i = 0; i < nr && frames[i] != ip; i++)
+			;
+	}
+	/* The caller must be there even if the unwinder missed it. */
+	if (i >= nr) {
+		to[0] = ip;
+		return 1;
+	}
+	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+	memcpy(to, &frames[i], nr * sizeof(*to));
+	return nr;
+}
+
+static u32 task_flags(void)
+{
+	u32 flags = 0;
+
+	if (current->flags & PF_KTHREAD)
+		flags |= LS_TASK_KTHREAD;
+	if (current->flags & PF_WQ_WORKER)
+		flags |= LS_TASK_WORKER;
+	return flags;
+}
+
+/* Room for an event about @ctx, NULL when there is none now. */
+struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx)
+{
+	return ls_ring_reserve(&pc->ring, sizeof(struct ls_event) + sizeof(struct ls_rec_sight) +
+					  ctx->depth * sizeof(struct ls_held_rec) +
+					  LS_STACK_FRAMES * sizeof(u64));
+}
+
+/*
+ * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused but
+ * for LS_EV_* flags, nr_held entries behind it), then the frames of its stack;
+ * ls_rec_sight.stack says how many. With LS_EV_PAIR the pads and extra say which
+ * lives the objects are in.
+ */
+void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
+		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra)
+{
+	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
+	u32 i;
+
+	s->hdr.flags = flags;
+	s->time_ns = local_clock();
+	s->new_mask = mask;
+	s->ip = ip;
+	s->lock = lock;
+	s->val = val;
+	s->chain = chain;
+	s->pid = current->pid;
+	s->tgid = current->tgid;
+	s->task_flags = task_flags();
+	s->nr_held = ctx->depth;
+	s->cpu = smp_processor_id();
+	s->what = what;
+	s->extra = extra;
+	memcpy(s->comm, current->comm, LS_COMM_LEN);
+	for (i = 0; i < ctx->depth; i++) {
+		s->held[i].val = ctx->held[i].val;
+		s->held[i].ip = ctx->held[i].ip;
+		s->held[i].lock = ctx->held[i].lock;
+		/* By the time the thread looks, the objects may be others. */
+		if (flags & LS_EV_PAIR && mask & (1ull << i))
+			s->held[i].pad = ls_life(ctx->held[i].lock);
+	}
+	if (flags & LS_EV_PAIR)
+		s->extra = ls_life(lock);
+	s->stack = save_stack((u64 *)&s->held[ctx->depth], ip);
+	if (!ip)
+		s->ip = *(u64 *)&s->held[ctx->depth];
+}
+
+/*
+ * A fault: @what is an enum ls_finding_kind, @val the lock's class and how it is
+ * or was to be held (0: no lock), @mask the entries of @ctx that matter. @ip 0:
+ * wherever the stack says. @ctx is busy, or not the current one.
+ */
+void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
+	      u64 extra)
+{
+	u64 key, *slot;
+	struct ls_event *e;
+
+	/* Where no place is given, what is held tells one fault from another. */
+	key = ls_mix(ls_mix(ip ? ip : ctx->key ^ current->pid) + (val & LS_VAL_CLASS_MASK) * 32 + what) | 1;
+	slot = &told[key >> (64 - TOLD_BITS)];
+	if (ls_load(slot) == key)
+		return;
+	e = ls_event_reserve(pc, ctx);
+	if (!e) {
+		ls_lose(LS_LOSS_RECORDS);
+		return;
+	}
+	ls_store(slot, key);
+	ls_event_fill(e, ctx, what, lock, ip, val, mask, 0, 0, extra);
+	ls_ring_commit(e);
+	ls_wake_worker();
+}
+
+/* The same from a context that is not busy yet. */
+void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val,
+		   u64 mask, u64 extra)
+{
+	if (ctx->busy)
+		return;
+	ctx->busy = 1;
+	barrier();
+	ls_fault(pc, ctx, what, lock, ip, val, mask, extra);
+	barrier();
+	ctx->busy = 0;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lives of locks against those of what they lie in: memory freed, a frame left,
+ * a lock initialised, a task gone, user code entered, while a lock is held. And
+ * sleeping where that is not allowed.
+ */
+#include <linux/mm.h>
+#include <linux/sched/task_stack.h>
+#include <linux/tracepoint.h>
+#include <linux/vmalloc.h>
+
+#include "lockscope.h"
+#include "lockword.h"
+#include "slab.h"
+
+/* Entries of @ctx in [start, end) are reported as @what and given up. */
+static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 end, u64 ip)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	u32 i;
+
+	for (i = ctx->depth; i-- > 0;) {
+		struct ls_held *h = &ctx->held[i];
+
+		if (h->lock < start || h->lock >= end)
+			continue;
+		if (ls_still_held(h)) {
+			ls_fault_here(pc, ctx, what, h->lock, ip, h->val, 1ull << i, 0);
+			ctx->distrust = 1;
+		}
+		ls_held_remove(ctx, i);
+	}
+}
+
+/* [start, start + size) is about to be freed by the current context. */
+void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	u32 level, i;
+	struct ls_ctx *ctx;
+
+	preempt_disable_notrace();
+	ctx = ls_context(pc, &level);
+	for (i = 0; i < ctx->depth; i++) {
+		if (ctx->held[i].lock - start < size) {
+			if (!ctx->busy)
+				held_in_range(ctx, LS_FINDING_HELD_FREED, start, start + size, ip);
+			break;
+		}
+	}
+	ls_leave();
+}
+
+/* The object at @object is about to be freed. Its size matters only when something near is held. */
+void ls_object_freed(unsigned long object, unsigned long ip)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	struct kmem_cache *cache;
+	unsigned long start;
+	u32 level, i, offset;
+	struct ls_ctx *ctx;
+
+	preempt_disable_notrace();
+	ctx = ls_context(pc, &level);
+	for (i = 0; i < ctx->depth; i++) {
+		if (likely(ctx->held[i].lock - object >= KMALLOC_MAX_CACHE_SIZE))
+			continue;
+		if (!ctx->busy && ls_slab_locate(object, &cache, &start, &offset))
+			held_in_range(ctx, LS_FINDING_HELD_FREED, object,
+				      object + cache->object_size, ip);
+		break;
+	}
+	ls_leave();
+}
+
+/*
+ * vfree(@addr): the area has no holes and ends where the next page is not mapped,
+ * which tells whether a held lock lies in it.
+ */
+void ls_vmalloc_freed(unsigned long addr, unsigned long ip)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	u32 level, i;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	for (i = 0; i < ctx->depth; i++) {
+		u64 lock = ctx->held[i].lock, page;
+
+		if (!is_vmalloc_addr((void *)lock) || lock < addr || lock - addr > SZ_1M)
+			continue;
+		for (page = addr & PAGE_MASK; page <= lock; page += PAGE_SIZE)
+			if (!vmalloc_to_page((void *)page))
+				break;
+		if (page > lock && !ctx->busy) {
+			held_in_range(ctx, LS_FINDING_HELD_FREED, addr, page, ip);
+			break;
+		}
+	}
+}
+
+/*
+ * Locks on this stack below the frame that now takes a lock: their function has
+ * returned. @ctx is busy. The key of the chain to come is made anew.
+ */
+void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key, u32 val)
+{
+	u64 stack = (u64)task_stack_page(current), at = (u64)__builtin_frame_address(0), frame = 0;
+	bool dropped = false;
+	u32 i;
+
+	for (i = ctx->depth; i-- > 0;) {
+		struct ls_held *h = &ctx->held[i];
+
+		if (likely(h->lock - stack >= THREAD_SIZE))
+			continue;
+		/* The return address of the lock function marks the frame of its caller. */
+		if (!frame && at - stack < THREAD_SIZE)
+			for (frame = ALIGN(at, 8); frame < at + 512 && frame < stack + THREAD_SIZE - 8; frame += 8)
+				if (READ_ONCE_NOCHECK(*(u64 *)frame) == ip)
+					break;
+		if (!frame || frame >= at + 512 || h->lock >= frame)
+			continue;
+		ls_fault(pc, ctx, LS_FINDING_HELD_FREED, h->lock, ip, h->val, 1ull << i, 0);
+		ctx->distrust = 1;
+		ls_held_remove(ctx, i);
+		dropped = true;
+	}
+	if (dropped)
+		*key = ls_chain_mix(ctx->key, val);
+}
+
+/* @lock is being initialised at @ip. */
+void ls_lock_initialised(struct ls_cpu *pc, unsigned long lock, unsigned long ip)
+{
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	if (unlikely(ctx->depth) && !ctx->busy && ls_held_find(ctx, lock) >= 0)
+		held_in_range(ctx, LS_FINDING_HELD_INIT, lock, lock + 1, ip);
+}
+
+/*
+ * The current task holds @ctx's locks where it should hold none. Entries that
+ * turn out to be old are given up. The rest is one fault, about the topmost.
+ */
+static void held_at_end(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what)
+{
+	u64 mask = 0;
+	u32 i;
+
+	if (ctx->busy)
+		return;
+	if (ls_load(&ls.nr_orphans))
+		ls_drop_orphans(ctx);
+	for (i = ctx->depth; i-- > 0;) {
+		u32 kind = ls_kind_of(ctx->held[i].val);
+
+		/* Those that may be passed on. */
+		if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_WORK || kind == LS_KIND_PERCPU_RWSEM)
+			continue;
+		if (!ls_still_held(&ctx->held[i])) {
+			ls_held_remove(ctx, i);
+			pc->stale++;
+		}
+	}
+	for (i = 0; i < ctx->depth; i++) {
+		u32 kind = ls_kind_of(ctx->held[i].val);
+
+		if (kind != LS_KIND_SEMAPHORE && kind != LS_KIND_WORK && kind != LS_KIND_PERCPU_RWSEM)
+			mask |= 1ull << i;
+	}
+	if (mask) {
+		i = __fls(mask);
+		ls_fault_here(pc, ctx, what, ctx->held[i].lock, what == LS_FINDING_HELD_EXIT ? 0 : ctx->held[i].ip,
+			      ctx->held[i].val, mask, 0);
+	}
+}
+
+/* The tick came while @user code ran. Hardirq. */
+void ls_tick(struct ls_cpu *pc, bool user)
+{
+	struct ls_ctx *ctx;
+
+	if (!user)
+		return;
+	ctx = likely(pc->cur == current) ? pc->task : ls_ctx_fix(pc);
+	if (unlikely(ctx->depth))
+		held_at_end(pc, ctx, LS_FINDING_HELD_USER);
+}
+
+static void on_exit(void *data, struct task_struct *task)
+{
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+
+	if (!READ_ONCE(ls_active) || task != current)
+		return;
+	preempt_disable_notrace();
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = pc->cur == current ? pc->task : ls_ctx_fix(pc);
+	if (unlikely(ctx->depth))
+		held_at_end(pc, ctx, LS_FINDING_HELD_EXIT);
+	ls_leave();
+}
+
+/*
+ * The task gives the CPU away of its own will although it must not: @extra is
+ * what preemption counts beside the scheduler's own. Interrupts are off; @ctx has
+ * the run queue's lock on top.
+ */
+void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
+{
+	u64 mask = 0;
+	u32 i;
+
+	for (i = 0; i + 1 < ctx->depth; i++)
+		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
+			mask |= 1ull << i;
+	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, 0, 0, mask, 0);
+}
+
+/* A place that may sleep was reached where nobody may. From the trampoline, any context. */
+void ls_hook_sleep(unsigned long ip)
+{
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u64 mask = 0;
+	u32 level, i;
+
+	preempt_disable_notrace();
+	if (!ls_active || oops_in_progress || system_state != SYSTEM_RUNNING || is_idle_task(current))
+		goto out;
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = ls_context(pc, &level);
+	/* A sleeping lock that was taken here has said it already. */
+	if (ctx->busy || (ctx->depth && ctx->held[ctx->depth - 1].val & LS_VAL_ATOMIC))
+		goto out;
+	for (i = 0; i < ctx->depth; i++)
+		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
+			mask |= 1ull << i;
+	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, 0, mask, 0);
+out:
+	ls_leave();
+}
+
+/*
+ * Kernel code touched user memory that is not there. Where it may not sleep the
+ * access fails, unless the code has said that it expects that.
+ */
+static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *regs,
+			    unsigned long error_code)
+{
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u64 mask = 0;
+	u32 level, i, count = preempt_count();
+
+	if (!READ_ONCE(ls_active) || address >= TASK_SIZE_MAX || current->pagefault_disabled ||
+	    !current->mm || in_nmi())
+		return;
+	preempt_disable_notrace();
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = ls_context(pc, &level);
+	for (i = 0; i < ctx->depth; i++)
+		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
+			mask |= 1ull << i;
+	/* The tracepoint itself counts as one. */
+	if (mask || (count & (HARDIRQ_MASK | SOFTIRQ_MASK)) || (count & PREEMPT_MASK) > 1 ||
+	    !(regs->flags & X86_EFLAGS_IF))
+		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, 0, mask, 0);
+	ls_leave();
+}
+
+static const struct {
+	const char *name;
+	void *probe;
+} probes[] = {
+	{ "sched_process_exit", on_exit },
+	{ "page_fault_kernel", on_kernel_fault },
+};
+
+int ls_life_attach(void)
+{
+	u32 i;
+	int rc;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
+		if (rc)
+			pr_warn("lockscope: no tracepoint %s (%d)\n", probes[i].name, rc);
+	}
+	return 0;
+}
+
+void ls_life_detach(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		ls_tracepoint_detach(probes[i].name, probes[i].probe, NULL);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hooks of what is rare or odd. Any context, like those of hooks.c.
+ */
+#include <linux/mm.h>
+#include <linux/workqueue.h>
+#include <linux/ww_mutex.h>
+
+#include "lockscope.h"
+
+/* A semaphore that its holder takes again counts or signals: one entry is enough. */
+static void forget_if_held(struct ls_cpu *pc, u64 lock)
+{
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	int i = ctx->busy ? -1 : ls_held_find(ctx, lock);
+
+	if (i >= 0)
+		ls_held_remove(ctx, i);
+}
+
+static void count_release(struct ls_cpu *pc, u64 lock, u64 ip)
+{
+	u32 level, id;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	if (ctx->busy)
+		return;
+	/* Perhaps nobody has acquired it yet. */
+	id = ls_class_at(ctx, lock, LS_KIND_SEMAPHORE, ip);
+	if (id)
+		ls_semaphore_released(&ls.classes.table[id], ls_held_find(ctx, lock) >= 0);
+}
+
+static void downgrade(struct ls_cpu *pc, u64 lock)
+{
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	int i = ctx->busy ? -1 : ls_held_find(ctx, lock);
+
+	if (i >= 0)
+		ls_held_set_read(ctx, i, LS_SHARED);
+}
+
+#define WORK_DESC LS_DESC(WORK, 0, 0, 0)
+
+/*
+ * Waits until @work has run: as good as taking a lock that every run of its
+ * function holds, but nothing is held afterwards.
+ */
+static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
+{
+	u64 function = (u64)READ_ONCE(work->func);
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	u32 depth = ctx->depth;
+
+	if (!function || !depth)
+		return;
+	ls_acquire(pc, function, ip, WORK_DESC);
+	if (ctx->depth == depth + 1)
+		ls_held_pop_top(ctx);
+}
+
+void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5)
+{
+	u32 desc, kind;
+	u64 lock;
+	struct ls_cpu *pc;
+
+	preempt_disable_notrace();
+	if (unlikely(!ls_active))
+		goto out;
+	pc = this_cpu_ptr(&ls_cpus);
+	desc = ls_desc_of(func5);
+	kind = desc >> LS_DESC_KIND_SHIFT;
+	lock = arg0 + (desc & LS_DESC_OFFSET);
+	switch (desc & LS_OP_MASK) {
+	case LS_OP_ACQUIRE:
+		if (kind == LS_KIND_SEMAPHORE)
+			forget_if_held(pc, lock);
+		ls_acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		break;
+	case LS_OP_RELEASE:
+		if (kind == LS_KIND_SEMAPHORE)
+			count_release(pc, lock, ip);
+		ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		break;
+	case LS_OP_DOWNGRADE:
+		downgrade(pc, lock);
+		break;
+	case LS_OP_INIT:
+		ls_lock_initialised(pc, lock, ip);
+		ls_identity_named(lock, kind, (const char *)arg1, ip);
+		break;
+	case LS_OP_CACHE_GONE:
+		ls_identity_cache_gone(arg0);
+		break;
+	case LS_OP_VFREE:
+		ls_vmalloc_freed(arg0, ip);
+		break;
+	case LS_OP_WAIT_WORK:
+		wait_for_work(pc, (struct work_struct *)arg0, ip);
+		break;
+	case LS_OP_TICK:
+		ls_tick(pc, arg0);
+		break;
+	}
+out:
+	ls_leave();
+}
+
+/*
+ * ww_mutex_lock() with acquire context @acquire came back with @ret. Who got
+ * -EDEADLK has to give back all that the context holds, and then to begin with
+ * the lock that was contended.
+ */
+void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
+{
+	u32 level, i, id;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	u64 mask = 0;
+	bool wrong;
+
+	if (ctx->busy)
+		return;
+	id = ls_class_at(ctx, lock, LS_KIND_WW_MUTEX, ip);
+	wrong = READ_ONCE(((struct ww_acquire_ctx *)acquire)->task) != current;
+	if (ctx->backoff == acquire) {
+		for (i = 0; i < ctx->depth; i++)
+			if (ctx->held[i].val & LS_VAL_CTX)
+				mask |= 1ull << i;
+		wrong |= mask || ctx->contended != lock;
+		ctx->backoff = 0;
+	}
+	if (wrong)
+		ls_fault_here(pc, ctx, LS_FINDING_WW, lock, ip, id | LS_VAL_CTX, mask, 0);
+	if ((int)ret == -EDEADLK) {
+		ctx->backoff = acquire;
+		ctx->contended = lock;
+	}
+}
+
+static void on_work_start(void *data, struct work_struct *work)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_acquire(this_cpu_ptr(&ls_cpus), (u64)work->func, (u64)work->func, WORK_DESC);
+	ls_leave();
+}
+
+static void on_work_end(void *data, struct work_struct *work, work_func_t function)
+{
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u32 level;
+	int i;
+
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = ls_context(pc, &level);
+	/* It may have begun before us. */
+	i = ctx->busy ? -1 : ls_held_find(ctx, (u64)function);
+	if (i >= 0)
+		ls_held_remove(ctx, i);
+	ls_leave();
+}
+
+int ls_special_attach(void)
+{
+	int rc = ls_tracepoint_attach("workqueue_execute_start", on_work_start, NULL);
+
+	return rc ? rc : ls_tracepoint_attach("workqueue_execute_end", on_work_end, NULL);
+}
+
+void ls_special_detach(void)
+{
+	ls_tracepoint_detach("workqueue_execute_start", on_work_start, NULL);
+	ls_tracepoint_detach("workqueue_execute_end", on_work_end, NULL);
+}
+
