@@ -2,10 +2,11 @@
 /*
  * The table of cases and its debugfs files, /sys/kernel/debug/lockscope_selftest/:
  *
- *   list   one case a line: NAME fault|twin KIND PATTERN...
+ *   list   one case a line: NAME fault|twin GROUP KIND PATTERN...
  *   about  one case a line: NAME, a tab and what it is about
- *   run    write words: a NAME, NAME:N for its Nth side alone, or one of all,
- *          faults, twins. The write returns when everything has run.
+ *   run    write words: a NAME, NAME:N for its Nth side alone, or one of
+ *          GROUP/all, GROUP/faults, GROUP/twins. The write returns when
+ *          everything has run.
  *   sleep  write N: tasks sleep in lock functions for N milliseconds. The write
  *          returns once they have been started.
  */
@@ -24,39 +25,71 @@
 
 #include "selftest.h"
 
-static const struct ls_case *const ls_groups[] = {
-	order_spin_cases,
-	order_sleeping_cases,
-	order_ww_cases,
-	order_socket_cases,
-	order_rw_cases,
-	order_recursion_cases,
-	order_chain_cases,
-	order_objects_cases,
-	order_types_cases,
-	order_try_cases,
-	order_gate_cases,
-	order_release_cases,
-	order_failing_cases,
-	order_failing_sem_cases,
-	order_context_cases,
-	order_memory_cases,
-	order_reuse_cases,
+/*
+ * order: orders of locks. verdict: all other rules. special: cases that need
+ * something done around them, see there; they do nothing wrong without.
+ */
+static const struct {
+	const char *group;
+	const struct ls_case *cases;
+} ls_tables[] = {
+	{ "order", order_spin_cases },
+	{ "order", order_sleeping_cases },
+	{ "order", order_ww_cases },
+	{ "order", order_socket_cases },
+	{ "order", order_rw_cases },
+	{ "order", order_recursion_cases },
+	{ "order", order_chain_cases },
+	{ "order", order_objects_cases },
+	{ "order", order_types_cases },
+	{ "order", order_try_cases },
+	{ "order", order_gate_cases },
+	{ "order", order_release_cases },
+	{ "order", order_failing_cases },
+	{ "order", order_failing_sem_cases },
+	{ "order", order_context_cases },
+	{ "order", order_memory_cases },
+	{ "order", order_reuse_cases },
+	{ "verdict", verdict_irq_cases },
+	{ "verdict", verdict_inversion_cases },
+	{ "verdict", verdict_wait_cases },
+	{ "verdict", verdict_sleep_cases },
+	{ "verdict", verdict_user_copy_cases },
+	{ "verdict", verdict_unlock_cases },
+	{ "verdict", verdict_freed_cases },
+	{ "verdict", verdict_life_cases },
+	{ "verdict", verdict_annotate_cases },
+	{ "verdict", verdict_ww_cases },
+	{ "verdict", verdict_order_cases },
+	{ "special", special_hold_cases },
 };
 
-#define for_each_case(group, c) \
-	for (group = 0; group < ARRAY_SIZE(ls_groups); group++) \
-		for (c = ls_groups[group]; c->name; c++)
+#define for_each_case(table, c) \
+	for (table = 0; table < ARRAY_SIZE(ls_tables); table++) \
+		for (c = ls_tables[table].cases; c->name; c++)
 
 static struct dentry *ls_dir;
 
 /* No lock of our own: it would be held around every case. */
 static unsigned long ls_busy;
 
-static const char *ls_kind_name(const struct ls_case *c)
-{
-	return c->expect == LS_RECURSIVE ? "recursive-lock" : "lock-order-cycle";
-}
+static const char *const ls_kind_names[LS_NR_EXPECT] = {
+	[LS_CYCLE] = "lock-order-cycle",
+	[LS_RECURSIVE] = "recursive-lock",
+	[LS_IRQ_STATE] = "inconsistent-irq-state",
+	[LS_INVERSION] = "irq-inversion",
+	[LS_WAIT_CONTEXT] = "invalid-wait-context",
+	[LS_SLEEP_ATOMIC] = "sleep-in-atomic",
+	[LS_BAD_UNLOCK] = "bad-unlock",
+	[LS_DOUBLE_UNLOCK] = "double-unlock",
+	[LS_HELD_FREED] = "held-lock-freed",
+	[LS_HELD_INIT] = "held-lock-initialised",
+	[LS_HELD_EXIT] = "held-at-exit",
+	[LS_HELD_USER] = "held-at-return-to-user",
+	[LS_NOT_HELD] = "nested-lock-not-held",
+	[LS_LONG_HOLD] = "long-hold",
+	[LS_WW_MISUSE] = "ww-misuse",
+};
 
 static const char *ls_verdict_name(const struct ls_case *c)
 {
@@ -66,11 +99,11 @@ static const char *ls_verdict_name(const struct ls_case *c)
 static int ls_list_show(struct seq_file *m, void *unused)
 {
 	const struct ls_case *c;
-	unsigned int group;
+	unsigned int table;
 
-	for_each_case(group, c)
-		seq_printf(m, "%s %s %s %s\n", c->name, ls_verdict_name(c),
-			   ls_kind_name(c), c->classes);
+	for_each_case(table, c)
+		seq_printf(m, "%s %s %s %s %s\n", c->name, ls_verdict_name(c),
+			   ls_tables[table].group, ls_kind_names[c->expect], c->classes);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ls_list);
@@ -78,9 +111,9 @@ DEFINE_SHOW_ATTRIBUTE(ls_list);
 static int ls_about_show(struct seq_file *m, void *unused)
 {
 	const struct ls_case *c;
-	unsigned int group;
+	unsigned int table;
 
-	for_each_case(group, c)
+	for_each_case(table, c)
 		seq_printf(m, "%s\t%s\n", c->name, c->summary);
 	return 0;
 }
@@ -121,22 +154,26 @@ static int ls_run_case(const struct ls_case *c, unsigned int only)
 	return ret;
 }
 
-static bool ls_matches(const struct ls_case *c, const char *word)
+static bool ls_matches(const struct ls_case *c, const char *group, const char *word)
 {
-	if (!strcmp(word, "all"))
+	const char *slash = strchr(word, '/');
+
+	if (!slash)
+		return !strcmp(word, c->name);
+	if (strncmp(word, group, slash - word) || group[slash - word])
+		return false;
+	if (!strcmp(slash + 1, "all"))
 		return true;
-	if (!strcmp(word, "faults"))
+	if (!strcmp(slash + 1, "faults"))
 		return c->verdict == LS_FAULT;
-	if (!strcmp(word, "twins"))
-		return c->verdict == LS_TWIN;
-	return !strcmp(word, c->name);
+	return !strcmp(slash + 1, "twins") && c->verdict == LS_TWIN;
 }
 
 /* Goes on after a failing case and returns the first error. */
 static int ls_run_word(char *word)
 {
 	const struct ls_case *c;
-	unsigned int group, only = 0;
+	unsigned int table, only = 0;
 	char *colon = strchr(word, ':');
 	int ret = -ENOENT, first = 0;
 
@@ -145,8 +182,8 @@ static int ls_run_word(char *word)
 		if (kstrtouint(colon + 1, 10, &only) || !only)
 			return -EINVAL;
 	}
-	for_each_case(group, c) {
-		if (!ls_matches(c, word))
+	for_each_case(table, c) {
+		if (!ls_matches(c, ls_tables[table].group, word))
 			continue;
 		ret = ls_run_case(c, only);
 		if (ret && !first)
@@ -231,4 +268,4 @@ module_init(ls_selftest_init);
 module_exit(ls_selftest_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("LockScope: seeded lock-order faults and their corrected twins");
+MODULE_DESCRIPTION("LockScope: seeded locking faults and their corrected twins");

@@ -4,11 +4,13 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -19,6 +21,7 @@ struct ls_job {
 	void (*run)(void);
 	struct completion done;
 	bool wrong_context;
+	struct task_struct *ending;
 	union {
 		struct work_struct work;
 		struct tasklet_struct tasklet;
@@ -79,11 +82,26 @@ static enum hrtimer_restart ls_job_hrtimer(struct hrtimer *hrtimer)
 	return HRTIMER_NORESTART;
 }
 
+/*
+ * What a thread still holds at its end can only be put right once it has ended,
+ * and that is later than the last thing it tells anybody.
+ */
+static void ls_job_wait_gone(struct task_struct *task)
+{
+	while (!READ_ONCE(task->exit_state))
+		msleep(1);
+	put_task_struct(task);
+}
+
 /* The callback may still be on its way out when it has completed the job. */
 static void ls_job_settle(struct ls_job *job, enum ls_where where)
 {
 	switch (where) {
 	case LS_THREAD:
+	case LS_CALLER:
+		break;
+	case LS_ENDING:
+		ls_job_wait_gone(job->ending);
 		break;
 	case LS_WORK:
 		flush_work(&job->work);
@@ -108,6 +126,17 @@ static int ls_job_start(struct ls_job *job, enum ls_where where, const char *com
 	case LS_THREAD:
 		task = kthread_run(ls_job_thread, job, "%s", comm);
 		return PTR_ERR_OR_ZERO(task);
+	case LS_ENDING:
+		task = kthread_create(ls_job_thread, job, "%s", comm);
+		if (IS_ERR(task))
+			return PTR_ERR(task);
+		job->ending = get_task_struct(task);
+		wake_up_process(task);
+		return 0;
+	case LS_CALLER:
+		ls_job_run(job, in_task());
+		complete(&job->done);
+		return 0;
 	case LS_WORK:
 		INIT_WORK(&job->work, ls_job_work);
 		queue_work(system_unbound_wq, &job->work);

@@ -3,9 +3,11 @@
  * What a seeded case is made of.
  *
  * A case is a handful of sides that, taken together, do or do not allow a
- * deadlock. A fault and its corrected twin are separate cases with locks of
- * their own, so that one boot can run all of them. Sides run one strictly after
- * the other: nothing can hang, whatever the order of the locks.
+ * deadlock or break another rule of locking. A fault and its corrected twin are
+ * separate cases with locks of their own, so that one boot can run all of them.
+ * Sides run one strictly after the other: nothing can hang, whatever the order
+ * of the locks. Whatever a fault leaves behind (a lock held, a counter off by
+ * one) its own code puts right, behind the back of the locks' functions.
  *
  * Naming is part of the interface. Every function and, where it has a name,
  * every lock of case NAME begins with "NAME_"; the twin of NAME is NAME_ok. A
@@ -16,7 +18,7 @@
 
 #include <linux/types.h>
 
-#define LS_MAX_SIDES 4
+#define LS_MAX_SIDES 6
 
 /*
  * A side shows up in stacks under its own name: not inlined, not cloned, and
@@ -30,12 +32,31 @@ enum ls_where {
 	LS_TASKLET,		/* softirq */
 	LS_TIMER,		/* softirq */
 	LS_HRTIMER,		/* hardirq */
+	LS_CALLER,		/* the user task that wrote the case's name */
+	LS_ENDING,		/* a kernel thread, waited for until it has ended */
 };
 
 enum ls_verdict { LS_FAULT, LS_TWIN };
 
 /* What the fault is reported as; for a twin, what it would be mistaken for. */
-enum ls_expect { LS_CYCLE, LS_RECURSIVE };
+enum ls_expect {
+	LS_CYCLE,
+	LS_RECURSIVE,
+	LS_IRQ_STATE,
+	LS_INVERSION,
+	LS_WAIT_CONTEXT,
+	LS_SLEEP_ATOMIC,
+	LS_BAD_UNLOCK,
+	LS_DOUBLE_UNLOCK,
+	LS_HELD_FREED,
+	LS_HELD_INIT,
+	LS_HELD_EXIT,
+	LS_HELD_USER,
+	LS_NOT_HELD,
+	LS_LONG_HOLD,
+	LS_WW_MISUSE,
+	LS_NR_EXPECT
+};
 
 struct ls_side {
 	void (*run)(void);
@@ -49,13 +70,32 @@ struct ls_case {
 	const char *summary;
 	/*
 	 * Parts of class names, separated by spaces. Each of them occurs in
-	 * the name of some class of the finding.
+	 * the name of some class of the finding. "kind=KIND": some class of it
+	 * is of that kind.
 	 */
 	const char *classes;
 	int (*setup)(void);	/* before the first side; may sleep */
 	void (*teardown)(void);	/* after the last side or a failed setup; may sleep */
 	struct ls_side side[LS_MAX_SIDES];
 };
+
+/* A side that takes one lock and gives it back. */
+#define LS_TAKES(function, lock, take, give) \
+	static __side void function(void) \
+	{ \
+		take(&(lock)); \
+		give(&(lock)); \
+	}
+
+/* A side that takes and leaves one lock while it holds another. */
+#define LS_NESTS(function, outer, take_outer, give_outer, inner, take, give) \
+	static __side void function(void) \
+	{ \
+		take_outer(&(outer)); \
+		take(&(inner)); \
+		give(&(inner)); \
+		give_outer(&(outer)); \
+	}
 
 /* One array per file, ended by an entry without a name. */
 extern const struct ls_case order_spin_cases[];
@@ -75,6 +115,18 @@ extern const struct ls_case order_failing_sem_cases[];
 extern const struct ls_case order_context_cases[];
 extern const struct ls_case order_memory_cases[];
 extern const struct ls_case order_reuse_cases[];
+extern const struct ls_case verdict_irq_cases[];
+extern const struct ls_case verdict_inversion_cases[];
+extern const struct ls_case verdict_wait_cases[];
+extern const struct ls_case verdict_sleep_cases[];
+extern const struct ls_case verdict_user_copy_cases[];
+extern const struct ls_case verdict_unlock_cases[];
+extern const struct ls_case verdict_freed_cases[];
+extern const struct ls_case verdict_life_cases[];
+extern const struct ls_case verdict_annotate_cases[];
+extern const struct ls_case verdict_ww_cases[];
+extern const struct ls_case verdict_order_cases[];
+extern const struct ls_case special_hold_cases[];
 
 /*
  * Run @run in context @where and wait for it. Returns 0, -errno when it could

@@ -18,6 +18,13 @@ reports() {
 	lockscope report --all "$1" > "${1%.db}.txt" || [ $? = 1 ]
 }
 
+# list_cases GROUP...: the lines of the driver's list for cases of these groups.
+list_cases() {
+	for group in "$@"; do
+		awk -v group="$group" '$3 == group' $cases/list
+	done
+}
+
 # cases WORD...: runs seeded cases; the write returns when they are done.
 run_cases() { echo "$*" > $cases/run; }
 

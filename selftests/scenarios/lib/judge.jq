@@ -2,16 +2,19 @@
 # Compares a report with the table of seeded cases. Use lib/judge.
 #
 # Input: a lockscope-report/1. $list: the table, one case a line,
-# "NAME fault|twin KIND PATTERN...". $wanted: names to judge, [] for all.
+# "NAME fault|twin GROUP KIND PATTERN...". $wanted: names to judge, [] for all.
 #
 # A finding belongs to the cases whose functions its stacks show: every function
-# of a case begins with the case's name, and the longest name that fits wins. It
-# is no finding where a filter hides it. Cases share no lock, so a finding across
-# two of them is wrong in itself: the tool took one lock for another.
+# of a case begins with the case's name, and the longest name that fits wins.
+# Where no stack shows any (a task ends, or runs in user mode), the names of the
+# locks tell it in the same way. It is no finding where a filter hides it. Cases
+# share no lock, so a finding across two of them is wrong in itself: the tool took
+# one lock for another.
 
 def cases:
   $list | split("\n") | map(select(length > 0) | split(" ")
-    | { name: .[0], verdict: .[1], kind: .[2], patterns: .[3:] | map(select(length > 0)) });
+    | { name: .[0], verdict: .[1], group: .[2], kind: .[3],
+        patterns: .[4:] | map(select(length > 0)) });
 
 def stack_frames: [.edges[]? | (.from_stack[]?, .to_stack[]?)];
 
@@ -19,11 +22,17 @@ def stack_frames: [.edges[]? | (.from_stack[]?, .to_stack[]?)];
 def case_of($function; $names):
   first($names[] as $name | select($function | startswith($name + "_")) | $name) // null;
 
-def cases_of($names):
-  [stack_frames[] | select(.module == "ls_selftest") | .function | case_of(.; $names)]
-  | map(select(. != null)) | unique;
+def cases_of_words($names):
+  map(case_of(.; $names)) | map(select(. != null)) | unique;
 
-# "name" fits a whole word of a class's name, "name*" the beginning of one.
+def cases_of($names):
+  [stack_frames[] | select(.module == "ls_selftest") | .function] as $functions
+  | [.classes[]? | .name | scan("[A-Za-z0-9_]+")] as $words
+  | ($functions | cases_of_words($names)) as $by_stack
+  | if $by_stack != [] then $by_stack else $words | cases_of_words($names) end;
+
+# "name" fits a whole word of a class's name, "name*" the beginning of one;
+# "kind=KIND" the kind of a class.
 def as_regex:
   gsub("(?<c>[][().+?^$|\\\\{}])"; "\\\(.c)")
   | if endswith("*") then "(^|[^A-Za-z0-9_])" + .[:-1]
@@ -31,7 +40,10 @@ def as_regex:
 
 def missing_patterns($patterns):
   [.classes[].name] as $names
-  | [$patterns[] | . as $p | select(any($names[]; test($p | as_regex)) | not)];
+  | [.classes[].kind] as $kinds
+  | [$patterns[] | . as $p
+      | select(if $p | startswith("kind=") then $kinds | index($p[5:]) | not
+               else any($names[]; test($p | as_regex)) | not end)];
 
 def brief: { id, kind, title, classes: [.classes[].name] };
 
