@@ -73,14 +73,13 @@ static __side void dbl_read_task(void)
 	atomic_set(&dbl_read_r.raw_lock.cnts, 0);
 }
 
-/* Two readers: as many times given back as taken. */
 static DEFINE_RWLOCK(dbl_read_ok_r);
 
 static __side void dbl_read_ok_task(void)
 {
 	read_lock(&dbl_read_ok_r);
-	read_lock(&dbl_read_ok_r);
 	read_unlock(&dbl_read_ok_r);
+	read_lock(&dbl_read_ok_r);
 	read_unlock(&dbl_read_ok_r);
 }
 
