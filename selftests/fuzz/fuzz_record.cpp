@@ -16,7 +16,8 @@ using namespace lockscope;
 
 namespace {
 
-/* A log and chains that make sense: two sides, an inversion, a finding. */
+/* A log and chains that make sense: two sides, an inversion, a finding, a lock
+ * taken in an interrupt, faults. */
 Image sound_image()
 {
 	test::LogBuilder log;
@@ -28,6 +29,10 @@ Image sound_image()
 		log.acquire({.pid = 3}, {{.cls = a, .address = 1}}, {.cls = a, .address = 2});
 	log.inversion(a, false, self, self);
 	log.finding({a, b});
+	log.acquire({.level = LS_HARDIRQ, .stack = {"irq"}}, {}, {.cls = a});
+	log.release({.pid = 4, .stack = {"f"}}, {{.cls = b}}, {.cls = a});
+	log.fault(LS_FINDING_WAIT_CONTEXT, {.stack = {"f"}}, {{.cls = b}}, {.cls = a}, 1);
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {}, {{.cls = b}}, {}, 1);
 	return log.image();
 }
 

@@ -21,7 +21,8 @@ namespace {
 
 const fuzz::Scratch g_scratch("store");
 
-/* A store with a cycle, chains, an inversion and a kernel finding. */
+/* A store with a cycle, chains, an inversion, a kernel finding, a lock taken in
+ * an interrupt, and faults. */
 std::string sound_store()
 {
 	test::LogBuilder log;
@@ -33,6 +34,10 @@ std::string sound_store()
 		log.acquire({.pid = 3}, {{.cls = a, .address = 1}}, {.cls = a, .address = 2});
 	log.inversion(a, false, self, self);
 	log.finding({a, b});
+	log.acquire({.level = LS_HARDIRQ, .stack = {"irq"}}, {}, {.cls = a});
+	log.release({.pid = 4, .stack = {"f"}}, {{.cls = b}}, {.cls = a});
+	log.fault(LS_FINDING_WAIT_CONTEXT, {.stack = {"f"}}, {{.cls = b}}, {.cls = a}, 1);
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {}, {{.cls = b}}, {}, 1);
 	log.prims().push_back({});
 	g_scratch.clear();
 	auto source = image_source(log.image());
@@ -74,6 +79,8 @@ constexpr const char *kUpdates[] = {
 	"UPDATE sight SET code = ?",
 	"UPDATE sight SET lock = ?",
 	"UPDATE sight SET task_flags = ?",
+	"UPDATE sight SET what = ?",
+	"UPDATE sight SET new_mask = ?",
 	"UPDATE chain SET parent = ?",
 	"UPDATE chain SET val = ?",
 	"UPDATE chain SET count = ?",

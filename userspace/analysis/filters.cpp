@@ -14,11 +14,20 @@
  *                           cycle                               that was not seen
  *   cannot-run-in-parallel  one timer, tasklet or handler did   two timers with one
  *                           all of it, along one call path      function
+ *   different-instances     never; no instance of the lock was  -
+ *                           seen both in the interrupt and held
+ *                           while it could come
+ *
+ * An interrupt comes to a context by itself, so of a deadlock with one only the
+ * other sides are looked at; a fault that one sight shows happened, whatever
+ * speaks against it.
  *
  * Where the reason is only likely the filter demotes: severity warning instead
  * of error. Nothing is deleted; --all shows hidden findings. [DLOS D2; RELAY 4.3]
  */
 #include "analysis/filters.h"
+
+#include "analysis/evidence.h"
 
 #include <algorithm>
 #include <cctype>
@@ -41,7 +50,8 @@ const Sight &sight_of(const Model &model, const Witness &witness)
 bool every_witness(const Finding &finding, const std::function<bool(const Witness &)> &test)
 {
 	for (const auto &edge : finding.edges)
-		if (!std::all_of(edge.witnesses.begin(), edge.witnesses.end(), test))
+		if (!from_interrupt(edge) &&
+		    !std::all_of(edge.witnesses.begin(), edge.witnesses.end(), test))
 			return false;
 	return true;
 }
@@ -51,7 +61,8 @@ std::set<std::string> context_keys(const Finding &finding)
 	std::set<std::string> keys;
 	for (const auto &edge : finding.edges)
 		for (const auto &witness : edge.witnesses)
-			keys.insert(witness.context.key());
+			if (!from_interrupt(edge))
+				keys.insert(witness.context.key());
 	return keys;
 }
 
@@ -68,8 +79,8 @@ const Held *held_gate(const Sight &sight, ClassId gate)
 const Held *member(const Model &model, const Witness &witness, ClassId cls)
 {
 	const Sight &sight = sight_of(model, witness);
-	if (sight.held[witness.position].cls == cls)
-		return &sight.held[witness.position];
+	if (const Held &held = sight.at(witness.position); held.cls == cls)
+		return &held;
 	return sight.acquired.cls == cls ? &sight.acquired : nullptr;
 }
 
@@ -143,9 +154,13 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<const Cha
 	if (facts.empty())
 		return;
 	std::vector<std::map<ClassId, bool>> held;
-	for (std::size_t i = 0; i < finding.edges.size(); i++)
-		held.push_back(always_held(model, finding, finding.edges[i],
-					   i < facts.size() ? facts[i] : nullptr));
+	for (std::size_t i = 0; i < finding.edges.size(); i++) {
+		const auto &edge = finding.edges[i];
+		held.emplace_back();
+		if (!to_interrupt(edge) && !from_interrupt(edge))
+			held.back() = always_held(model, finding, edge,
+						  i < facts.size() ? facts[i] : nullptr);
+	}
 
 	std::optional<ClassId> unknown;
 	for (std::size_t i = 0; i < held.size(); i++) {
@@ -187,6 +202,7 @@ void one_context_only(Finding &finding)
 {
 	if (context_keys(finding).size() != 1)
 		return;
+	/* The edge out of an interrupt comes last. */
 	const Context &context = finding.edges.front().shown().context;
 	if (context.level != LS_TASK || context.worker())
 		return; /* judged by its entry, see cannot_run_in_parallel() */
@@ -204,7 +220,9 @@ void initialisation_only(const Model &model, Finding &finding)
 {
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const auto &edge = finding.edges[i];
-		if (!std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
+		/* What an interrupt does is not done by the code it interrupts. */
+		if (from_interrupt(edge) ||
+		    !std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
 				 [](const Witness &w) { return w.context.init(); }))
 			continue;
 		/* Nobody else can have a module's own lock before its init
@@ -219,8 +237,12 @@ void initialisation_only(const Model &model, Finding &finding)
 				owned = true;
 				owner = code.module;
 			}
-		const std::string sides = model[edge.from].name + " -> " + model[edge.to].name;
-		if (owned)
+		const std::string sides =
+			to_interrupt(edge) ? model[edge.from].name + " with " +
+						     interrupt_name(edge.to) + "s on"
+					   : model[edge.from].name + " -> " + model[edge.to].name;
+		/* A driver's probe may have its interrupt running already. */
+		if (owned && !to_interrupt(edge))
 			finding.filters.push_back({"initialisation-only", true,
 						   sides + " only in init code of " + owner +
 							   ", which owns a lock of it"});
@@ -292,13 +314,50 @@ void cannot_run_in_parallel(Finding &finding)
 						   : ", which may not overlap itself")});
 }
 
+/* One lock in both states has to be one instance. */
+void different_instances(const Model &model, Finding &finding)
+{
+	const auto &held = finding.edges[0], &taken = finding.edges[1];
+	const ClassId cls = held.from;
+	if (model[cls].global() || common_instance(model, taken, held))
+		return;
+	std::set<std::uint64_t> instances[2];
+	std::set<std::uint32_t> runs[2];
+	for (std::size_t side = 0; side < 2; side++)
+		for (const auto &witness : finding.edges[side].witnesses) {
+			const Sight &sight = sight_of(model, witness);
+			const auto instance = sight.at(witness.position).instance;
+			if (instance == 0)
+				return;
+			instances[side].insert(instance);
+			runs[side].insert(sight.run);
+		}
+	/* Instances of different boots cannot be compared. */
+	if (std::none_of(runs[0].begin(), runs[0].end(),
+			 [&](std::uint32_t run) { return runs[1].count(run) != 0; }))
+		return;
+	const std::string irq = interrupt_name(held.to);
+	finding.filters.push_back({"different-instances", false,
+				   "no one " + model[cls].name + " was seen in both states: " +
+					   std::to_string(instances[1].size()) + " taken in " +
+					   irq + ", " + std::to_string(instances[0].size()) +
+					   " held with " + irq + "s on"});
+	finding.confidence = Confidence::Possible;
+}
+
 } // namespace
 
 void apply_filters(const Model &model, Finding &finding,
 		   const std::vector<const ChainFacts *> &facts)
 {
-	if (finding.edges.empty())
+	if (finding.edges.empty() || finding.single())
 		return;
+	if (finding.kind == FindingKind::InconsistentIrqState) {
+		/* One context is all that it takes. */
+		initialisation_only(model, finding);
+		different_instances(model, finding);
+		return;
+	}
 	gate_lock(model, finding, facts);
 	one_context_only(finding);
 	initialisation_only(model, finding);

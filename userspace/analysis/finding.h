@@ -14,11 +14,30 @@ namespace lockscope {
 
 enum class Severity { Note, Warning, Error };
 enum class Confidence { Possible, Observed, Confirmed };
-enum class FindingKind { LockOrderCycle, RecursiveLock };
+/// The numbers are those of the module (enum ls_finding_kind).
+enum class FindingKind : std::uint32_t {
+	LockOrderCycle = LS_FINDING_ORDER_CYCLE,
+	RecursiveLock = LS_FINDING_RECURSIVE,
+	IrqInversion = LS_FINDING_IRQ_INVERSION,
+	InconsistentIrqState = LS_FINDING_IRQ_STATE,
+	InvalidWaitContext = LS_FINDING_WAIT_CONTEXT,
+	SleepInAtomic = LS_FINDING_SLEEP_ATOMIC,
+	BadUnlock = LS_FINDING_BAD_UNLOCK,
+	DoubleUnlock = LS_FINDING_DOUBLE_UNLOCK,
+	HeldLockFreed = LS_FINDING_HELD_FREED,
+	HeldLockInitialised = LS_FINDING_HELD_INIT,
+	HeldAtExit = LS_FINDING_HELD_EXIT,
+	HeldAtReturnToUser = LS_FINDING_HELD_USER,
+	NestedLockNotHeld = LS_FINDING_NOT_HELD,
+	LongHold = LS_FINDING_LONG_HOLD,
+	WwMisuse = LS_FINDING_WW,
+};
 
 const char *name(Severity severity);
 const char *name(Confidence confidence);
 const char *name(FindingKind kind);
+/// The kind of that name, as in the contract.
+std::optional<FindingKind> parse_kind(const std::string &text);
 std::optional<Severity> parse_severity(const std::string &text);
 std::optional<Confidence> parse_confidence(const std::string &text);
 
@@ -37,14 +56,22 @@ struct Filter {
 	std::string why;
 };
 
-/// One sight that shows an edge: held[position] held while acquiring.
+/// One sight that shows an edge: held[position] held while acquiring. With an
+/// interrupt at one end, and for a fault, the edge is about that one lock.
 struct Witness {
 	std::size_t sight;	///< in Model::sights
-	std::uint32_t position; ///< in Sight::held
+	std::uint32_t position; ///< in Sight::held, or kOwnLock
 	Context context;
 };
 
 /// A dependency of a finding with the sight chosen to show it.
+///
+/// From a lock to an interrupt: to_stack is where the lock was held while the
+/// interrupt could come, from_stack where it had been taken. From an interrupt to
+/// a lock: to_stack is the acquire, from_stack begins where the interrupt did.
+/// For a fault shown by one sight, both ends are its lock or no class at all;
+/// to_stack is where it happened, from_stack where the lock had been taken, empty
+/// when that is not known.
 struct FindingEdge {
 	ClassId from = kNoClass, to = kNoClass;
 	std::uint32_t kind = 0;			  ///< one LS_DEP_* bit
@@ -56,6 +83,13 @@ struct FindingEdge {
 	const Witness &shown() const { return witnesses.front(); }
 };
 
+/// A stack of a fault, and the sight whose context and held locks go with it.
+struct ShownStack {
+	std::string role;  ///< "where"; "taken": the lock that is held, there; "taken-before"
+	std::size_t sight; ///< in Model::sights
+	std::vector<CodeId> stack; ///< innermost first
+};
+
 struct Finding {
 	std::string id; ///< 16 hex digits
 	FindingKind kind = FindingKind::LockOrderCycle;
@@ -63,12 +97,49 @@ struct Finding {
 	Confidence confidence = Confidence::Possible;
 	double score = 0;
 	std::string title;
-	std::vector<ClassId> classes; ///< edge i leads from class i to class i + 1 (the last to 0)
+	std::vector<ClassId> classes; ///< edge i leads from class i to class i + 1 (the last to 0);
+				      ///< an interrupt comes last
 	std::vector<FindingEdge> edges;
+	std::vector<ShownStack> stacks; ///< of a fault that one sight shows
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
 
 	bool hidden() const;
+	/// The classes that are locks: no interrupt.
+	std::vector<ClassId> locks() const;
+	bool about_interrupt() const
+	{
+		return kind == FindingKind::IrqInversion ||
+		       kind == FindingKind::InconsistentIrqState;
+	}
+	/// One sight alone shows it: a fault that happened. It has one edge.
+	bool single() const { return kind >= FindingKind::InvalidWaitContext; }
 };
+
+/// Does the edge lead to an interrupt, or out of one?
+inline bool to_interrupt(const FindingEdge &edge)
+{
+	return is_interrupt(edge.to);
+}
+inline bool from_interrupt(const FindingEdge &edge)
+{
+	return is_interrupt(edge.from);
+}
+/// "hardirq", "softirq"
+const char *interrupt_name(ClassId cls);
+
+/// Identifier of a cycle: a hash over kind and class names, the same whatever
+/// class the cycle is begun with.
+std::string finding_id(const Model &model, FindingKind kind, const std::vector<ClassId> &classes);
+/// The same for a fault: over kind, lock and function.
+std::string fault_id(const Model &model, FindingKind kind, ClassId cls,
+		     const std::string &function);
+
+/// Class name as short as a title needs it: without the initialiser's
+/// function, the cache or the enclosing struct.
+std::string short_name(const LockClass &cls);
+
+/// Index of the smallest rotation of @classes by stable name.
+std::size_t canonical_start(const Model &model, const std::vector<ClassId> &classes);
 
 } // namespace lockscope

@@ -17,12 +17,4 @@ struct Analysis {
 /// Search @model for faults.
 Analysis analyse(const Model &model);
 
-/// Identifier of a cycle: a hash over kind and class names, the same whatever
-/// class the cycle is begun with.
-std::string finding_id(const Model &model, FindingKind kind, const std::vector<ClassId> &classes);
-
-/// Class name as short as a title needs it: without the initialiser's
-/// function, the cache or the enclosing struct.
-std::string short_name(const LockClass &cls);
-
 } // namespace lockscope

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/lockgraph.h"
 
+extern "C" {
+#include "lockclass/edges.h"
+}
+
 #include <algorithm>
 
 namespace lockscope {
@@ -12,52 +16,99 @@ std::uint64_t pair_key(ClassId from, ClassId to)
 	return std::uint64_t{index(from)} << 32 | index(to);
 }
 
+/// An interrupt and the LS_USE_* bits that concern it.
+struct Interrupt {
+	ClassId cls;
+	std::uint32_t in, in_read, on, on_read;
+};
+constexpr Interrupt kInterrupts[] = {
+	{kHardirqClass, LS_USE_IN_HARDIRQ, LS_USE_IN_HARDIRQ_READ, LS_USE_ON_HARDIRQ,
+	 LS_USE_ON_HARDIRQ_READ},
+	{kSoftirqClass, LS_USE_IN_SOFTIRQ, LS_USE_IN_SOFTIRQ_READ, LS_USE_ON_SOFTIRQ,
+	 LS_USE_ON_SOFTIRQ_READ},
+};
+
 } // namespace
 
 std::uint32_t dependency_kind(std::uint32_t held_val, std::uint32_t acquired_val)
 {
-	const bool shared = read_of(held_val) != LS_EXCLUSIVE;
-	const bool recursive = read_of(acquired_val) == LS_RECURSIVE;
-	if (shared)
-		return recursive ? LS_DEP_SR : LS_DEP_SN;
-	return recursive ? LS_DEP_ER : LS_DEP_EN;
+	return ls_dep_kind(held_val, acquired_val);
+}
+
+void LockGraph::add(Known &known, ClassId from, ClassId to, Evidence evidence)
+{
+	auto [at, added] = known.try_emplace(pair_key(from, to), dependencies_.size());
+	if (added)
+		dependencies_.push_back({from, to, 0, {}});
+	auto &dependency = dependencies_[at->second];
+	dependency.kinds |= evidence.kind;
+	dependency.evidence.push_back(evidence);
 }
 
 LockGraph::LockGraph(const Model &model) : nodes_(model.classes.size())
 {
-	std::unordered_map<std::uint64_t, std::size_t> known;
+	add_orders(model);
+	orders_ = dependencies_.size();
+	add_usage(model);
+}
+
+void LockGraph::add_orders(const Model &model)
+{
+	Known known;
 	for (std::size_t s = 0; s < model.sights.size(); s++) {
 		const Sight &sight = model.sights[s];
 		const ClassId to = sight.acquired.cls;
-		/* Who only tries never waits, so nothing can wait for it here. */
-		if (to == kNoClass || (sight.acquired.val & LS_VAL_TRY))
+		if (to == kNoClass || !sight.acquisition())
 			continue;
 		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
 			const Held &held = sight.held[i];
 			/* Nesting within a class is judged by instances, not order. */
-			if (held.cls == kNoClass || held.cls == to)
+			if (held.cls == kNoClass || held.cls == to ||
+			    !ls_orders(held.val, sight.acquired.val))
 				continue;
-			/* Acquire contexts of ww_mutexes back off instead of waiting. */
-			if (held.val & sight.acquired.val & LS_VAL_CTX)
-				continue;
-			auto [at, added] =
-				known.try_emplace(pair_key(held.cls, to), dependencies_.size());
-			if (added)
-				dependencies_.push_back({held.cls, to, 0, {}});
-			auto &dependency = dependencies_[at->second];
-			const auto kind = dependency_kind(held.val, sight.acquired.val);
-			dependency.kinds |= kind;
-			dependency.evidence.push_back({s, i, kind});
+			add(known, held.cls, to,
+			    {s, i, dependency_kind(held.val, sight.acquired.val)});
 		}
+	}
+}
+
+void LockGraph::add_usage(const Model &model)
+{
+	Known known;
+	auto add_use = [&](std::size_t sight, std::uint32_t position, ClassId cls,
+			   std::uint32_t use) {
+		if (cls == kNoClass)
+			return;
+		for (const auto &interrupt : kInterrupts) {
+			if (use & interrupt.in)
+				add(known, interrupt.cls, cls, {sight, position, LS_DEP_EN});
+			if (use & interrupt.in_read)
+				add(known, interrupt.cls, cls, {sight, position, LS_DEP_ER});
+			if (use & interrupt.on)
+				add(known, cls, interrupt.cls, {sight, position, LS_DEP_EN});
+			if (use & interrupt.on_read)
+				add(known, cls, interrupt.cls, {sight, position, LS_DEP_SN});
+		}
+	};
+	for (std::size_t s = 0; s < model.sights.size(); s++) {
+		const Sight &sight = model.sights[s];
+		if (sight.fault())
+			continue;
+		const std::uint32_t now = sight.acquired.val;
+		add_use(s, kOwnLock, sight.acquired.cls,
+			sight.acquisition() ? ls_usage(now) : ls_usage_on(now, now));
+		for (std::uint32_t i = 0; i < sight.held.size(); i++)
+			add_use(s, i, sight.held[i].cls, ls_usage_on(sight.held[i].val, now));
 	}
 }
 
 std::vector<Cycle> LockGraph::cycles() const
 {
 	Graph graph(static_cast<std::uint32_t>(std::max<std::size_t>(nodes_, 1)),
-		    static_cast<std::uint32_t>(dependencies_.size()));
-	for (const auto &dependency : dependencies_)
-		graph.add(index(dependency.from), index(dependency.to), dependency.kinds);
+		    static_cast<std::uint32_t>(orders_));
+	for (std::size_t i = 0; i < orders_; i++)
+		graph.add(index(dependencies_[i].from), index(dependencies_[i].to),
+			  dependencies_[i].kinds);
 	return find_cycles(graph);
 }
 
@@ -70,6 +121,27 @@ std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
 			both[cls] = exclusive && at->second;
 	return both;
 }
+
+namespace {
+
+/* Only how a lock was taken: how it was held later no chain says. */
+void count_usage(const Chain &chain, const std::unordered_map<std::uint64_t, std::uint32_t> &wanted,
+		 std::unordered_map<std::uint32_t, ChainFacts> &facts)
+{
+	const std::uint32_t use = ls_usage(chain.val);
+	auto count = [&](ClassId from, ClassId to) {
+		if (auto at = wanted.find(pair_key(from, to)); at != wanted.end())
+			facts[at->second].count += chain.count;
+	};
+	for (const auto &interrupt : kInterrupts) {
+		if (use & (interrupt.in | interrupt.in_read))
+			count(interrupt.cls, chain.cls);
+		if (use & (interrupt.on | interrupt.on_read))
+			count(chain.cls, interrupt.cls);
+	}
+}
+
+} // namespace
 
 std::unordered_map<std::uint32_t, ChainFacts>
 chain_facts(const Model &model, const LockGraph &graph, const std::set<std::uint32_t> &edges)
@@ -86,7 +158,10 @@ chain_facts(const Model &model, const LockGraph &graph, const std::set<std::uint
 		for (const auto &chain : run.chains) {
 			/* Count 0: held like that after something else was released,
 			 * never acquired like that. */
-			if (chain.cls == kNoClass || chain.count == 0 || (chain.val & LS_VAL_TRY))
+			if (chain.cls == kNoClass || chain.count == 0)
+				continue;
+			count_usage(chain, wanted, facts);
+			if (chain.val & LS_VAL_TRY)
 				continue;
 			below.clear();
 			for (auto up = chain.parent; up != 0; up = run.chains[up].parent)

@@ -13,7 +13,8 @@
 
 namespace lockscope {
 
-/// Sight number @sight saw @held[position] held while acquiring.
+/// Sight number @sight saw @held[position] held while acquiring. A dependency
+/// with an interrupt is about one lock only: that one, or kOwnLock.
 struct Evidence {
 	std::size_t sight;	///< in Model::sights
 	std::uint32_t position; ///< in Sight::held
@@ -30,14 +31,21 @@ class LockGraph {
 public:
 	explicit LockGraph(const Model &model);
 
-	/// dependencies()[i - 1] is edge i of graph().
+	/// Edge i is dependencies()[i - 1]: first the order of locks, size() of
+	/// them, then what leads to interrupts and out of them.
 	const std::vector<Dependency> &dependencies() const { return dependencies_; }
 	const Dependency &dependency(std::uint32_t edge) const { return dependencies_[edge - 1]; }
+	/// Cycles of locks alone; see interrupts.h for the others.
 	std::vector<Cycle> cycles() const;
-	std::size_t size() const { return dependencies_.size(); }
+	std::size_t size() const { return orders_; }
 
 private:
-	std::size_t nodes_;
+	using Known = std::unordered_map<std::uint64_t, std::size_t>;
+	void add(Known &known, ClassId from, ClassId to, Evidence evidence);
+	void add_orders(const Model &model);
+	void add_usage(const Model &model);
+
+	std::size_t nodes_, orders_ = 0;
 	std::vector<Dependency> dependencies_;
 };
 

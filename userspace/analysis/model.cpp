@@ -39,18 +39,33 @@ std::uint64_t Model::counter(const std::string &name) const
 	return sum;
 }
 
+const LockClass &interrupt_class(ClassId id)
+{
+	auto make = [](const char *name) {
+		LockClass cls;
+		cls.name = cls.stable = name;
+		cls.kind = kInterruptKind;
+		cls.origin = LS_ORIGIN_STATIC;
+		cls.module = "vmlinux";
+		return cls;
+	};
+	static const LockClass hardirq = make("<hardirq>"), softirq = make("<softirq>");
+	return id == kHardirqClass ? hardirq : softirq;
+}
+
 const char *kind_name(ls_kind kind)
 {
-	static constexpr const char *names[LS_NR_KINDS] = {
-		"lock",	     "spinlock", "rwlock",   "mutex",  "rwsem",
-		"semaphore", "rt_mutex", "ww_mutex", "socket", "percpu-rwsem"};
-	return kind < LS_NR_KINDS ? names[kind] : names[0];
+	static constexpr const char *names[LS_NR_KINDS + 1] = {
+		"lock",	    "spinlock", "rwlock",	"mutex",   "rwsem", "semaphore", "rt_mutex",
+		"ww_mutex", "socket",	"percpu-rwsem", "private", "work",  "irq"};
+	return kind <= kInterruptKind ? names[kind] : names[0];
 }
 
 const char *origin_name(ls_origin origin)
 {
-	static constexpr const char *names[LS_NR_ORIGINS] = {"site", "static", "static", "init",
-							     "slab", "alloc",  "alloc",	 "site"};
+	static constexpr const char *names[LS_NR_ORIGINS] = {
+		"site",	 "static", "static", "init",	  "slab",
+		"alloc", "alloc",  "site",   "annotated", "function"};
 	return origin < LS_NR_ORIGINS ? names[origin] : names[0];
 }
 

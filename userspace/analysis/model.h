@@ -17,6 +17,13 @@ namespace lockscope {
 /// Index into Model::classes; equal names and kinds are one class.
 enum class ClassId : std::uint32_t {};
 inline constexpr ClassId kNoClass{0xffffffffu};
+/// Interrupts take part in the lock order as two classes of their own
+/// [Eraser 3.4]; no run has them among its classes.
+inline constexpr ClassId kHardirqClass{0xfffffffeu}, kSoftirqClass{0xfffffffdu};
+inline bool is_interrupt(ClassId id)
+{
+	return id == kHardirqClass || id == kSoftirqClass;
+}
 inline std::uint32_t index(ClassId id)
 {
 	return static_cast<std::uint32_t>(id);
@@ -28,6 +35,9 @@ inline std::uint32_t index(CodeId id)
 {
 	return static_cast<std::uint32_t>(id);
 }
+
+/// Kind of the classes that stand for interrupts; no lock has it.
+inline constexpr ls_kind kInterruptKind = LS_NR_KINDS;
 
 struct LockClass {
 	std::string name;   ///< stable name with the field, see docs
@@ -65,15 +75,28 @@ struct Held {
 	std::uint64_t object = 0;   ///< same for the object the lock lies in
 };
 
-/// An acquisition that brought something new (ls_rec_sight).
+/// Position in Sight::held that means Sight::acquired.
+inline constexpr std::uint32_t kOwnLock = 0xffffffffu;
+
+/// An acquisition that brought something new, a release that did, or a fault
+/// (ls_rec_sight).
 struct Sight {
 	std::uint32_t run = 0, ordinal = 0;
 	std::uint64_t time_ns = 0, new_mask = 0;
-	Held acquired;
+	Held acquired; ///< or given back, or what a fault is about; may be no class then
+	std::uint32_t what = LS_SIGHT_ACQUIRE; ///< LS_SIGHT_* or enum ls_finding_kind
+	std::uint64_t extra = 0;	       ///< long hold: nanoseconds waited
 	std::uint32_t chain = 0, pid = 0, tgid = 0, task_flags = 0, cpu = 0;
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, may be empty
 	std::vector<Held> held;	   ///< oldest first
+
+	bool acquisition() const { return what == LS_SIGHT_ACQUIRE; }
+	bool fault() const { return what >= LS_FINDING_WAIT_CONTEXT; }
+	const Held &at(std::uint32_t position) const
+	{
+		return position == kOwnLock ? acquired : held[position];
+	}
 };
 
 struct Chain {
@@ -86,7 +109,8 @@ struct Chain {
 
 struct KernelFinding {
 	std::uint32_t run = 0, id = 0, kind = 0;
-	std::vector<ClassId> classes; ///< from of every edge, in order
+	std::vector<ClassId> classes;	   ///< from of every edge, in order
+	std::vector<std::uint32_t> sights; ///< their ordinals
 };
 
 struct Inversion {
@@ -112,6 +136,9 @@ struct Run {
 	std::vector<Primitive> primitives;
 };
 
+/// What stands for an interrupt in a list of classes: "<hardirq>", "<softirq>".
+const LockClass &interrupt_class(ClassId id);
+
 struct Model {
 	std::vector<Run> runs;
 	std::vector<LockClass> classes;
@@ -120,7 +147,10 @@ struct Model {
 	std::vector<KernelFinding> kernel_findings;
 	std::vector<Inversion> inversions;
 
-	const LockClass &operator[](ClassId id) const { return classes[index(id)]; }
+	const LockClass &operator[](ClassId id) const
+	{
+		return is_interrupt(id) ? interrupt_class(id) : classes[index(id)];
+	}
 	const Code &operator[](CodeId id) const { return code[index(id)]; }
 
 	/// The class of this name and kind, made if it is new.

@@ -6,6 +6,7 @@
  */
 #include "analysis/rank.h"
 
+#include "analysis/evidence.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace lockscope {
 
 namespace {
 
-constexpr double kConfidence = 1000; ///< per level: possible 0, observed 1, confirmed 2
+constexpr double kConfidence = 1300; ///< per level: possible 0, observed 1, confirmed 2
 constexpr double kContexts = 160;    ///< per context fewer than kMostContexts
 constexpr std::size_t kMostContexts = 8;
 constexpr double kInstances = 80; ///< every lock proven to be the same on both edges
@@ -26,47 +27,65 @@ constexpr double kFrequency = 10; ///< a million times or more, on the rarest ed
 constexpr double kNovelty = 5;	  ///< completed by the latest run
 
 /* Is the lock that edge @in acquired the one that edge @out held? */
-bool same_instance(const Model &model, const FindingEdge &in, const FindingEdge &out)
+bool same_lock(const Model &model, const FindingEdge &in, const FindingEdge &out)
 {
-	if (model[out.from].global())
-		return true;
-	for (const auto &a : in.witnesses)
-		for (const auto &b : out.witnesses) {
-			const Sight &sa = model.sights[a.sight], &sb = model.sights[b.sight];
-			if (sa.run == sb.run && sa.acquired.instance != 0 &&
-			    sa.acquired.instance == sb.held[b.position].instance)
-				return true;
-		}
-	return false;
+	return model[out.from].global() || common_instance(model, in, out).has_value();
+}
+
+/* An interrupt comes by itself; a fault that was seen needs nobody else. */
+Feature contexts(const Finding &finding)
+{
+	std::size_t n = std::max<std::size_t>(finding.edges.size(), 2);
+	std::string why = counted(n, "context") + " have to meet";
+	if (finding.single()) {
+		n = 1;
+		why = "one context alone did it";
+	} else if (finding.kind == FindingKind::InconsistentIrqState) {
+		why = "one context and an interrupt have to meet";
+	} else if (finding.kind == FindingKind::IrqInversion) {
+		n = std::max<std::size_t>(finding.edges.size() - 1, 2);
+		why = counted(n, "context") + " and an interrupt have to meet";
+	}
+	return {"contexts",
+		kContexts * static_cast<double>(kMostContexts - std::min(n, kMostContexts)), why};
 }
 
 Feature instances(const Model &model, const Finding &finding)
 {
-	std::size_t proven = 0;
+	std::size_t proven = 0, locks = 0;
 	const std::size_t n = finding.edges.size();
-	for (std::size_t i = 0; i < n; i++)
-		proven += same_instance(model, finding.edges[(i + n - 1) % n], finding.edges[i]);
+	for (std::size_t i = 0; i < n; i++) {
+		if (from_interrupt(finding.edges[i]))
+			continue;
+		locks++;
+		proven += same_lock(model, finding.edges[(i + n - 1) % n], finding.edges[i]);
+	}
 	/* All or nothing: a cycle needs every lock to be the same. */
-	return {"instances", proven == n ? kInstances : 0,
-		std::to_string(proven) + " of " + std::to_string(n) +
+	return {"instances", proven == locks ? kInstances : 0,
+		std::to_string(proven) + " of " + std::to_string(locks) +
 			" locks proven to be one instance"};
 }
 
 Feature locality(const Model &model, const Finding &finding)
 {
-	const auto global = static_cast<double>(
-		std::count_if(finding.classes.begin(), finding.classes.end(),
-			      [&](ClassId cls) { return model[cls].global(); }));
-	return {"locality",
-		std::round(kLocality * global / static_cast<double>(finding.classes.size())),
-		std::to_string(static_cast<int>(global)) + " of " +
-			std::to_string(finding.classes.size()) + " locks are global"};
+	const auto locks = finding.locks();
+	if (locks.empty())
+		return {"locality", 0, "about no lock"};
+	const auto global = static_cast<double>(std::count_if(
+		locks.begin(), locks.end(), [&](ClassId cls) { return model[cls].global(); }));
+	return {"locality", std::round(kLocality * global / static_cast<double>(locks.size())),
+		std::to_string(static_cast<int>(global)) + " of " + std::to_string(locks.size()) +
+			" locks are global"};
 }
 
 Feature depth(const Finding &finding)
 {
+	if (finding.kind == FindingKind::InconsistentIrqState)
+		return {"depth", 0, "one lock alone"};
 	std::uint32_t deepest = 0;
 	for (const auto &edge : finding.edges) {
+		if (to_interrupt(edge) || from_interrupt(edge))
+			continue;
 		if (!edge.depth)
 			return {"depth", 0, "call depth between the acquires not known"};
 		deepest = std::max(deepest, *edge.depth);
@@ -109,25 +128,22 @@ Feature novelty(const Model &model, const Finding &finding)
 
 void rank_finding(const Model &model, Finding &finding)
 {
-	finding.severity = Severity::Error;
+	finding.severity =
+		finding.kind == FindingKind::LongHold ? Severity::Warning : Severity::Error;
 	for (const auto &filter : finding.filters)
 		finding.severity = std::min(finding.severity,
 					    filter.hidden ? Severity::Note : Severity::Warning);
 
-	const std::size_t contexts = std::min(finding.edges.size(), kMostContexts);
-	finding.features = {
-		{"confidence", kConfidence * static_cast<int>(finding.confidence),
-		 name(finding.confidence)},
-		{"contexts",
-		 kContexts *
-			 static_cast<double>(kMostContexts - std::max<std::size_t>(contexts, 2)),
-		 std::to_string(std::max<std::size_t>(contexts, 2)) + " contexts have to meet"},
-		instances(model, finding),
-		locality(model, finding),
-		depth(finding),
-		frequency(finding),
-		novelty(model, finding),
-	};
+	finding.features = {{"confidence", kConfidence * static_cast<int>(finding.confidence),
+			     name(finding.confidence)},
+			    contexts(finding)};
+	if (finding.single())
+		finding.features.push_back(locality(model, finding));
+	else
+		finding.features.insert(finding.features.end(),
+					{instances(model, finding), locality(model, finding),
+					 depth(finding), frequency(finding)});
+	finding.features.push_back(novelty(model, finding));
 	finding.score = 0;
 	for (const auto &feature : finding.features)
 		finding.score += feature.points;

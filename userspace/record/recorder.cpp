@@ -137,7 +137,7 @@ Status Recorder::put(const StackRecord &record)
 Status Recorder::put(const SightRecord &record)
 {
 	/* A malformed sight leaves a gap in the numbers, nothing else. */
-	if ((record.val & LS_VAL_CLASS_MASK) != 0) {
+	if (record.valid) {
 		auto at = code(record.ip);
 		if (!at)
 			return at.error();

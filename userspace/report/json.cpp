@@ -53,6 +53,31 @@ Json stack_json(const Model &model, const std::vector<CodeId> &stack)
 	return out;
 }
 
+Json held_json(const Model &model, const Sight &sight)
+{
+	Json held = Json::array();
+	for (const auto &entry : sight.held)
+		held.push_back(entry.cls == kNoClass ? "?" : model[entry.cls].name);
+	return held;
+}
+
+std::string task_name(const Sight &sight)
+{
+	return sight.comm + "-" + std::to_string(sight.pid);
+}
+
+Json fault_stack_json(const Model &model, const ShownStack &shown)
+{
+	const Sight &sight = model.sights[shown.sight];
+	return {{"role", shown.role},
+		{"context", level_name(sight.acquired.val)},
+		{"entry", context_of(model, sight).describe()},
+		{"task", task_name(sight)},
+		{"run", sight.run},
+		{"stack", stack_json(model, shown.stack)},
+		{"held", held_json(model, sight)}};
+}
+
 Json edge_json(const Model &model, const Finding &finding, std::size_t i)
 {
 	const auto &edge = finding.edges[i];
@@ -61,20 +86,17 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i)
 		return std::find(finding.classes.begin(), finding.classes.end(), cls) -
 		       finding.classes.begin();
 	};
-	Json held = Json::array();
-	for (const auto &entry : sight.held)
-		held.push_back(entry.cls == kNoClass ? "?" : model[entry.cls].name);
 	return {{"from", number(edge.from)},
 		{"to", number(edge.to)},
 		{"mode", dependency_name(edge.kind)},
 		{"context", level_name(sight.acquired.val)},
 		{"entry", edge.shown().context.describe()},
 		{"count", edge.count},
-		{"task", sight.comm + "-" + std::to_string(sight.pid)},
+		{"task", task_name(sight)},
 		{"run", sight.run},
 		{"from_stack", stack_json(model, edge.from_stack)},
 		{"to_stack", stack_json(model, edge.to_stack)},
-		{"held", std::move(held)}};
+		{"held", held_json(model, sight)}};
 }
 
 Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
@@ -98,8 +120,15 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 					  {"origin", origin_name(c.origin)},
 					  {"module", c.module.empty() ? "vmlinux" : c.module}});
 	}
-	for (std::size_t i = 0; i < finding.edges.size(); i++)
+	/* Without a class there is nothing that an edge could name. */
+	for (std::size_t i = 0; i < finding.edges.size() && !finding.classes.empty(); i++)
 		out["edges"].push_back(edge_json(model, finding, i));
+	if (finding.single()) {
+		out["stacks"] = Json::array();
+		for (const auto &stack : finding.stacks)
+			out["stacks"].push_back(fault_stack_json(model, stack));
+		out["count"] = finding.edges.front().count;
+	}
 	for (const auto &feature : finding.features)
 		out["features"].push_back(
 			{{"name", feature.name}, {"points", feature.points}, {"why", feature.why}});

@@ -55,10 +55,22 @@ bool valid_class_id(std::uint32_t id)
 	return id >= 1 && id <= LS_VAL_CLASS_MASK;
 }
 
+bool valid_mode(std::uint32_t val)
+{
+	return ((val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT) <= LS_RECURSIVE;
+}
+
 bool valid_val(std::uint32_t val)
 {
-	return (val & LS_VAL_CLASS_MASK) != 0 &&
-	       ((val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT) <= LS_RECURSIVE;
+	return (val & LS_VAL_CLASS_MASK) != 0 && valid_mode(val);
+}
+
+/// A class as a finding's edge names it.
+bool valid_end(std::uint16_t kind, std::uint32_t id)
+{
+	if (kind >= LS_FINDING_WAIT_CONTEXT)
+		return id == 0 || valid_class_id(id);
+	return valid_class_id(id) || id == LS_CLASS_HARDIRQ || id == LS_CLASS_SOFTIRQ;
 }
 
 template <typename Raw> std::optional<Raw> fixed(std::span<const std::byte> bytes)
@@ -108,14 +120,18 @@ const char *decode_sight(std::span<const std::byte> bytes, SightRecord &out)
 	if (body.failed() || raw.nr_held > LS_MAX_DEPTH ||
 	    body.left() != raw.nr_held * sizeof(ls_held_rec))
 		return "sight record whose held count does not fit its length";
-	if (!valid_val(raw.val))
+	if (!valid_sight(raw.what))
+		return "sight record of an unknown sort";
+	/* Only a fault can be about no lock at all. */
+	if (!(raw.what >= LS_FINDING_WAIT_CONTEXT ? valid_mode(raw.val) : valid_val(raw.val)))
 		return "sight record with an impossible class or mode";
 	auto comm = text(raw.comm);
 	if (!comm)
 		return "sight record whose task name does not end";
-	SightRecord sight{raw.time_ns, raw.new_mask, raw.ip,  raw.lock, raw.val,
-			  raw.chain,   raw.stack,    raw.pid, raw.tgid, raw.task_flags,
-			  raw.cpu,     *comm,	     {}};
+	SightRecord sight{raw.time_ns, raw.new_mask,   raw.ip,	  raw.lock,
+			  raw.val,     raw.chain,      raw.stack, raw.pid,
+			  raw.tgid,    raw.task_flags, raw.cpu,	  *comm,
+			  {},	       raw.what,       raw.extra, true};
 	for (std::uint32_t i = 0; i < raw.nr_held; i++) {
 		auto held = body.get<ls_held_rec>();
 		if (!valid_val(held.val))
@@ -137,7 +153,7 @@ const char *decode_finding(std::span<const std::byte> bytes, FindingRecord &out)
 	FindingRecord finding{raw.id, raw.kind, {}};
 	for (std::uint32_t i = 0; i < raw.nr_edges; i++) {
 		auto edge = body.get<ls_finding_edge>();
-		if (!valid_class_id(edge.from) || !valid_class_id(edge.to))
+		if (!valid_end(raw.kind, edge.from) || !valid_end(raw.kind, edge.to))
 			return "finding record with an impossible class";
 		finding.edges.push_back(edge);
 	}

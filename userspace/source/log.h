@@ -36,8 +36,18 @@ struct SightRecord {
 	std::uint32_t val = 0, chain = 0, stack = 0, pid = 0, tgid = 0, task_flags = 0;
 	std::uint16_t cpu = 0;
 	std::string comm;
-	std::vector<HeldRecord> held; ///< oldest first
+	std::vector<HeldRecord> held;	       ///< oldest first
+	std::uint32_t what = LS_SIGHT_ACQUIRE; ///< LS_SIGHT_* or enum ls_finding_kind
+	std::uint64_t extra = 0;
+	bool valid = false; ///< false: a place holder for one that made no sense
 };
+
+/// Is @what something a sight can show?
+inline bool valid_sight(std::uint64_t what)
+{
+	return what == LS_SIGHT_ACQUIRE || what == LS_SIGHT_RELEASE ||
+	       (what >= LS_FINDING_WAIT_CONTEXT && what < LS_NR_FINDINGS);
+}
 
 struct FindingRecord {
 	std::uint32_t id = 0;

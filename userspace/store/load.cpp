@@ -62,6 +62,13 @@ private:
 		return at == classes_.end() ? kNoClass : at->second;
 	}
 
+	ClassId finding_class(std::uint32_t id) const
+	{
+		if (id == LS_CLASS_HARDIRQ)
+			return kHardirqClass;
+		return id == LS_CLASS_SOFTIRQ ? kSoftirqClass : cls(id);
+	}
+
 	CodeId code(std::uint64_t id) const
 	{
 		auto at = code_.find(id);
@@ -158,14 +165,22 @@ private:
 				stack.push_back(code(frame));
 			return true;
 		}));
+		auto version = schema_version(db_);
+		if (!version)
+			return version.error();
+		/* Before version 2 every sight was an acquisition. */
+		const std::string later = *version >= 2 ? "what, extra" : "0, 0";
 		return each("SELECT ordinal, time, new_mask, code, lock, object, val, chain, "
 			    "stack, pid,"
-			    " tgid, task_flags, cpu, comm, held FROM sight",
+			    " tgid, task_flags, cpu, comm, held, " +
+				    later + " FROM sight",
 			    [&](Statement &row) {
 				    auto held = unpack_held(row.blob(14));
-				    if (!held)
+				    if (!held || !valid_sight(row.word(15)))
 					    return false;
 				    Sight sight;
+				    sight.what = static_cast<std::uint32_t>(row.word(15));
+				    sight.extra = row.word(16);
 				    sight.run = run_;
 				    sight.ordinal = static_cast<std::uint32_t>(row.word(0));
 				    sight.time_ns = row.word(1);
@@ -217,9 +232,12 @@ private:
 			KernelFinding finding{run_,
 					      static_cast<std::uint32_t>(row.word(0)),
 					      static_cast<std::uint32_t>(row.word(1)),
+					      {},
 					      {}};
-			for (std::size_t i = 0; i < words->size(); i += kWordsPerEdge)
-				finding.classes.push_back(cls((*words)[i]));
+			for (std::size_t i = 0; i < words->size(); i += kWordsPerEdge) {
+				finding.classes.push_back(finding_class((*words)[i]));
+				finding.sights.push_back((*words)[i + 3]);
+			}
 			model_.kernel_findings.push_back(std::move(finding));
 			return true;
 		});

@@ -10,9 +10,10 @@ namespace lockscope {
 
 namespace {
 
-/// A table whose rows belong to a run, and its columns besides.
+/// A table whose rows belong to a run, and its columns besides; those of @since2
+/// are not in a store of version 1, and their defaults are what it means.
 struct RunTable {
-	const char *name, *columns;
+	const char *name, *columns, *since2 = "";
 };
 constexpr RunTable kRunTables[] = {
 	{"counter", "name, value"},
@@ -21,7 +22,8 @@ constexpr RunTable kRunTables[] = {
 	{"stack", "id, frames"},
 	{"sight",
 	 "ordinal, time, new_mask, code, lock, object, val, chain, stack, pid, tgid, task_flags,"
-	 " cpu, comm, held"},
+	 " cpu, comm, held",
+	 ", what, extra"},
 	{"chain", "id, parent, val, code, count"},
 	{"kernel_finding", "id, kind, edges"},
 	{"inversion", "class, same, first, second"},
@@ -47,10 +49,16 @@ Status copy_run(Database &db, std::int64_t from)
 		" FROM input.run WHERE id = " +
 		id));
 	const std::string to = std::to_string(db.last_id());
-	for (const auto &table : kRunTables)
+	auto version = schema_version(db, "input");
+	if (!version)
+		return version.error();
+	for (const auto &table : kRunTables) {
+		const std::string columns =
+			std::string(table.columns) + (*version >= 2 ? table.since2 : "");
 		LS_TRY_STATUS(db.exec(std::string("INSERT INTO main.") + table.name + "(run, " +
-				      table.columns + ") SELECT " + to + ", " + table.columns +
-				      " FROM input." + table.name + " WHERE run = " + id));
+				      columns + ") SELECT " + to + ", " + columns + " FROM input." +
+				      table.name + " WHERE run = " + id));
+	}
 	return db.exec("UPDATE main.code SET hash = NULL, open = 0 WHERE run = " + to);
 }
 

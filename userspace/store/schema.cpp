@@ -39,6 +39,7 @@ CREATE TABLE stack(run INTEGER, id INTEGER, frames BLOB,
 CREATE TABLE sight(run INTEGER, ordinal INTEGER, time INTEGER, new_mask INTEGER, code INTEGER,
 	lock INTEGER, object INTEGER, val INTEGER, chain INTEGER, stack INTEGER, pid INTEGER,
 	tgid INTEGER, task_flags INTEGER, cpu INTEGER, comm TEXT, held BLOB,
+	what INTEGER NOT NULL DEFAULT 0, extra INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY(run, ordinal)) WITHOUT ROWID;
 CREATE TABLE chain(run INTEGER, id INTEGER, parent INTEGER, val INTEGER, code INTEGER,
 	count INTEGER, PRIMARY KEY(run, id)) WITHOUT ROWID;
@@ -50,6 +51,12 @@ CREATE TABLE primitive(run INTEGER, function TEXT, kind INTEGER, state INTEGER, 
 	PRIMARY KEY(run, function)) WITHOUT ROWID;
 )sql";
 
+/* From version 1: all it knew were acquisitions, and those are 0. */
+constexpr const char *kToVersion2 = R"sql(
+ALTER TABLE sight ADD COLUMN what INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sight ADD COLUMN extra INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 Status check_version(Database &db)
 {
 	auto application = db.query_integer("PRAGMA application_id");
@@ -58,16 +65,22 @@ Status check_version(Database &db)
 	if (*application != kApplicationId)
 		return Error{0, db.path() + " is not a LockScope store",
 			     "give a file written by lockscope record", Exit::Environment};
-	auto version = db.query_integer("PRAGMA user_version");
+	auto version = schema_version(db);
 	if (!version)
 		return version.error();
-	if (*version > kSchemaVersion || *version < 1)
+	if (*version > kSchemaVersion || *version < kOldestSchema)
 		return Error{0,
 			     db.path() + " has schema version " + std::to_string(*version) +
-				     ", this program reads version " +
+				     ", this program reads versions " +
+				     std::to_string(kOldestSchema) + " to " +
 				     std::to_string(kSchemaVersion),
 			     "use the lockscope that wrote it, or a newer one", Exit::Environment};
 	return success();
+}
+
+Status set_version(Database &db)
+{
+	return db.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
 }
 
 Status create(Database &db)
@@ -75,11 +88,34 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec("BEGIN IMMEDIATE"));
 	LS_TRY_STATUS(db.exec(kTables));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
-	LS_TRY_STATUS(db.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion)));
+	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");
 }
 
+/* In one transaction: a killed program leaves the old version or the new one. */
+Status migrate(Database &db)
+{
+	auto version = schema_version(db);
+	if (!version)
+		return version.error();
+	if (*version == kSchemaVersion)
+		return success();
+	LS_TRY_STATUS(db.exec("BEGIN IMMEDIATE"));
+	auto changed = db.exec(kToVersion2);
+	if (changed)
+		changed = set_version(db);
+	if (changed)
+		return db.exec("COMMIT");
+	(void)db.exec("ROLLBACK").ok();
+	return changed;
+}
+
 } // namespace
+
+Result<std::int64_t> schema_version(Database &db, const std::string &schema)
+{
+	return db.query_integer("PRAGMA " + schema + ".user_version");
+}
 
 Result<Database> open_store(const std::string &path, Access access)
 {
@@ -107,6 +143,7 @@ Result<Database> open_store(const std::string &path, Access access)
 		LS_TRY_STATUS(check_version(db));
 		LS_TRY_STATUS(db.exec("PRAGMA journal_mode = WAL"));
 		LS_TRY_STATUS(db.exec("PRAGMA synchronous = NORMAL"));
+		LS_TRY_STATUS(migrate(db));
 		return db;
 	}
 

@@ -7,13 +7,19 @@
 namespace lockscope {
 
 /// Goes up with every change that older programs cannot read.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
+/// Oldest version that is still read. 1: sights of acquisitions only.
+inline constexpr int kOldestSchema = 1;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;
 
 /// Open @path and check that it is a store of a schema this program reads.
-/// Access::Write creates the schema in a new or empty file and sets WAL mode.
+/// Access::Write creates the schema in a new or empty file, brings an older one
+/// up to date and sets WAL mode.
 /// Errors: missing, foreign, damaged, truncated or newer file, disk full.
 Result<Database> open_store(const std::string &path, Access access);
+
+/// Schema version of an open store; @schema names an attached one.
+Result<std::int64_t> schema_version(Database &db, const std::string &schema = "main");
 
 } // namespace lockscope

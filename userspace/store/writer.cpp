@@ -158,12 +158,13 @@ Status StoreWriter::put_sight(const RunState &run, const SightRecord &sight, std
 			      std::uint64_t lock, std::uint64_t object,
 			      const std::vector<HeldRow> &held)
 {
-	LS_STATEMENT(put, "INSERT OR REPLACE INTO sight VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	LS_STATEMENT(put,
+		     "INSERT OR REPLACE INTO sight VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	put.bind(0, run.id).bind(1, run.sights).bind(2, sight.time_ns).bind(3, sight.new_mask);
 	put.bind(4, code).bind(5, lock).bind(6, object).bind(7, sight.val).bind(8, sight.chain);
 	put.bind(9, sight.stack).bind(10, sight.pid).bind(11, sight.tgid);
 	put.bind(12, sight.task_flags).bind(13, int{sight.cpu}).bind(14, sight.comm);
-	put.bind_blob(15, pack(held));
+	put.bind_blob(15, pack(held)).bind(16, sight.what).bind(17, sight.extra);
 	return put.run();
 }
 

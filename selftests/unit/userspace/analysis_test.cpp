@@ -169,7 +169,7 @@ TEST(Findings, ATaskAndTheTimerThatInterruptsItAreTwoContexts)
 {
 	LogBuilder log;
 	const auto a = log.add_class("a"), b = log.add_class("b");
-	log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a}}, {.cls = b});
+	log.acquire({.pid = 1, .stack = kOpen, .bh_off = true}, {{.cls = a}}, {.cls = b});
 	log.acquire({.pid = 1, .level = LS_SOFTIRQ, .stack = {"tick", "call_timer_fn"}},
 		    {{.cls = b}}, {.cls = a});
 	EXPECT_EQ(only_finding(model_of(log)).confidence, Confidence::Observed);

@@ -354,6 +354,8 @@ TEST_F(FilterTest, TwoWorkFunctionsOfOneWorkerDoNotHide)
 
 TEST_F(FilterTest, TaskAgainstTimerDoesNotHide)
 {
-	abba(user(1, kOpen), softirq("my_timer", "call_timer_fn"));
+	Task task = user(1, kOpen);
+	task.bh_off = true;
+	abba(task, softirq("my_timer", "call_timer_fn"));
 	EXPECT_TRUE(only_finding(model_of(log)).filters.empty());
 }

@@ -60,11 +60,15 @@ std::uint64_t LogBuilder::ip(const std::string &function, std::uint32_t offset)
 std::uint32_t LogBuilder::val(const Lock &lock, const Task &task) const
 {
 	return lock.cls | std::uint32_t{lock.read} << LS_VAL_READ_SHIFT |
-	       (lock.try_lock ? LS_VAL_TRY : 0) | std::uint32_t{task.level} << LS_VAL_LEVEL_SHIFT;
+	       (lock.try_lock ? LS_VAL_TRY : 0) | std::uint32_t{task.level} << LS_VAL_LEVEL_SHIFT |
+	       (task.irq_off || task.level == LS_HARDIRQ ? LS_VAL_IRQ_OFF : 0) |
+	       (task.bh_off ? LS_VAL_BH_OFF : 0);
 }
 
 std::uint64_t LogBuilder::address(const Lock &lock) const
 {
+	if (!lock.cls)
+		return 0;
 	return lock.address ? lock.address : 0xffffffff82000000u + lock.cls * 64;
 }
 
@@ -111,6 +115,35 @@ std::uint32_t LogBuilder::chain(const Task &task, const std::vector<Lock> &held,
 std::uint32_t LogBuilder::acquire(const Task &task, const std::vector<Lock> &held,
 				  const Lock &acquired)
 {
+	ls_rec_sight record{};
+	record.new_mask = held.empty() ? 0 : (std::uint64_t{1} << held.size()) - 1;
+	record.chain = chain(task, held, acquired, 1);
+	return sight(task, held, acquired, record);
+}
+
+std::uint32_t LogBuilder::release(const Task &task, const std::vector<Lock> &held,
+				  const Lock &released)
+{
+	ls_rec_sight record{};
+	record.what = LS_SIGHT_RELEASE;
+	return sight(task, held, released, record);
+}
+
+std::uint32_t LogBuilder::fault(ls_finding_kind kind, const Task &task,
+				const std::vector<Lock> &held, const Lock &lock,
+				std::uint64_t marked, std::uint64_t extra)
+{
+	ls_rec_sight record{};
+	record.what = kind;
+	record.new_mask = marked;
+	record.extra = extra;
+	return sight(task, held, lock, record);
+}
+
+/* @record has what only the kind of sight knows. */
+std::uint32_t LogBuilder::sight(const Task &task, const std::vector<Lock> &held,
+				const Lock &acquired, ls_rec_sight sight)
+{
 	ls_rec_stack stack{};
 	stack.id = ++stacks_;
 	stack.nr =
@@ -122,13 +155,10 @@ std::uint32_t LogBuilder::acquire(const Task &task, const std::vector<Lock> &hel
 		append(frames, ip(task.stack[i], 64));
 	put(stack, LS_REC_STACK, frames);
 
-	ls_rec_sight sight{};
 	sight.time_ns = (sights_ + 1) * 1000;
-	sight.new_mask = held.empty() ? 0 : (std::uint64_t{1} << held.size()) - 1;
 	sight.ip = ip(acquired.function, 32);
 	sight.lock = address(acquired);
 	sight.val = val(acquired, task);
-	sight.chain = chain(task, held, acquired, 1);
 	sight.stack = stack.id;
 	sight.pid = task.pid;
 	sight.tgid = task.pid;
@@ -160,11 +190,11 @@ void LogBuilder::inversion(std::uint32_t cls, bool same, std::uint32_t first, st
 	put(record, LS_REC_INVERSION);
 }
 
-void LogBuilder::finding(const std::vector<std::uint32_t> &classes)
+void LogBuilder::finding(const std::vector<std::uint32_t> &classes, ls_finding_kind kind)
 {
 	ls_rec_finding record{};
 	record.id = ++findings_;
-	record.kind = LS_FINDING_ORDER_CYCLE;
+	record.kind = static_cast<__u16>(kind);
 	record.nr_edges = static_cast<__u16>(classes.size());
 	std::vector<std::byte> tail;
 	for (std::size_t i = 0; i < classes.size(); i++)

@@ -29,6 +29,7 @@ struct Task {
 	std::uint16_t cpu = 0;
 	/// Functions from the caller of the acquiring one outwards.
 	std::vector<std::string> stack = {};
+	bool irq_off = false, bh_off = false; ///< hardirq level: always off
 };
 
 class LogBuilder {
@@ -43,11 +44,18 @@ public:
 	/// and the chains; returns the sight's ordinal.
 	std::uint32_t acquire(const Task &task, const std::vector<Lock> &held,
 			      const Lock &acquired);
+	/// @released is given back by Lock::function while @held is held.
+	std::uint32_t release(const Task &task, const std::vector<Lock> &held,
+			      const Lock &released);
+	/// A fault in function lock.function; bits of @marked name held locks.
+	std::uint32_t fault(ls_finding_kind kind, const Task &task, const std::vector<Lock> &held,
+			    const Lock &lock, std::uint64_t marked = 0, std::uint64_t extra = 0);
 	/// The same without a sight: only chains.
 	void acquire_again(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
 			   std::uint32_t count = 1);
 	void inversion(std::uint32_t cls, bool same, std::uint32_t first, std::uint32_t second);
-	void finding(const std::vector<std::uint32_t> &classes);
+	void finding(const std::vector<std::uint32_t> &classes,
+		     ls_finding_kind kind = LS_FINDING_ORDER_CYCLE);
 	void reset();
 	/// Any bytes at all; the caller sees to their framing.
 	void raw(const void *data, std::size_t size);
@@ -62,6 +70,8 @@ private:
 	std::uint64_t ip(const std::string &function, std::uint32_t offset);
 	std::uint32_t val(const Lock &lock, const Task &task) const;
 	std::uint64_t address(const Lock &lock) const;
+	std::uint32_t sight(const Task &task, const std::vector<Lock> &held, const Lock &lock,
+			    ls_rec_sight record);
 	std::uint32_t chain(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
 			    std::uint32_t count);
 	template <typename Raw>

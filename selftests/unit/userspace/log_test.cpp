@@ -232,6 +232,42 @@ TEST_F(LogTest, SightWithImpossibleClasses)
 	expect_refused("held lock");
 }
 
+TEST_F(LogTest, SightsOfOtherSorts)
+{
+	log.release({}, {{.cls = inner}}, {.cls = lock});
+	log.fault(LS_FINDING_LONG_HOLD, {}, {}, {.cls = lock}, 0, 42);
+	/* Only a fault can be about no lock. */
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.level = LS_SOFTIRQ}, {{.cls = inner}}, {}, 1);
+	auto out = decode(log.log());
+	EXPECT_EQ(out.decoder.malformed(), 0u) << out.decoder.problem();
+	ASSERT_EQ(out.records.size(), 8u);
+	EXPECT_EQ(std::get<SightRecord>(out.records[3]).what, LS_SIGHT_RELEASE);
+	EXPECT_EQ(std::get<SightRecord>(out.records[5]).extra, 42u);
+	EXPECT_TRUE(std::get<SightRecord>(out.records[7]).valid);
+	EXPECT_EQ(std::get<SightRecord>(out.records[7]).lock, 0u);
+
+	for (std::uint32_t what : {2u, 4u, std::uint32_t{LS_NR_FINDINGS}, ~0u}) {
+		last<ls_rec_sight>()->what = what;
+		expect_refused("unknown sort");
+	}
+	last<ls_rec_sight>()->what = LS_SIGHT_RELEASE;
+	expect_refused("class or mode");
+	last<ls_rec_sight>()->val |= LS_VAL_READ_MASK;
+	expect_refused("class or mode");
+}
+
+TEST_F(LogTest, FindingsNameInterruptsOrNoLock)
+{
+	log.finding({LS_CLASS_HARDIRQ, lock}, LS_FINDING_IRQ_STATE);
+	log.finding({LS_CLASS_SOFTIRQ, lock, inner}, LS_FINDING_IRQ_INVERSION);
+	log.finding({0}, LS_FINDING_SLEEP_ATOMIC);
+	EXPECT_EQ(decode(log.log()).decoder.malformed(), 0u);
+	last<ls_rec_finding>()->kind = LS_FINDING_IRQ_STATE;
+	expect_refused("class");
+	last<ls_rec_finding>()->edges[0].from = LS_CLASS_SOFTIRQ + 1;
+	expect_refused("class");
+}
+
 TEST_F(LogTest, SightWithEndlessTaskName)
 {
 	log.acquire({}, {}, {.cls = lock});

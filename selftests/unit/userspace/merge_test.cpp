@@ -2,6 +2,7 @@
 // Several boots: one graph, classes united by name.
 #include "support.h"
 
+#include "store/database.h"
 #include "store/merge.h"
 
 using namespace lockscope;
@@ -79,6 +80,22 @@ TEST_F(MergeTest, MergingTwiceChangesNothing)
 	ASSERT_TRUE(merge_stores({dir / "2.db"}, dir / "more.db").ok());
 	EXPECT_EQ(load(dir / "more.db").runs.size(), 2u);
 	EXPECT_EQ(load(dir / "more.db").sights.size(), 2u);
+}
+
+TEST_F(MergeTest, StoresOfVersion1AreTakenIn)
+{
+	{
+		auto db = Database::open(dir / "1.db", Access::Write);
+		ASSERT_TRUE(db.ok());
+		ASSERT_TRUE(db->exec("ALTER TABLE sight DROP COLUMN what;"
+				     " ALTER TABLE sight DROP COLUMN extra;"
+				     " PRAGMA user_version = 1")
+				    .ok());
+	}
+	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "2.db"}, dir / "all.db").ok());
+	EXPECT_EQ(analyse(load(dir / "all.db")).findings.size(), 1u);
+	ASSERT_TRUE(merge_stores({dir / "2.db"}, dir / "1.db").ok());
+	EXPECT_EQ(analyse(load(dir / "1.db")).findings.size(), 1u);
 }
 
 TEST_F(MergeTest, TheLongerRecordingOfARunWins)

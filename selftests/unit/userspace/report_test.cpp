@@ -52,6 +52,45 @@ LogBuilder sample()
 	return log;
 }
 
+/* A lock in two states, a path to an unsafe lock, faults with a lock and without. */
+LogBuilder other_kinds()
+{
+	LogBuilder log;
+	const auto foo =
+		log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
+	const auto dev = log.add_class("cache+0x8", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 8, 64);
+	const auto bar = log.add_class("bar_lock"), mutex = log.add_class("m", LS_KIND_MUTEX);
+	const Task handler = {.comm = "swapper/0",
+			      .level = LS_HARDIRQ,
+			      .stack = {"foo_irq", "__handle_irq_event_percpu", "handle_irq"}};
+	const Task timer = {.comm = "swapper/1",
+			    .level = LS_SOFTIRQ,
+			    .stack = {"dev_tick", "call_timer_fn", "__do_softirq"},
+			    .irq_off = true};
+	const Task reader = {.pid = 7,
+			     .comm = "reader",
+			     .stack = {"foo_read", "__x64_sys_read", "do_syscall_64"}};
+	Task quiet = reader;
+	quiet.pid = 8;
+	quiet.irq_off = true;
+	log.acquire(handler, {}, {.cls = foo, .function = "foo_irq_work"});
+	log.acquire(quiet, {{.cls = foo, .function = "foo_read"}},
+		    {.cls = bar, .function = "bar_get"});
+	log.acquire(reader, {{.cls = bar, .function = "bar_begin"}},
+		    {.cls = mutex, .function = "bar_slow"});
+	log.acquire(timer, {}, {.cls = dev, .address = 0x108, .function = "dev_update"});
+	log.acquire(reader, {}, {.cls = dev, .address = 0x208, .function = "dev_open"});
+	log.fault(LS_FINDING_WAIT_CONTEXT, quiet, {{.cls = bar, .function = "foo_read"}},
+		  {.cls = mutex, .function = "foo_wait"}, 1);
+	log.fault(LS_FINDING_SLEEP_ATOMIC, handler, {}, {.function = "foo_irq_sleep"});
+	log.fault(LS_FINDING_HELD_FREED, reader,
+		  {{.cls = dev, .address = 0x208, .function = "foo_read"}},
+		  {.cls = dev, .address = 0x208, .function = "dev_free"}, 1);
+	log.fault(LS_FINDING_LONG_HOLD, reader, {}, {.cls = mutex, .function = "foo_wait"}, 0,
+		  2500000000);
+	return log;
+}
+
 void expect_golden(const std::string &name, const std::string &text)
 {
 	const std::string path = std::string(GOLDEN_DIR) + "/" + name;
@@ -85,6 +124,17 @@ TEST(TextReport, GoldenOfOneFinding)
 {
 	Report r;
 	expect_golden("show.txt", text_finding(r.model, r.analysis.findings.at(0), {80, false}));
+}
+
+TEST(TextReport, GoldenOfInterruptsAndFaults)
+{
+	const Model model = model_of(other_kinds());
+	const Analysis analysis = analyse(model);
+	expect_golden("other-kinds.txt", text_report(model, analysis, {}, {80, false}));
+	std::string shown;
+	for (const auto &finding : analysis.findings)
+		shown += text_finding(model, finding, {80, false}) + "\n";
+	expect_golden("other-kinds-show.txt", shown);
 }
 
 TEST(TextReport, FollowsTheWidth)
@@ -180,6 +230,63 @@ TEST(JsonReport, HasWhatTheContractNames)
 	}
 	EXPECT_EQ(json["findings"][0]["classes"][0]["origin"], "init");
 	EXPECT_EQ(json["findings"][0]["edges"][1]["task"], "dmsetup-116");
+}
+
+TEST(JsonReport, InterruptsAreClassesAndEdges)
+{
+	const Model model = model_of(other_kinds());
+	const auto json = nlohmann::json::parse(json_report(model, analyse(model), {}));
+	std::size_t seen = 0;
+	for (const auto &finding : json["findings"]) {
+		if (finding["kind"] != "irq-inversion" &&
+		    finding["kind"] != "inconsistent-irq-state")
+			continue;
+		seen++;
+		EXPECT_FALSE(finding.contains("stacks"));
+		const auto &irq = finding["classes"].back();
+		EXPECT_EQ(irq["kind"], "irq");
+		EXPECT_EQ(irq["origin"], "static");
+		EXPECT_EQ(irq["module"], "vmlinux");
+		const bool hard = finding["kind"] == "irq-inversion";
+		EXPECT_EQ(irq["name"], hard ? "<hardirq>" : "<softirq>");
+		ASSERT_EQ(finding["edges"].size(), finding["classes"].size());
+		for (const auto &edge : finding["edges"]) {
+			EXPECT_FALSE(edge["from_stack"].empty());
+			EXPECT_FALSE(edge["to_stack"].empty());
+		}
+		EXPECT_EQ(finding["edges"].back()["from"], finding["classes"].size() - 1);
+		EXPECT_EQ(finding["edges"].back()["context"], hard ? "hardirq" : "softirq");
+	}
+	EXPECT_EQ(seen, 2u);
+	EXPECT_EQ(json["coverage"]["classes"], 4);
+}
+
+TEST(JsonReport, FaultsHaveTheirStacks)
+{
+	const Model model = model_of(other_kinds());
+	const auto json = nlohmann::json::parse(json_report(model, analyse(model), {}));
+	std::map<std::string, nlohmann::json> by_kind;
+	for (const auto &finding : json["findings"])
+		by_kind[finding["kind"]] = finding;
+	const auto &wait = by_kind.at("invalid-wait-context");
+	EXPECT_EQ(wait["classes"].size(), 1u);
+	ASSERT_EQ(wait["edges"].size(), 1u);
+	EXPECT_EQ(wait["edges"][0]["from"], 0);
+	EXPECT_EQ(wait["edges"][0]["to"], 0);
+	EXPECT_TRUE(wait["accesses"].empty());
+	EXPECT_EQ(wait["stacks"][0]["role"], "where");
+	EXPECT_EQ(wait["stacks"][0]["task"], "reader-8");
+	EXPECT_EQ(wait["stacks"][0]["context"], "task");
+	EXPECT_EQ(wait["stacks"][0]["stack"][0]["function"], "foo_wait");
+	EXPECT_EQ(wait["stacks"][0]["held"][0], "bar_lock");
+	EXPECT_EQ(wait["stacks"][1]["role"], "taken-before");
+	const auto &sleep = by_kind.at("sleep-in-atomic");
+	EXPECT_TRUE(sleep["classes"].empty());
+	EXPECT_TRUE(sleep["edges"].empty());
+	EXPECT_EQ(sleep["stacks"][0]["context"], "hardirq");
+	EXPECT_EQ(by_kind.at("held-lock-freed")["stacks"][1]["role"], "taken");
+	EXPECT_EQ(by_kind.at("long-hold")["severity"], "warning");
+	EXPECT_EQ(by_kind.at("long-hold")["count"], 1);
 }
 
 TEST(JsonReport, NamesThatAreNotUtf8DoNotBreakIt)

@@ -113,6 +113,47 @@ TEST_F(StoreTest, NewerSchema)
 	EXPECT_NE(writer.error().what.find("schema version 99"), std::string::npos);
 }
 
+TEST_F(StoreTest, OtherSightsComeBack)
+{
+	LogBuilder log = abba();
+	log.release({.pid = 3}, {{.cls = 1}}, {.cls = 2});
+	log.fault(LS_FINDING_LONG_HOLD, {.pid = 4}, {}, {.cls = 2}, 0, 1u << 31);
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.pid = 5}, {{.cls = 1}}, {}, 1);
+	record(log);
+	Model model;
+	ASSERT_TRUE(load_store(file, model).ok());
+	ASSERT_EQ(model.sights.size(), 5u);
+	EXPECT_EQ(model.sights[2].what, LS_SIGHT_RELEASE);
+	EXPECT_EQ(model.sights[3].what, LS_FINDING_LONG_HOLD);
+	EXPECT_EQ(model.sights[3].extra, 1u << 31);
+	EXPECT_EQ(model.sights[4].acquired.cls, kNoClass);
+	EXPECT_EQ(model.sights[4].acquired.instance, 0u);
+}
+
+TEST_F(StoreTest, AStoreOfVersion1IsReadAsItIsAndBroughtUpToDateByARecorder)
+{
+	record(abba());
+	sql("ALTER TABLE sight DROP COLUMN what; ALTER TABLE sight DROP COLUMN extra;"
+	    " PRAGMA user_version = 1");
+	Model old;
+	ASSERT_TRUE(load_store(file, old).ok());
+	ASSERT_EQ(old.sights.size(), 2u);
+	EXPECT_TRUE(old.sights[0].acquisition());
+	EXPECT_EQ(analyse(old).findings.size(), 1u);
+
+	LogBuilder more(2);
+	const auto lock = more.add_class("lock");
+	more.fault(LS_FINDING_DOUBLE_UNLOCK, {}, {}, {.cls = lock});
+	ASSERT_TRUE(record_image(more.image(), file, "boot-2").ok());
+	Model both;
+	ASSERT_TRUE(load_store(file, both).ok());
+	EXPECT_EQ(both.sights.size(), 3u);
+	EXPECT_EQ(analyse(both).findings.size(), 2u);
+	auto db = open_store(file, Access::Read);
+	ASSERT_TRUE(db.ok());
+	EXPECT_EQ(*schema_version(*db), kSchemaVersion);
+}
+
 TEST_F(StoreTest, Truncated)
 {
 	record(abba(50));
@@ -136,6 +177,7 @@ TEST_F(StoreTest, RowsThatMakeNoSense)
 {
 	for (const char *spoil :
 	     {"UPDATE class SET kind = 99", "UPDATE class SET origin = 99",
+	      "UPDATE sight SET what = 3", "UPDATE sight SET what = 99",
 	      "UPDATE stack SET frames = x'00'", "UPDATE sight SET held = x'0011'",
 	      "UPDATE chain SET parent = id", "UPDATE kernel_finding SET edges = x'0011'",
 	      "UPDATE primitive SET state = 77"}) {

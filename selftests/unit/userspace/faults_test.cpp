@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+// Faults that one sight shows.
+#include "support.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+using Kind = FindingKind;
+
+class FaultTest : public testing::Test {
+protected:
+	FaultTest()
+	{
+		spin = log.add_class("foo:s_lock");
+		mutex = log.add_class("m_mutex", LS_KIND_MUTEX);
+	}
+
+	Finding only() { return only_finding(model = model_of(log)); }
+
+	LogBuilder log;
+	Model model;
+	std::uint32_t spin = 0, mutex = 0;
+	Task task = {.pid = 5,
+		     .comm = "user",
+		     .stack = {"foo_open", "__x64_sys_openat"},
+		     .irq_off = true};
+};
+
+} // namespace
+
+TEST_F(FaultTest, AcquisitionsAndReleasesAloneAreSilent)
+{
+	log.acquire(task, {{.cls = spin}}, {.cls = mutex});
+	log.release(task, {{.cls = spin}}, {.cls = mutex});
+	EXPECT_TRUE(analyse(model_of(log)).findings.empty());
+}
+
+TEST_F(FaultTest, AFaultOrdersNothing)
+{
+	log.acquire(task, {{.cls = spin}}, {.cls = mutex});
+	log.fault(LS_FINDING_BAD_UNLOCK, {.pid = 6}, {{.cls = mutex}}, {.cls = spin});
+	EXPECT_EQ(only().kind, Kind::BadUnlock);
+}
+
+TEST_F(FaultTest, SleepingLockUnderASpinningOne)
+{
+	log.fault(LS_FINDING_WAIT_CONTEXT, task, {{.cls = spin, .function = "foo_open"}},
+		  {.cls = mutex, .function = "take_m"}, 1);
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::InvalidWaitContext);
+	EXPECT_EQ(finding.title,
+		  "invalid wait context: mutex m_mutex taken under spinlock s_lock (take_m)");
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	ASSERT_EQ(finding.classes.size(), 1u);
+	EXPECT_EQ(model[finding.classes[0]].name, "m_mutex");
+	ASSERT_EQ(finding.edges.size(), 1u);
+	EXPECT_EQ(finding.edges[0].from, finding.edges[0].to);
+	ASSERT_EQ(finding.stacks.size(), 1u);
+	EXPECT_EQ(finding.stacks[0].role, "where");
+	EXPECT_EQ(model[finding.stacks[0].stack[0]].function, "take_m");
+	EXPECT_TRUE(finding.filters.empty());
+}
+
+TEST_F(FaultTest, WhyNobodyMaySleep)
+{
+	auto title = [&](const Task &where) {
+		LogBuilder other;
+		const auto m = other.add_class("m", LS_KIND_MUTEX);
+		other.fault(LS_FINDING_WAIT_CONTEXT, where, {}, {.cls = m});
+		return only_finding(model_of(other)).title;
+	};
+	EXPECT_EQ(title({.level = LS_SOFTIRQ}),
+		  "invalid wait context: mutex m taken in softirq (lock_it)");
+	EXPECT_EQ(title({.level = LS_HARDIRQ}),
+		  "invalid wait context: mutex m taken in hardirq (lock_it)");
+	EXPECT_EQ(title({.irq_off = true}),
+		  "invalid wait context: mutex m taken with interrupts off (lock_it)");
+	EXPECT_EQ(title({.bh_off = true}),
+		  "invalid wait context: mutex m taken with softirqs off (lock_it)");
+	EXPECT_EQ(title({}), "invalid wait context: mutex m taken with preemption off (lock_it)");
+}
+
+TEST_F(FaultTest, SleepInAtomicContext)
+{
+	log.fault(LS_FINDING_SLEEP_ATOMIC, task, {{.cls = spin}}, {.cls = mutex, .function = "f"},
+		  1);
+	EXPECT_EQ(only().title, "sleep in atomic context: mutex m_mutex under spinlock s_lock (f)");
+}
+
+TEST_F(FaultTest, SleepWithoutALockHasNoClass)
+{
+	log.fault(LS_FINDING_SLEEP_ATOMIC, task, {{.cls = spin}}, {.function = "msleep_call"}, 1);
+	const Finding finding = only();
+	EXPECT_EQ(finding.title, "sleep in atomic context: under spinlock s_lock (msleep_call)");
+	EXPECT_TRUE(finding.classes.empty());
+	ASSERT_EQ(finding.stacks.size(), 1u);
+	/* About the lock that is held: the same words. */
+	LogBuilder other;
+	const auto s = other.add_class("s");
+	other.fault(LS_FINDING_SLEEP_ATOMIC, task, {{.cls = s}}, {.cls = s, .function = "f"}, 1);
+	EXPECT_EQ(only_finding(model_of(other)).title,
+		  "sleep in atomic context: under spinlock s (f)");
+}
+
+TEST_F(FaultTest, TheUnlocks)
+{
+	log.acquire(task, {}, {.cls = mutex, .function = "took_it"});
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = mutex, .function = "gave_twice"});
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::DoubleUnlock);
+	EXPECT_EQ(finding.title, "double unlock of m_mutex (gave_twice)");
+	/* Where it had been taken. */
+	ASSERT_EQ(finding.stacks.size(), 2u);
+	EXPECT_EQ(finding.stacks[1].role, "taken-before");
+	EXPECT_EQ(model[finding.stacks[1].stack[0]].function, "took_it");
+	EXPECT_EQ(finding.edges[0].from_stack, finding.stacks[1].stack);
+}
+
+TEST_F(FaultTest, TakenBeforePrefersTheInstance)
+{
+	const auto d = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64);
+	log.acquire(task, {}, {.cls = d, .address = 0x108, .function = "this_one"});
+	log.acquire(task, {}, {.cls = d, .address = 0x208, .function = "another"});
+	log.fault(LS_FINDING_BAD_UNLOCK, task, {}, {.cls = d, .address = 0x108});
+	const Finding finding = only();
+	EXPECT_EQ(finding.title, "bad unlock of cache+0x8 by one who does not hold it (lock_it)");
+	ASSERT_EQ(finding.stacks.size(), 2u);
+	EXPECT_EQ(model[finding.stacks[1].stack[0]].function, "this_one");
+}
+
+TEST_F(FaultTest, HeldLocksThatGoAway)
+{
+	log.fault(LS_FINDING_HELD_FREED, task, {{.cls = spin, .function = "foo_open"}},
+		  {.cls = spin, .function = "free_it"}, 1);
+	const Finding freed = only();
+	EXPECT_EQ(freed.title, "lock s_lock freed while held (free_it)");
+	ASSERT_EQ(freed.stacks.size(), 2u);
+	EXPECT_EQ(freed.stacks[1].role, "taken");
+	EXPECT_EQ(model[freed.stacks[1].stack[0]].function, "foo_open");
+
+	LogBuilder other;
+	const auto m = other.add_class("m", LS_KIND_MUTEX);
+	other.fault(LS_FINDING_HELD_INIT, task, {{.cls = m}}, {.cls = m, .function = "init_it"}, 1);
+	EXPECT_EQ(only_finding(model_of(other)).title, "lock m initialised while held (init_it)");
+}
+
+TEST_F(FaultTest, HeldAtTheEndIsToldByWhoTookIt)
+{
+	for (const char *taker : {"one", "two"})
+		log.fault(LS_FINDING_HELD_EXIT, task, {{.cls = mutex, .function = taker}},
+			  {.cls = mutex, .function = "do_exit"}, 1);
+	const auto found = analyse(model_of(log)).findings;
+	ASSERT_EQ(found.size(), 2u);
+	EXPECT_NE(found[0].id, found[1].id);
+	EXPECT_EQ(found[0].title, "task exits holding m_mutex (one)");
+	EXPECT_EQ(found[1].title, "task exits holding m_mutex (two)");
+}
+
+TEST_F(FaultTest, ALockThatIsOnlyMarkedInTheHeldStack)
+{
+	log.fault(LS_FINDING_HELD_USER, task, {{.cls = spin}, {.cls = mutex, .function = "taker"}},
+		  {.function = "exit_to_user_mode_prepare"}, 2);
+	const Finding finding = only();
+	EXPECT_EQ(finding.title, "return to user mode holding m_mutex (taker)");
+	EXPECT_EQ(model[finding.classes.at(0)].name, "m_mutex");
+}
+
+TEST_F(FaultTest, TheOtherKinds)
+{
+	auto title = [&](ls_finding_kind kind) {
+		LogBuilder other;
+		const auto m = other.add_class("m", LS_KIND_WW_MUTEX);
+		other.fault(kind, task, {}, {.cls = m, .function = "f"});
+		return only_finding(model_of(other)).title;
+	};
+	EXPECT_EQ(title(LS_FINDING_NOT_HELD), "lock m not held where it has to be (f)");
+	EXPECT_EQ(title(LS_FINDING_WW), "ww_mutex misuse: m (f)");
+}
+
+TEST_F(FaultTest, LongHoldSaysHowLong)
+{
+	log.fault(LS_FINDING_LONG_HOLD, task, {}, {.cls = mutex, .function = "waiter"}, 0,
+		  1500000000);
+	log.fault(LS_FINDING_LONG_HOLD, task, {}, {.cls = mutex, .function = "waiter"}, 0,
+		  2300000000);
+	const Finding finding = only();
+	EXPECT_EQ(finding.title, "long hold: m_mutex waited for 2.300 s (waiter)");
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_EQ(finding.edges[0].count, 2u);
+}
+
+TEST_F(FaultTest, OneFindingForEachFunctionAndLock)
+{
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = mutex, .function = "f"});
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, {.pid = 9}, {}, {.cls = mutex, .function = "f"});
+	const Finding one = only();
+	EXPECT_EQ(one.edges[0].count, 2u);
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = mutex, .function = "g"});
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = spin, .function = "f"});
+	log.fault(LS_FINDING_BAD_UNLOCK, task, {}, {.cls = mutex, .function = "f"});
+	const auto found = analyse(model_of(log)).findings;
+	EXPECT_EQ(found.size(), 4u);
+	std::set<std::string> ids;
+	for (const auto &finding : found)
+		ids.insert(finding.id);
+	EXPECT_EQ(ids.size(), 4u);
+	EXPECT_TRUE(ids.count(one.id));
+}
+
+TEST_F(FaultTest, TheSameIdOnAnotherBoot)
+{
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = mutex, .function = "f.isra.0"});
+	LogBuilder other(2);
+	const auto m = other.add_class("m_mutex", LS_KIND_MUTEX);
+	other.fault(LS_FINDING_DOUBLE_UNLOCK, {.pid = 77}, {}, {.cls = m, .function = "f"});
+	EXPECT_EQ(only().id, only_finding(model_of(other)).id);
+}
+
+TEST_F(FaultTest, RanksAboveADeadlockThatHasYetToHappen)
+{
+	const auto b = log.add_class("b");
+	log.acquire({.pid = 1, .irq_off = true}, {{.cls = spin}}, {.cls = b});
+	log.acquire({.pid = 2, .irq_off = true}, {{.cls = b}}, {.cls = spin});
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = mutex});
+	const auto found = analyse(model_of(log)).findings;
+	ASSERT_EQ(found.size(), 2u);
+	EXPECT_EQ(found[0].kind, Kind::DoubleUnlock);
+}
+
+TEST_F(FaultTest, SelfCheckCountsKinds)
+{
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = mutex});
+	EXPECT_EQ(analyse(model_of(log)).self_check.size(), 1u);
+	log.finding({mutex}, LS_FINDING_DOUBLE_UNLOCK);
+	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());
+	log.finding({0}, LS_FINDING_SLEEP_ATOMIC);
+	ASSERT_EQ(analyse(model_of(log)).self_check.size(), 1u);
+	EXPECT_NE(analyse(model_of(log)).self_check[0].find("sleep-in-atomic"), std::string::npos);
+	/* What was lost explains it. */
+	log.info().losses[LS_LOSS_RECORDS] = 1;
+	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+// Deadlocks with interrupts: each fault beside the twin that must stay silent.
+#include "support.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+class InterruptTest : public testing::Test {
+protected:
+	InterruptTest()
+	{
+		a = log.add_class("a");
+		b = log.add_class("b");
+		c = log.add_class("c");
+	}
+
+	Task task(std::uint32_t pid = 1)
+	{
+		return {.pid = pid, .comm = "user", .stack = {"foo_open", "__x64_sys_openat"}};
+	}
+	Task irqs_off(std::uint32_t pid = 1)
+	{
+		Task out = task(pid);
+		out.irq_off = true;
+		return out;
+	}
+	Task bhs_off(std::uint32_t pid = 1)
+	{
+		Task out = task(pid);
+		out.bh_off = true;
+		return out;
+	}
+	Task timer()
+	{
+		return {.pid = 0,
+			.comm = "swapper/0",
+			.level = LS_SOFTIRQ,
+			.stack = {"tick", "call_timer_fn", "__do_softirq"}};
+	}
+	Task handler()
+	{
+		return {.pid = 0,
+			.comm = "swapper/0",
+			.level = LS_HARDIRQ,
+			.stack = {"foo_irq", "__handle_irq_event_percpu"}};
+	}
+	/* A softirq that the hardirqs are shut out of as well. */
+	Task quiet_timer()
+	{
+		Task out = timer();
+		out.irq_off = true;
+		return out;
+	}
+
+	std::vector<Finding> findings() { return analyse(model = model_of(log)).findings; }
+	Finding only() { return only_finding(model = model_of(log)); }
+
+	LogBuilder log;
+	Model model;
+	std::uint32_t a = 0, b = 0, c = 0;
+};
+
+using Kind = FindingKind;
+
+} // namespace
+
+TEST_F(InterruptTest, TakenInSoftirqAndWithSoftirqsOn)
+{
+	log.acquire(quiet_timer(), {}, {.cls = a, .function = "tick_take"});
+	log.acquire(task(), {}, {.cls = a, .function = "open_take"});
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::InconsistentIrqState);
+	EXPECT_EQ(finding.title,
+		  "irq safety: a taken in softirq and with softirqs on (tick_take vs open_take)");
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	ASSERT_EQ(finding.classes.size(), 2u);
+	EXPECT_EQ(finding.classes[1], kSoftirqClass);
+	ASSERT_EQ(finding.edges.size(), 2u);
+	EXPECT_TRUE(to_interrupt(finding.edges[0]));
+	EXPECT_TRUE(from_interrupt(finding.edges[1]));
+	for (const auto &edge : finding.edges) {
+		EXPECT_FALSE(edge.from_stack.empty());
+		EXPECT_FALSE(edge.to_stack.empty());
+	}
+	/* From where the interrupt began. */
+	EXPECT_EQ(model[finding.edges[1].from_stack.front()].function, "tick");
+	EXPECT_TRUE(finding.filters.empty());
+}
+
+TEST_F(InterruptTest, TakenInSoftirqAndWithSoftirqsOffIsSilent)
+{
+	log.acquire(quiet_timer(), {}, {.cls = a});
+	log.acquire(bhs_off(), {}, {.cls = a});
+	log.acquire(irqs_off(), {}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(InterruptTest, AHardirqInterruptsSoftirqsAndThoseWhoShutThemOut)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(), {}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+	log.acquire(timer(), {}, {.cls = a});
+	const Finding finding = only();
+	EXPECT_EQ(finding.title, "irq safety: a taken in hardirq and with hardirqs on (lock_it)");
+	EXPECT_EQ(finding.classes[1], kHardirqClass);
+}
+
+TEST_F(InterruptTest, TryingInAnInterruptNeverHangsIt)
+{
+	log.acquire(handler(), {}, {.cls = a, .try_lock = true});
+	log.acquire(task(), {}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+	/* But who got it that way holds it. */
+	log.acquire(handler(), {}, {.cls = b});
+	log.acquire(task(), {}, {.cls = b, .try_lock = true});
+	EXPECT_EQ(only().kind, Kind::InconsistentIrqState);
+}
+
+TEST_F(InterruptTest, AnNmiGivesNothing)
+{
+	Task nmi = handler();
+	nmi.level = LS_NMI;
+	log.acquire(nmi, {}, {.cls = a});
+	log.acquire(task(), {}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(InterruptTest, ReadersInAnInterruptMindWritersOnly)
+{
+	log.acquire(handler(), {}, {.cls = a, .read = LS_RECURSIVE});
+	log.acquire(task(), {}, {.cls = a, .read = LS_RECURSIVE});
+	EXPECT_TRUE(findings().empty());
+	log.acquire(task(), {}, {.cls = a});
+	EXPECT_EQ(only().kind, Kind::InconsistentIrqState);
+}
+
+TEST_F(InterruptTest, AWriterInAnInterruptMindsReaders)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(task(), {}, {.cls = a, .read = LS_SHARED});
+	EXPECT_EQ(only().edges[0].kind, LS_DEP_SN);
+}
+
+TEST_F(InterruptTest, HeldWhileInterruptsComeOnAgain)
+{
+	log.acquire(handler(), {}, {.cls = a, .function = "irq_take"});
+	log.acquire(irqs_off(), {}, {.cls = a, .function = "foo_open"});
+	EXPECT_TRUE(findings().empty());
+	/* Somebody in between enabled them: the next acquire shows it. */
+	log.acquire(task(), {{.cls = a, .function = "foo_open"}},
+		    {.cls = b, .function = "foo_more"});
+	const Finding finding = only();
+	EXPECT_EQ(finding.title,
+		  "irq safety: a taken in hardirq and with hardirqs on (irq_take vs foo_more)");
+	EXPECT_EQ(model[finding.edges[0].from_stack.front()].function, "foo_open");
+	EXPECT_EQ(model[finding.edges[0].to_stack.front()].function, "foo_more");
+}
+
+TEST_F(InterruptTest, AReleaseShowsInterruptsThatAreOn)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(), {}, {.cls = a});
+	log.release(irqs_off(), {}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+	log.release(task(), {}, {.cls = a, .function = "give_back"});
+	const Finding finding = only();
+	EXPECT_NE(finding.title.find("give_back"), std::string::npos) << finding.title;
+}
+
+TEST_F(InterruptTest, AReleaseInAnInterruptIsNoAcquire)
+{
+	log.release(handler(), {}, {.cls = a});
+	log.acquire(task(), {}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(InterruptTest, AReleaseOrdersNothing)
+{
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	log.release(irqs_off(2), {{.cls = b}}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(InterruptTest, InversionOverAPath)
+{
+	log.acquire(handler(), {}, {.cls = a, .function = "irq_take"});
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	log.acquire(irqs_off(2), {{.cls = b}}, {.cls = c});
+	EXPECT_TRUE(findings().empty());
+	log.acquire(task(3), {}, {.cls = c, .function = "unsafe_take"});
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::IrqInversion);
+	EXPECT_EQ(finding.title,
+		  "irq inversion: a (hardirq) -> b -> c (hardirqs on) (irq_take vs unsafe_take)");
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	EXPECT_EQ(finding.classes.size(), 4u);
+	EXPECT_EQ(finding.edges.size(), 4u);
+	for (std::size_t i = 0; i < 4; i++) {
+		EXPECT_EQ(finding.edges[i].from, finding.classes[i]);
+		EXPECT_EQ(finding.edges[i].to, finding.classes[(i + 1) % 4]);
+	}
+	EXPECT_TRUE(finding.filters.empty());
+}
+
+TEST_F(InterruptTest, TheOtherWayRoundIsSilent)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(1), {}, {.cls = b});
+	/* b is unsafe, but it comes before the safe one. */
+	log.acquire(task(2), {}, {.cls = b});
+	log.acquire(irqs_off(2), {{.cls = b}}, {.cls = a});
+	EXPECT_TRUE(findings().empty());
+}
+
+TEST_F(InterruptTest, APathThatOnlyReadersWalkIsSilent)
+{
+	log.acquire(handler(), {}, {.cls = a, .read = LS_RECURSIVE});
+	log.acquire(irqs_off(1), {{.cls = a, .read = LS_RECURSIVE}}, {.cls = b});
+	log.acquire(task(2), {}, {.cls = b});
+	EXPECT_TRUE(findings().empty());
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	EXPECT_EQ(only().kind, Kind::IrqInversion);
+}
+
+TEST_F(InterruptTest, OneInversionForTwoEndsTheShortest)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	log.acquire(irqs_off(1), {{.cls = b}}, {.cls = c});
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = c});
+	log.acquire(task(2), {}, {.cls = c});
+	EXPECT_EQ(only().edges.size(), 3u);
+}
+
+TEST_F(InterruptTest, WhatIsInsideALongerOneIsEnough)
+{
+	/* a -> b -> c, with b taken in the interrupt as well: b -> c says it all. */
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(handler(), {}, {.cls = b});
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	log.acquire(irqs_off(1), {{.cls = b}}, {.cls = c});
+	log.acquire(task(2), {}, {.cls = c});
+	EXPECT_EQ(only().title, "irq inversion: b (hardirq) -> c (hardirqs on) (lock_it)");
+}
+
+TEST_F(InterruptTest, AnEndThatIsInconsistentByItselfIsLeftOut)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	log.acquire(task(2), {}, {.cls = b});
+	EXPECT_EQ(only().kind, Kind::IrqInversion);
+	log.acquire(handler(), {}, {.cls = b});
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::InconsistentIrqState);
+	EXPECT_EQ(model[finding.classes[0]].name, "b");
+}
+
+TEST_F(InterruptTest, BothInterruptsAreJudgedApart)
+{
+	log.acquire(quiet_timer(), {}, {.cls = a});
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(bhs_off(), {}, {.cls = a});
+	EXPECT_EQ(only().classes[1], kHardirqClass);
+	log.acquire(task(), {}, {.cls = a});
+	EXPECT_EQ(findings().size(), 2u);
+}
+
+TEST_F(InterruptTest, CyclesOfLocksAreFoundAllTheSame)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	log.acquire(task(2), {{.cls = b}}, {.cls = c});
+	log.acquire(irqs_off(3), {{.cls = c}}, {.cls = a});
+	std::set<Kind> kinds;
+	for (const auto &finding : findings())
+		kinds.insert(finding.kind);
+	EXPECT_TRUE(kinds.count(Kind::LockOrderCycle));
+	EXPECT_TRUE(kinds.count(Kind::IrqInversion));
+}
+
+TEST_F(InterruptTest, OneTaskOnBothOtherSidesIsADoubt)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(7), {{.cls = a}}, {.cls = b});
+	log.acquire(task(7), {}, {.cls = b});
+	const Finding finding = only();
+	EXPECT_EQ(finding.confidence, Confidence::Possible);
+	EXPECT_TRUE(filter(finding, "one-context-only"));
+	EXPECT_EQ(finding.severity, Severity::Warning);
+}
+
+TEST_F(InterruptTest, DifferentInstancesAreADoubt)
+{
+	const auto d = log.add_class("cache+0x8", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 8, 64);
+	log.acquire(quiet_timer(), {}, {.cls = d, .address = 0x108});
+	log.acquire(task(), {}, {.cls = d, .address = 0x208});
+	const Finding doubtful = only();
+	ASSERT_TRUE(filter(doubtful, "different-instances"));
+	EXPECT_FALSE(doubtful.hidden());
+	EXPECT_EQ(doubtful.confidence, Confidence::Possible);
+	EXPECT_EQ(doubtful.severity, Severity::Warning);
+	/* One object in both states settles it, and is the one shown. */
+	log.acquire(task(2), {}, {.cls = d, .address = 0x108});
+	const Finding sure = only();
+	EXPECT_TRUE(sure.filters.empty());
+	EXPECT_EQ(sure.confidence, Confidence::Observed);
+	EXPECT_EQ(model.sights[sure.edges[0].shown().sight].acquired.instance,
+		  model.sights[sure.edges[1].shown().sight].acquired.instance);
+}
+
+TEST_F(InterruptTest, HeldInInitCodeOnlyIsADoubt)
+{
+	Task init = task();
+	init.flags = LS_TASK_INIT_CODE;
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(init, {}, {.cls = a});
+	const Finding finding = only();
+	EXPECT_TRUE(filter(finding, "initialisation-only"));
+	EXPECT_FALSE(finding.hidden());
+}
+
+TEST_F(InterruptTest, AGateBetweenTheLocksHides)
+{
+	const auto gate = log.add_class("gate");
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(1), {{.cls = gate}, {.cls = a}}, {.cls = b});
+	log.acquire(irqs_off(2), {{.cls = gate}, {.cls = b}}, {.cls = c});
+	log.acquire(task(3), {}, {.cls = c});
+	EXPECT_TRUE(only().hidden());
+}
+
+TEST_F(InterruptTest, CountsComeFromChains)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(task(), {}, {.cls = a});
+	log.acquire_again(task(), {}, {.cls = a}, 999);
+	log.acquire_again(irqs_off(), {}, {.cls = a}, 5000);
+	const Finding finding = only();
+	EXPECT_EQ(finding.edges[0].count, 1000u);
+	EXPECT_EQ(finding.edges[1].count, 1u);
+}
+
+TEST_F(InterruptTest, TheSameIdWhateverTheNumbersOfClasses)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = b});
+	log.acquire(task(2), {}, {.cls = b});
+	LogBuilder other(2);
+	const auto second = other.add_class("b"), first = other.add_class("a");
+	other.acquire(task(2), {}, {.cls = second});
+	other.acquire(irqs_off(1), {{.cls = first}}, {.cls = second});
+	other.acquire(handler(), {}, {.cls = first});
+	EXPECT_EQ(only().id, only_finding(model_of(other)).id);
+}
+
+TEST_F(InterruptTest, SelfCheckComparesWithTheModule)
+{
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(task(), {}, {.cls = a});
+	EXPECT_EQ(analyse(model_of(log)).self_check.size(), 1u);
+	LogBuilder agreed = log;
+	agreed.finding({LS_CLASS_HARDIRQ, a}, LS_FINDING_IRQ_STATE);
+	EXPECT_TRUE(analyse(model_of(agreed)).self_check.empty());
+	/* The other sort of the same thing is no disagreement. */
+	LogBuilder earlier = log;
+	earlier.finding({LS_CLASS_HARDIRQ, a}, LS_FINDING_IRQ_INVERSION);
+	EXPECT_TRUE(analyse(model_of(earlier)).self_check.empty());
+	LogBuilder unknown = log;
+	unknown.finding({LS_CLASS_SOFTIRQ, b}, LS_FINDING_IRQ_STATE);
+	ASSERT_EQ(analyse(model_of(unknown)).self_check.size(), 1u);
+	EXPECT_NE(analyse(model_of(unknown)).self_check[0].find("cannot be rebuilt"),
+		  std::string::npos);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/evidence.h"
+
+#include "analysis/lockgraph.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace lockscope {
+
+namespace {
+
+/// Keys of the contexts that show @edge within @run.
+std::set<std::string> contexts_in(const Model &model, const FindingEdge &edge, std::uint32_t run)
+{
+	std::set<std::string> keys;
+	for (const auto &witness : edge.witnesses)
+		if (model.sights[witness.sight].run == run)
+			keys.insert(witness.context.key());
+	return keys;
+}
+
+/// The dependency kind that @witness shows of @edge.
+std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness)
+{
+	const Sight &sight = model.sights[witness.sight];
+	const std::uint32_t val = sight.at(witness.position).val;
+	if (to_interrupt(edge))
+		return read_of(val) == LS_EXCLUSIVE ? LS_DEP_EN : LS_DEP_SN;
+	if (from_interrupt(edge))
+		return read_of(val) == LS_RECURSIVE ? LS_DEP_ER : LS_DEP_EN;
+	return dependency_kind(val, sight.acquired.val);
+}
+
+bool same_function(const Code &a, const Code &b)
+{
+	return !a.function.empty() && a.function == b.function && a.module == b.module;
+}
+
+/// The part of @stack from where its context was entered.
+std::vector<CodeId> entry_part(const Model &model, const std::vector<CodeId> &stack,
+			       const Context &context)
+{
+	auto at = std::find_if(stack.begin(), stack.end(), [&](CodeId frame) {
+		return !context.entry.empty() &&
+		       plain_function(model[frame].function) == context.entry;
+	});
+	return at == stack.end() ? stack : std::vector<CodeId>(at, stack.end());
+}
+
+/// Bring witness number @chosen to the front.
+void show(FindingEdge &edge, std::size_t chosen)
+{
+	const auto at = edge.witnesses.begin() + static_cast<std::ptrdiff_t>(chosen);
+	std::rotate(edge.witnesses.begin(), at, at + 1);
+}
+
+} // namespace
+
+SightsByPlace sights_by_place(const Model &model)
+{
+	SightsByPlace out;
+	for (std::size_t i = 0; i < model.sights.size(); i++)
+		if (model.sights[i].acquisition())
+			out[index(model.sights[i].acquired.at)].push_back(i);
+	return out;
+}
+
+Witness make_witness(const Model &model, std::size_t sight, std::uint32_t position)
+{
+	return {sight, position, context_of(model, model.sights[sight])};
+}
+
+Confidence confidence_of(const Model &model, const Finding &finding)
+{
+	for (std::uint32_t run = 0; run < model.runs.size(); run++) {
+		std::set<std::string> all;
+		bool complete = true;
+		for (const auto &edge : finding.edges) {
+			auto keys = contexts_in(model, edge, run);
+			complete = complete && !keys.empty();
+			if (finding.kind != FindingKind::IrqInversion || !from_interrupt(edge))
+				all.merge(keys);
+		}
+		if (complete && all.size() > 1)
+			return Confidence::Observed;
+	}
+	return Confidence::Possible;
+}
+
+void choose_witnesses(const Model &model, Finding &finding)
+{
+	std::map<std::uint32_t, std::size_t> edges_seen;
+	for (std::uint32_t run = 0; run < model.runs.size(); run++)
+		for (const auto &edge : finding.edges)
+			edges_seen[run] += !contexts_in(model, edge, run).empty();
+	std::set<std::string> shown;
+	for (auto &edge : finding.edges) {
+		auto value = [&](const Witness &witness) {
+			const Sight &sight = model.sights[witness.sight];
+			/* An acquire says more than what was held later. */
+			const bool acquires = sight.acquisition() &&
+					      (witness.position == kOwnLock || !to_interrupt(edge));
+			return std::tuple(kind_of(model, edge, witness) == edge.kind,
+					  edges_seen[sight.run],
+					  !shown.count(witness.context.key()),
+					  !witness.context.init(), !sight.stack.empty(), acquires);
+		};
+		auto best = std::max_element(
+			edge.witnesses.begin(), edge.witnesses.end(),
+			[&](const auto &a, const auto &b) { return value(a) < value(b); });
+		show(edge, static_cast<std::size_t>(best - edge.witnesses.begin()));
+		shown.insert(edge.shown().context.key());
+	}
+	if (finding.kind != FindingKind::InconsistentIrqState || finding.edges.size() != 2)
+		return;
+	auto &held = finding.edges[0], &taken = finding.edges[1];
+	if (auto both = common_instance(model, taken, held)) {
+		show(taken, both->first);
+		show(held, both->second);
+	}
+}
+
+std::optional<std::pair<std::size_t, std::size_t>>
+common_instance(const Model &model, const FindingEdge &in, const FindingEdge &out)
+{
+	/* Those shown first are the better ones. */
+	std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> held;
+	for (std::size_t i = 0; i < out.witnesses.size(); i++) {
+		const Sight &sight = model.sights[out.witnesses[i].sight];
+		held.try_emplace({sight.run, sight.at(out.witnesses[i].position).instance}, i);
+	}
+	for (std::size_t i = 0; i < in.witnesses.size(); i++) {
+		const Sight &sight = model.sights[in.witnesses[i].sight];
+		auto at = held.find({sight.run, sight.acquired.instance});
+		if (sight.acquired.instance != 0 && at != held.end())
+			return std::pair{i, at->second};
+	}
+	return std::nullopt;
+}
+
+/*
+ * The stack of an edge is that of its second acquire. The first one's is that
+ * same stack from the function on that took the first lock, if that function
+ * has not returned yet; else another sight may have been taken at that place.
+ */
+void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place)
+{
+	const Witness &witness = edge.shown();
+	const Sight &sight = model.sights[witness.sight];
+	const Held &held = sight.at(witness.position);
+	edge.to_stack = sight.stack;
+	/* A fault may have no place of its own besides its stack. */
+	if (edge.to_stack.empty() || (!sight.fault() && edge.to_stack.front() != sight.acquired.at))
+		edge.to_stack.insert(edge.to_stack.begin(), sight.acquired.at);
+	if (witness.position == kOwnLock) {
+		if (from_interrupt(edge))
+			edge.from_stack = entry_part(model, edge.to_stack, witness.context);
+		else if (!sight.fault())
+			edge.from_stack = edge.to_stack;
+		return;
+	}
+	edge.from_stack = {held.at};
+
+	for (std::size_t i = 0; i < edge.to_stack.size(); i++) {
+		if (!same_function(model[edge.to_stack[i]], model[held.at]))
+			continue;
+		edge.from_stack.insert(edge.from_stack.end(),
+				       edge.to_stack.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+				       edge.to_stack.end());
+		edge.depth = static_cast<std::uint32_t>(i);
+		return;
+	}
+	auto others = by_place.find(index(held.at));
+	if (index(held.at) == 0 || others == by_place.end())
+		return;
+	const Sight *best = nullptr;
+	for (auto number : others->second) {
+		const Sight &other = model.sights[number];
+		if (other.stack.empty() || other.acquired.cls != held.cls)
+			continue;
+		if (!best ||
+		    (best->pid != sight.pid && other.pid == sight.pid && other.run == sight.run))
+			best = &other;
+	}
+	if (!best)
+		return;
+	edge.from_stack = best->stack;
+	/* Calls up to the innermost function that both stacks pass. */
+	for (std::size_t i = 0; i < edge.from_stack.size(); i++)
+		for (std::size_t j = 0; j < edge.to_stack.size(); j++)
+			if (same_function(model[edge.from_stack[i]], model[edge.to_stack[j]])) {
+				edge.depth = static_cast<std::uint32_t>(i + j);
+				return;
+			}
+}
+
+const Sight *taken_before(const Model &model, const Sight &sight, const Held &lock)
+{
+	const Sight *best = nullptr;
+	auto value = [&](const Sight &other) {
+		const bool same = lock.instance != 0 && other.acquired.instance == lock.instance;
+		return std::tuple(same, other.ordinal);
+	};
+	for (const auto &other : model.sights)
+		if (other.acquisition() && other.run == sight.run &&
+		    other.ordinal < sight.ordinal && lock.cls != kNoClass &&
+		    other.acquired.cls == lock.cls && (!best || value(*best) < value(other)))
+			best = &other;
+	return best;
+}
+
+std::string function_of(const Model &model, const FindingEdge &edge)
+{
+	const auto &code = model[edge.to_stack.front()];
+	return code.function.empty() ? edge.shown().context.describe()
+				     : plain_function(code.function);
+}
+
+} // namespace lockscope

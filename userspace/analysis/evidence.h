@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+// From all that was seen of a finding to what is shown of it.
+#pragma once
+
+#include "analysis/finding.h"
+#include "analysis/model.h"
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace lockscope {
+
+/// Acquisitions by the place (CodeId) of the acquire, as indices of Model::sights.
+using SightsByPlace = std::unordered_map<std::uint32_t, std::vector<std::size_t>>;
+SightsByPlace sights_by_place(const Model &model);
+
+Witness make_witness(const Model &model, std::size_t sight, std::uint32_t position);
+
+/// `observed`: one run saw every edge, in at least two contexts. Of an irq
+/// inversion those of tasks and others that hold a lock of it count: the
+/// interrupt may come to any of them.
+Confidence confidence_of(const Model &model, const Finding &finding);
+
+/// Bring witnesses to the front so that every side shows another context, in
+/// as few runs as can be; one lock in two states is shown as one instance where
+/// there is one.
+void choose_witnesses(const Model &model, Finding &finding);
+
+/// Stacks of the chosen witness, see FindingEdge.
+void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place);
+
+/// The latest acquisition of @lock before @sight in the same run, of the same
+/// instance where there is one, else of its class; nullptr when none was seen.
+const Sight *taken_before(const Model &model, const Sight &sight, const Held &lock);
+
+/// A witness of each edge with one instance of the lock that @in leads to and
+/// @out comes from; nothing when no instance is in both.
+std::optional<std::pair<std::size_t, std::size_t>>
+common_instance(const Model &model, const FindingEdge &in, const FindingEdge &out);
+
+/// Function where the edge's to_stack begins, or what is known instead.
+std::string function_of(const Model &model, const FindingEdge &edge);
+
+} // namespace lockscope

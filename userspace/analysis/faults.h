@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+// Faults that one sight shows: somebody did what must not be done.
+#pragma once
+
+#include "analysis/evidence.h"
+#include "analysis/finding.h"
+
+#include <vector>
+
+namespace lockscope {
+
+/// One finding for every kind, lock and function; further sights add to its count.
+std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place);
+
+} // namespace lockscope

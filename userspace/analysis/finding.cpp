@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+// Names and identity of findings.
+#include "analysis/finding.h"
+
+#include "util/text.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace lockscope {
+
+std::size_t canonical_start(const Model &model, const std::vector<ClassId> &classes)
+{
+	auto names_from = [&](std::size_t start) {
+		std::vector<std::string> names;
+		for (std::size_t i = 0; i < classes.size(); i++)
+			names.push_back(model[classes[(start + i) % classes.size()]].stable);
+		return names;
+	};
+	std::size_t best = 0;
+	for (std::size_t start = 1; start < classes.size(); start++)
+		if (names_from(start) < names_from(best))
+			best = start;
+	return best;
+}
+
+const char *name(Severity severity)
+{
+	return severity == Severity::Error     ? "error"
+	       : severity == Severity::Warning ? "warning"
+					       : "note";
+}
+
+const char *name(Confidence confidence)
+{
+	return confidence == Confidence::Confirmed  ? "confirmed"
+	       : confidence == Confidence::Observed ? "observed"
+						    : "possible";
+}
+
+namespace {
+
+struct KindName {
+	FindingKind kind;
+	const char *name;
+};
+constexpr KindName kKinds[] = {
+	{FindingKind::LockOrderCycle, "lock-order-cycle"},
+	{FindingKind::RecursiveLock, "recursive-lock"},
+	{FindingKind::IrqInversion, "irq-inversion"},
+	{FindingKind::InconsistentIrqState, "inconsistent-irq-state"},
+	{FindingKind::InvalidWaitContext, "invalid-wait-context"},
+	{FindingKind::SleepInAtomic, "sleep-in-atomic"},
+	{FindingKind::BadUnlock, "bad-unlock"},
+	{FindingKind::DoubleUnlock, "double-unlock"},
+	{FindingKind::HeldLockFreed, "held-lock-freed"},
+	{FindingKind::HeldLockInitialised, "held-lock-initialised"},
+	{FindingKind::HeldAtExit, "held-at-exit"},
+	{FindingKind::HeldAtReturnToUser, "held-at-return-to-user"},
+	{FindingKind::NestedLockNotHeld, "nested-lock-not-held"},
+	{FindingKind::LongHold, "long-hold"},
+	{FindingKind::WwMisuse, "ww-misuse"},
+};
+static_assert(std::size(kKinds) == LS_NR_FINDINGS - 1);
+
+} // namespace
+
+const char *name(FindingKind kind)
+{
+	for (const auto &each : kKinds)
+		if (each.kind == kind)
+			return each.name;
+	return "unknown";
+}
+
+std::optional<FindingKind> parse_kind(const std::string &text)
+{
+	for (const auto &each : kKinds)
+		if (text == each.name)
+			return each.kind;
+	return std::nullopt;
+}
+
+std::optional<Severity> parse_severity(const std::string &text)
+{
+	for (auto severity : {Severity::Note, Severity::Warning, Severity::Error})
+		if (text == name(severity))
+			return severity;
+	return std::nullopt;
+}
+
+std::optional<Confidence> parse_confidence(const std::string &text)
+{
+	for (auto confidence : {Confidence::Possible, Confidence::Observed, Confidence::Confirmed})
+		if (text == name(confidence))
+			return confidence;
+	return std::nullopt;
+}
+
+bool Finding::hidden() const
+{
+	return std::any_of(filters.begin(), filters.end(),
+			   [](const Filter &f) { return f.hidden; });
+}
+
+std::vector<ClassId> Finding::locks() const
+{
+	std::vector<ClassId> out;
+	for (ClassId cls : classes)
+		if (!is_interrupt(cls))
+			out.push_back(cls);
+	return out;
+}
+
+const char *interrupt_name(ClassId cls)
+{
+	return cls == kHardirqClass ? "hardirq" : "softirq";
+}
+
+std::string fault_id(const Model &model, FindingKind kind, ClassId cls, const std::string &function)
+{
+	std::string text = name(kind);
+	if (cls != kNoClass)
+		text += '\n' + model[cls].stable + '\t' + kind_name(model[cls].kind);
+	return hex64(stable_hash(text + "\n@" + function));
+}
+
+std::string finding_id(const Model &model, FindingKind kind, const std::vector<ClassId> &classes)
+{
+	std::string text = name(kind);
+	const std::size_t start = classes.empty() ? 0 : canonical_start(model, classes);
+	for (std::size_t i = 0; i < classes.size(); i++) {
+		const auto &cls = model[classes[(start + i) % classes.size()]];
+		text += '\n' + cls.stable + '\t' + kind_name(cls.kind);
+	}
+	return hex64(stable_hash(text));
+}
+
+std::string short_name(const LockClass &cls)
+{
+	std::string out = cls.name;
+	if (auto at = out.find(" struct "); at != out.npos)
+		return out.substr(at + 8);
+	if (auto at = out.find(" @ "); at != out.npos && cls.origin == LS_ORIGIN_INIT)
+		out.resize(at);
+	if (cls.origin == LS_ORIGIN_STATIC || cls.origin == LS_ORIGIN_PERCPU)
+		if (auto colon = out.find(':'); colon != out.npos && colon + 1 < out.size())
+			out = out.substr(colon + 1);
+	return out;
+}
+
+} // namespace lockscope

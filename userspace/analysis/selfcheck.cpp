@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/selfcheck.h"
+
+#include "store/rows.h"
+#include "util/text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lockscope {
+
+namespace {
+
+bool is_cycle(std::uint32_t kind)
+{
+	return kind == LS_FINDING_ORDER_CYCLE || kind == LS_FINDING_IRQ_INVERSION ||
+	       kind == LS_FINDING_IRQ_STATE;
+}
+
+/// Cycles of the module with an edge that the store does not show.
+std::size_t count_unknown(const Model &model, const LockGraph &graph)
+{
+	std::set<std::pair<ClassId, ClassId>> known;
+	for (const auto &dependency : graph.dependencies())
+		known.insert({dependency.from, dependency.to});
+	return static_cast<std::size_t>(std::count_if(
+		model.kernel_findings.begin(), model.kernel_findings.end(), [&](const auto &f) {
+			const std::size_t n = f.classes.size();
+			for (std::size_t i = 0; is_cycle(f.kind) && i < n; i++)
+				if (!known.count({f.classes[i], f.classes[(i + 1) % n]}))
+					return true;
+			return false;
+		}));
+}
+
+/// Counts of one sort of finding on both sides.
+struct Both {
+	std::size_t module = 0, visible = 0, all = 0;
+};
+
+/* A cycle that closes through an interrupt may be told as one lock in two states
+ * by the one and as an inversion by the other, who saw more or less by then. */
+FindingKind sort_of(FindingKind kind)
+{
+	return kind == FindingKind::IrqInversion ? FindingKind::InconsistentIrqState : kind;
+}
+
+} // namespace
+
+std::vector<std::string> self_check(const Model &model, const LockGraph &graph, std::size_t cycles,
+				    const std::vector<Finding> &findings)
+{
+	std::vector<std::string> out;
+	std::map<FindingKind, Both> sorts;
+	for (const auto &finding : model.kernel_findings)
+		sorts[sort_of(static_cast<FindingKind>(finding.kind))].module++;
+	for (const auto &finding : findings) {
+		auto &sort = sorts[sort_of(finding.kind)];
+		sort.all++;
+		sort.visible += !finding.hidden();
+	}
+	const std::size_t unknown = count_unknown(model, graph);
+	if (unknown)
+		out.push_back(counted(unknown, "cycle") +
+			      " that the module found cannot be rebuilt from the store");
+	const bool one_run = model.runs.size() == 1 && model.runs[0].backend == "kmod";
+	/* What was lost was judged all the same. */
+	const bool complete = model.counter(kLossNames[LS_LOSS_RECORDS]) == 0 &&
+			      model.counter(kMalformedCounter) == 0;
+
+	for (const auto &[kind, sort] : sorts) {
+		switch (kind) {
+		case FindingKind::LockOrderCycle:
+			/* The module keeps cycles under a gate lock back. */
+			if (sort.module && !cycles && !unknown)
+				out.push_back("the module found " + counted(sort.module, "cycle") +
+					      ", the search over its log none");
+			if (sort.visible && !sort.module && one_run)
+				out.push_back("the module itself found none of the cycles below");
+			break;
+		case FindingKind::RecursiveLock: /* judged by the module alone */
+			break;
+		case FindingKind::InconsistentIrqState:
+			if (sort.module && !sort.all && !unknown)
+				out.push_back("the module found " +
+					      counted(sort.module, "deadlock") +
+					      " with interrupts, the search over its log none");
+			if (sort.visible && !sort.module && one_run)
+				out.push_back("the module itself found none of the deadlocks with "
+					      "interrupts below");
+			break;
+		default:
+			if (!complete)
+				break;
+			if (sort.module && !sort.all)
+				out.push_back("the module counted " +
+					      counted(sort.module, "finding") + " of kind " +
+					      name(kind) + ", its log shows none");
+			if (sort.all && !sort.module && one_run)
+				out.push_back(
+					std::string("the module itself counted none of kind ") +
+					name(kind));
+			break;
+		}
+	}
+	return out;
+}
+
+} // namespace lockscope

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+// The module judges while it records, userspace judges the record: what one
+// finds and the other does not shows an error in one of them.
+#pragma once
+
+#include "analysis/finding.h"
+#include "analysis/lockgraph.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// In words what does not fit. @cycles: how many of locks alone were found.
+std::vector<std::string> self_check(const Model &model, const LockGraph &graph, std::size_t cycles,
+				    const std::vector<Finding> &findings);
+
+} // namespace lockscope

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0
+// One finding for people.
+#include "report/finding_text.h"
+
+#include "report/report.h"
+
+#include "analysis/evidence.h"
+#include "analysis/rank.h"
+#include "util/text.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope {
+
+namespace {
+
+/* Frames shown of one stack in a list; `show` prints all. */
+constexpr std::size_t kShortStack = 8;
+
+std::string letter(std::size_t i)
+{
+	return i < 26 ? std::string(1, static_cast<char>('A' + i)) : std::to_string(i);
+}
+
+Tone severity_tone(Severity severity)
+{
+	return severity == Severity::Error     ? Tone::Red
+	       : severity == Severity::Warning ? Tone::Yellow
+					       : Tone::Dim;
+}
+
+std::string source_place(const SourceLine &line)
+{
+	if (line.file.empty())
+		return {};
+	return line.file + ":" + std::to_string(line.line);
+}
+
+class FindingText {
+public:
+	FindingText(const Model &model, const Finding &finding, Printer &out, Detail detail)
+		: model_(model), finding_(finding), out_(out), detail_(detail)
+	{
+	}
+
+	void print(std::size_t rank)
+	{
+		const std::string number = rank ? std::to_string(rank) + ". " : "";
+		out_.wrap(0, number + finding_.title, severity_tone(finding_.severity),
+			  number.size());
+		out_.wrap(4, std::string(name(finding_.severity)) + ", " +
+				     name(finding_.confidence) + ", id " + finding_.id);
+		if (detail_ == Detail::Short)
+			out_.wrap(4, "ranks here because: " + reasons(), Tone::Plain, 2);
+		for (const auto &filter : finding_.filters)
+			out_.wrap(4,
+				  std::string(filter.hidden ? "hidden: " : "doubt: ") + filter.why +
+					  " (" + filter.name + ")",
+				  Tone::Yellow, 2);
+		print_locks();
+		if (finding_.single())
+			print_fault();
+		else
+			print_sides();
+		if (detail_ == Detail::Full)
+			print_rank();
+	}
+
+private:
+	std::string reasons() const
+	{
+		std::vector<std::string> parts;
+		for (const auto &feature : finding_.features)
+			if (feature.points > 0 && feature.name != "novelty")
+				parts.push_back(feature.why);
+		return join(parts, "; ");
+	}
+
+	void print_locks()
+	{
+		const auto locks = finding_.locks();
+		if (!locks.empty())
+			out_.blank();
+		for (std::size_t i = 0; i < locks.size(); i++) {
+			const auto &cls = model_[locks[i]];
+			std::string about = kind_name(cls.kind);
+			about += cls.global() ? ", global" : ", one per object";
+			if (!cls.module.empty() && cls.module != "vmlinux")
+				about += ", module " + cls.module;
+			out_.wrap(4, "[" + letter(i) + "] " + cls.name + "  (" + about + ")",
+				  Tone::Plain, 4);
+		}
+	}
+
+	/* Of a deadlock with an interrupt, the interrupt is told first. */
+	void print_sides()
+	{
+		const std::size_t n = finding_.edges.size();
+		const std::size_t first = n && from_interrupt(finding_.edges.back()) ? n - 1 : 0;
+		if (finding_.about_interrupt()) {
+			const auto locks = finding_.locks();
+			const std::string irq = interrupt_name(finding_.classes.back());
+			out_.blank();
+			out_.wrap(4,
+				  "deadlock: a " + irq + " comes to who holds " +
+					  mark(locks.back()) + " and waits for " +
+					  mark(locks.front()) +
+					  (locks.size() == 1 ? ", which cannot be given back"
+							     : ", whose holder waits for " +
+								       mark(locks.back())),
+				  Tone::Plain, 2);
+		}
+		for (std::size_t i = 0; i < n; i++)
+			print_edge(finding_.edges[(first + i) % n], i + 1);
+	}
+
+	/// What the side does: "holds [A], takes [B]".
+	std::string what_it_does(const FindingEdge &edge) const
+	{
+		const Witness &witness = edge.shown();
+		const Sight &sight = model_.sights[witness.sight];
+		const Held &held = sight.at(witness.position);
+		const std::string takes =
+			read_of(sight.acquired.val) == LS_EXCLUSIVE ? "takes " : "reads ";
+		if (from_interrupt(edge))
+			return takes + mark(edge.to) + " in " + interrupt_name(edge.from);
+		const std::string holds =
+			read_of(held.val) == LS_EXCLUSIVE ? "holds " : "holds (shared) ";
+		if (!to_interrupt(edge))
+			return holds + mark(edge.from) + ", " + takes + mark(edge.to);
+		const std::string on = std::string(" with ") + interrupt_name(edge.to) + "s on";
+		if (witness.position != kOwnLock)
+			return holds + mark(edge.from) + on;
+		return (sight.acquisition() ? takes : "releases ") + mark(edge.from) + on;
+	}
+
+	void print_head(const std::string &what, const Witness &witness, std::uint64_t count)
+	{
+		const Sight &sight = model_.sights[witness.sight];
+		std::string head = what + ": " + witness.context.describe();
+		head += ", " + sight.comm + "-" + std::to_string(sight.pid);
+		if (count >= kMeasurable)
+			head += ", about " + with_commas(count) + " times";
+		out_.wrap(4, head, Tone::Bold, 2);
+		if (model_.runs.size() > 1)
+			out_.wrap(6, "seen in run " + std::to_string(sight.run + 1) + ", kernel " +
+					     model_.runs[sight.run].release);
+	}
+
+	void print_edge(const FindingEdge &edge, std::size_t number)
+	{
+		const auto &witness = edge.shown();
+		const Sight &sight = model_.sights[witness.sight];
+		out_.blank();
+		print_head("side " + std::to_string(number) + " " + what_it_does(edge), witness,
+			   edge.count);
+		if (from_interrupt(edge))
+			print_stack(mark(edge.to) + " =>", edge.to_stack);
+		else if (to_interrupt(edge) && witness.position == kOwnLock)
+			print_stack(mark(edge.from) + " =>", edge.to_stack);
+		else
+			print_stacks(edge, mark(edge.from),
+				     to_interrupt(edge) ? "on" : mark(edge.to));
+		if (detail_ == Detail::Full) {
+			std::vector<std::string> held;
+			for (const auto &entry : sight.held)
+				held.push_back(entry.cls == kNoClass ? "?"
+								     : model_[entry.cls].name);
+			out_.wrap(6,
+				  "held, oldest first: " +
+					  (held.empty() ? "nothing else" : join(held, "; ")),
+				  Tone::Plain, 2);
+			out_.wrap(6, std::string("dependency ") + dependency_name(edge.kind) +
+					     ", seen at " +
+					     counted(edge.witnesses.size(), "place"));
+		}
+	}
+
+	void print_fault()
+	{
+		const auto &edge = finding_.edges.front();
+		const Sight &sight = model_.sights[edge.shown().sight];
+		for (const auto &stack : finding_.stacks) {
+			const Witness witness =
+				make_witness(model_, stack.sight, edge.shown().position);
+			out_.blank();
+			if (stack.role == "where") {
+				print_head(edge.count > 1 ? "seen " + counted(edge.count, "time") +
+								    ", one of them"
+							  : "seen once",
+					   witness, 0);
+				print_stack("=>", stack.stack);
+				print_held(sight);
+			} else if (stack.role == "taken") {
+				out_.wrap(4, mark(edge.from) + " was taken here", Tone::Bold, 2);
+				print_stack(mark(edge.from) + " ->", stack.stack);
+			} else {
+				print_head(mark(edge.from) + " was taken earlier", witness, 0);
+				print_stack(mark(edge.from) + " ->", stack.stack);
+			}
+		}
+	}
+
+	/* All that is held, and where each was taken. */
+	void print_held(const Sight &sight)
+	{
+		if (sight.held.empty())
+			out_.wrap(6, "no lock held");
+		for (const auto &held : sight.held) {
+			std::string line = "holds ";
+			if (held.cls == kNoClass)
+				line += "a lock";
+			else
+				line += std::string(kind_name(model_[held.cls].kind)) + " " +
+					model_[held.cls].name;
+			if (read_of(held.val) != LS_EXCLUSIVE)
+				line += " (shared)";
+			line += ", taken at " + place_name(model_[held.at]);
+			for (const auto &source : model_[held.at].lines)
+				if (!source.inlined && !source.file.empty())
+					line += " " + source_place(source);
+			out_.wrap(6, line, Tone::Plain, 2);
+		}
+	}
+
+	/// One stack, its first frame marked.
+	void print_stack(const std::string &what, const std::vector<CodeId> &stack)
+	{
+		const std::size_t end = bottom(stack);
+		const std::size_t limit =
+			detail_ == Detail::Full ? end : std::min(end, kShortStack);
+		for (std::size_t i = 0; i < limit; i++)
+			print_frame(i ? "" : what, stack[i]);
+		if (limit < end)
+			out_.wrap(14, "... " + counted(end - limit, "more frame"), Tone::Dim);
+	}
+
+	/* Both acquires in one stack where the first one's function is still
+	 * running, else two stacks. */
+	void print_stacks(const FindingEdge &edge, const std::string &from, const std::string &to)
+	{
+		const bool merged = edge.depth && *edge.depth < edge.to_stack.size() &&
+				    is_tail(edge.from_stack, edge.to_stack, *edge.depth);
+		const std::size_t limit =
+			detail_ == Detail::Full ? edge.to_stack.size() : kShortStack;
+		std::size_t shown = 0;
+		auto frames = [&](const std::vector<CodeId> &stack, std::size_t first,
+				  std::size_t last) {
+			for (std::size_t i = first; i < last; i++) {
+				if (shown == limit) {
+					out_.wrap(14, "... " + counted(last - i, "more frame"),
+						  Tone::Dim);
+					shown++;
+				}
+				if (shown++ < limit)
+					print_frame("", stack[i]);
+			}
+		};
+		print_frame(to + " =>", edge.to_stack.front());
+		shown = 1;
+		if (merged) {
+			/* Never cut off before the first acquire is shown. */
+			const std::size_t at = *edge.depth;
+			for (std::size_t i = 1; i <= at; i++, shown++)
+				print_frame("", edge.to_stack[i]);
+			print_frame(from + " ->", edge.from_stack.front());
+			frames(edge.to_stack, at + 1, bottom(edge.to_stack));
+			return;
+		}
+		frames(edge.to_stack, 1, bottom(edge.to_stack));
+		print_frame(from + " ->", edge.from_stack.front());
+		shown = 1;
+		frames(edge.from_stack, 1, bottom(edge.from_stack));
+	}
+
+	static bool is_tail(const std::vector<CodeId> &from, const std::vector<CodeId> &to,
+			    std::size_t at)
+	{
+		return from.size() == to.size() - at &&
+		       std::equal(from.begin() + 1, from.end(),
+				  to.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+	}
+
+	/* Frames below the entry point are the same for everybody. */
+	std::size_t bottom(const std::vector<CodeId> &stack) const
+	{
+		if (detail_ == Detail::Full)
+			return stack.size();
+		static const std::set<std::string> common = {"entry_SYSCALL_64_after_hwframe",
+							     "do_syscall_64",
+							     "ret_from_fork",
+							     "ret_from_fork_asm",
+							     "kthread",
+							     "process_one_work",
+							     "worker_thread",
+							     "__x64_sys_finit_module"};
+		std::size_t n = stack.size();
+		while (n > 1 && common.count(plain_function(model_[stack[n - 1]].function)))
+			n--;
+		return n;
+	}
+
+	/// "spin_lock" and the like, inlined: the frame below says the same.
+	static bool lock_wrapper(const SourceLine &line)
+	{
+		const auto slash = line.file.rfind('/');
+		const std::string file = line.file.substr(slash == line.file.npos ? 0 : slash + 1);
+		return file.ends_with(".h") &&
+		       (file.starts_with("spinlock") || file.starts_with("rwlock") ||
+			file.starts_with("mutex") || file.starts_with("rwsem"));
+	}
+
+	void print_frame(const std::string &what, CodeId frame)
+	{
+		const auto &code = model_[frame];
+		std::string mark =
+			std::string(what.size() < 6 ? 6 - what.size() : 0, ' ') + what + " ";
+		const Tone tone = what.empty() ? Tone::Plain : Tone::Cyan;
+		std::string place;
+		for (const auto &line : code.lines) {
+			if (!line.inlined) {
+				place = source_place(line);
+			} else if (!lock_wrapper(line)) {
+				print_columns(mark, line.function + " (inlined)",
+					      source_place(line), tone);
+				mark.assign(mark.size(), ' ');
+			}
+		}
+		print_columns(mark, place_name(code), place, tone);
+	}
+
+	void print_columns(const std::string &mark, const std::string &function,
+			   const std::string &place, Tone tone)
+	{
+		constexpr std::size_t indent = 7, column = 36;
+		std::string line = std::string(indent, ' ') + mark + function;
+		if (!place.empty()) {
+			/* Beside the function where it fits, else below it. */
+			const std::size_t gap =
+				function.size() < column ? column - function.size() : 2;
+			if (line.size() + gap + place.size() <= out_.width())
+				line += std::string(gap, ' ') + place;
+			else
+				line += "\n" + std::string(indent + mark.size() + 2, ' ') + place;
+		}
+		out_.line(out_.tone(line, tone));
+	}
+
+	void print_rank()
+	{
+		out_.blank();
+		out_.wrap(4, "score " + std::to_string(static_cast<long>(finding_.score)) + ":",
+			  Tone::Bold);
+		for (const auto &feature : finding_.features) {
+			std::string points = std::to_string(static_cast<long>(feature.points));
+			points.insert(0, points.size() < 6 ? 6 - points.size() : 0, ' ');
+			out_.line(
+				"    " + points + "  " + feature.name +
+				std::string(feature.name.size() < 12 ? 12 - feature.name.size() : 1,
+					    ' ') +
+				feature.why);
+		}
+		if (finding_.filters.empty())
+			out_.wrap(4, "no filter applies");
+	}
+
+	std::string mark(ClassId cls) const
+	{
+		const auto locks = finding_.locks();
+		auto at = std::find(locks.begin(), locks.end(), cls);
+		return "[" + letter(static_cast<std::size_t>(at - locks.begin())) + "]";
+	}
+
+	const Model &model_;
+	const Finding &finding_;
+	Printer &out_;
+	Detail detail_;
+};
+
+} // namespace
+
+void print_finding(const Model &model, const Finding &finding, Printer &out, Detail detail,
+		   std::size_t rank)
+{
+	FindingText(model, finding, out, detail).print(rank);
+}
+
+} // namespace lockscope
