@@ -6,6 +6,8 @@
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
+#include <linux/semaphore.h>
+#include <net/sock.h>
 
 #include "annotate.h"
 #include "lockscope.h"
@@ -27,10 +29,21 @@ static void ignore(struct ls_ctx *ctx, bool begin)
 	}
 }
 
+/* Topmost entry of the lock that begins at @p, whatever its kind; -1 when it is not held. */
+static int find_held(const struct ls_ctx *ctx, u64 p)
+{
+	u32 i;
+
+	for (i = ctx->depth; i-- > 0;)
+		if (ctx->held[i].lock - LS_KIND_OFFSET(ls_kind_of(ctx->held[i].val)) == p)
+			return i;
+	return -1;
+}
+
 /* What is released under its annotation is held exactly when we saw it taken. */
 static void release(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip)
 {
-	int i = ls_held_find(ctx, lock);
+	int i = find_held(ctx, lock);
 	u32 id;
 
 	if (i >= 0) {
@@ -48,7 +61,7 @@ static void require_held(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip
 {
 	u32 id;
 
-	if (ctx->busy || ls_held_find(ctx, lock) >= 0)
+	if (ctx->busy || find_held(ctx, lock) >= 0)
 		return;
 	id = ls_class_at(ctx, lock, LS_KIND_NONE, ip);
 	ls_fault_here(pc, ctx, LS_FINDING_NOT_HELD, lock, ip, id, 0, 0);

@@ -45,6 +45,7 @@ static void pool_put(struct ls_ctx *ctx)
 {
 	u32 i = ctx->id;
 
+	ls_store(&ctx->owner, NULL);
 	ls_fetch_and(&pool_used[i / BITS_PER_LONG], ~BIT(i % BITS_PER_LONG));
 }
 
@@ -128,6 +129,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 			if (home) {
 				if (ls_addrmap_set(&ls.tasks, (u64)prev, from->id + 1))
 					ls_lose(LS_LOSS_HELD_OVERFLOW);
+				from->owner = prev;
 				pc->home = home;
 			} else {
 				/* Dead, or no room: what prev holds is forgotten. */
@@ -161,8 +163,10 @@ void ls_context_clear(void)
 {
 	u32 i, cpu;
 
-	for (i = 0; i < pool_size; i++)
+	for (i = 0; i < pool_size; i++) {
 		ls_held_clear(&pool[i]);
+		pool[i].owner = NULL;
+	}
 	memset(ls.tasks.slots, 0, ls_addrmap_bytes(TASK_MAP_BITS));
 	memset(pool_used, 0, BITS_TO_LONGS(pool_size) * sizeof(long));
 	for_each_possible_cpu(cpu) {
@@ -174,6 +178,33 @@ void ls_context_clear(void)
 		for (i = 0; i < LS_NR_LEVELS - 1; i++)
 			ls_held_clear(&pc->level[i]);
 	}
+}
+
+/*
+ * Context number @i and the task whose it is, NULL when it is nobody's. Under RCU,
+ * which keeps the task. The task may wake up at any time: what is read is a guess.
+ */
+const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task)
+{
+	*task = ls_load(&pool[i].owner);
+	return &pool[i];
+}
+
+/* Entry of @lock that @task holds, as far as its context tells. Under RCU. */
+bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out)
+{
+	u32 i, k;
+
+	for (i = 0; i < pool_size; i++) {
+		if (ls_load(&pool[i].owner) != task)
+			continue;
+		for (k = 0; k < ls_load(&pool[i].depth) && k < LS_MAX_DEPTH; k++) {
+			*out = pool[i].held[k];
+			if (out->lock == lock)
+				return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -217,6 +248,8 @@ int ls_context_init(u32 nr)
 	u32 i;
 
 	pool_size = nr + num_possible_cpus();
+	if (ls_waits_init(pool_size))
+		return -ENOMEM;
 	pool = vzalloc(array_size(pool_size, sizeof(*pool)));
 	pool_used = vzalloc(BITS_TO_LONGS(pool_size) * sizeof(long));
 	map = vzalloc(ls_addrmap_bytes(TASK_MAP_BITS));
@@ -236,4 +269,5 @@ void ls_context_exit(void)
 	vfree(ls.tasks.slots);
 	vfree(pool_used);
 	vfree(pool);
+	ls_waits_exit();
 }

@@ -63,6 +63,28 @@ static u32 save_stack(u64 *to, unsigned long ip)
 	return nr;
 }
 
+/* Stack of @task, which sleeps, from the place @ip on. Thread only. */
+u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
+{
+	static unsigned int (*save)(struct task_struct *task, unsigned long *store, unsigned int size,
+				    unsigned int skip);
+	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
+	u32 nr, i;
+
+	if (!save)
+		save = (void *)ls_symbol("stack_trace_save_tsk");
+	nr = save ? save(task, frames, ARRAY_SIZE(frames), 0) : 0;
+	for (i = 0; i < nr && frames[i] != ip; i++)
+		;
+	if (i >= nr) {
+		to[0] = ip;
+		return 1;
+	}
+	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+	memcpy(to, &frames[i], nr * sizeof(*to));
+	return nr;
+}
+
 static u32 task_flags(void)
 {
 	u32 flags = 0;

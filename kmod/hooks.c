@@ -143,28 +143,45 @@ static void mark_edges(const struct ls_ctx *ctx, u32 val, u64 mask)
 			ls_lose(LS_LOSS_EDGES);
 }
 
+/* Is @use of class @c with @gates held something that nobody was told of? */
+static bool use_is_new(const struct ls_class *c, u32 use, u32 gates)
+{
+	return use & ~ls_load(&c->usage) ||
+	       (use & LS_USE_ON_ANY_HARDIRQ && ~(ls_load(&c->absent[0]) | gates)) ||
+	       (use & LS_USE_ON_ANY_SOFTIRQ && ~(ls_load(&c->absent[1]) | gates));
+}
+
+static void mark_use(struct ls_class *c, u32 use, u32 gates)
+{
+	ls_fetch_or(&c->usage, use);
+	if (use & LS_USE_ON_ANY_HARDIRQ)
+		ls_fetch_or(&c->absent[0], ~gates);
+	if (use & LS_USE_ON_ANY_SOFTIRQ)
+		ls_fetch_or(&c->absent[1], ~gates);
+}
+
 /* Does taking @val with what is held, or giving it back, show a use not seen before? */
 static bool usage_is_new(const struct ls_ctx *ctx, u32 val, u32 own)
 {
-	u32 i;
+	u32 i, gates = gates_of(ctx);
 
-	if (own & ~ls_load(&ls.classes.table[val & LS_VAL_CLASS_MASK].usage))
+	if (use_is_new(&ls.classes.table[val & LS_VAL_CLASS_MASK], own, gates))
 		return true;
 	for (i = 0; i < ctx->depth; i++)
-		if (ls_usage_on(ctx->held[i].val, val) &
-		    ~ls_load(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].usage))
+		if (use_is_new(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK],
+			       ls_usage_on(ctx->held[i].val, val), gates))
 			return true;
 	return false;
 }
 
 static void mark_usage(const struct ls_ctx *ctx, u32 val, u32 own)
 {
-	u32 i;
+	u32 i, gates = gates_of(ctx);
 
-	ls_fetch_or(&ls.classes.table[val & LS_VAL_CLASS_MASK].usage, own);
+	mark_use(&ls.classes.table[val & LS_VAL_CLASS_MASK], own, gates);
 	for (i = 0; i < ctx->depth; i++)
-		ls_fetch_or(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].usage,
-			    ls_usage_on(ctx->held[i].val, val));
+		mark_use(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK],
+			 ls_usage_on(ctx->held[i].val, val), gates);
 }
 
 /* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
@@ -715,10 +732,11 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 		taken = desc & LS_DESC_BOOL ? (ret & 0xff) : (u32)ret;
 		if (desc & LS_DESC_ZERO)
 			taken = !taken;
-		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX && arg1) {
-			desc |= LS_VAL_CTX;
+		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX) {
 			if (!(desc & LS_VAL_TRY))
 				ls_look_at_ww(this_cpu_ptr(&ls_cpus), lock, ip, arg1, ret);
+			if (arg1)
+				desc |= LS_VAL_CTX;
 		}
 		if (taken)
 			ls_acquire(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);

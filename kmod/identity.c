@@ -14,10 +14,13 @@
  * Before all of them: the name that the author of the code gave it (annotate.h).
  */
 #include <linux/mm.h>
+#include <linux/semaphore.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <asm/unwind.h>
+
+#include <net/sock.h>
 
 #include "lockscope.h"
 #include "slab.h"
@@ -73,12 +76,27 @@ bool ls_identity_is_named(unsigned long lock)
 	return name_index(lock);
 }
 
-/* @lock gets the class called @text, from now on. Any context. */
-void ls_identity_annotate(unsigned long lock, const char *text)
+/* What the fast path knows of the class of @lock is old. */
+static void forget_class(unsigned long lock)
 {
 	struct kmem_cache *cache;
 	unsigned long object;
-	u32 i = name_index(lock), offset;
+	u32 offset;
+
+	if (lock < __START_KERNEL_map && ls_slab_locate(lock, &cache, &object, &offset)) {
+		ls_watch_object(object);
+		ls_tagtab_remove(&ls.classes.keys, ls_key_slab((u64)cache, offset));
+		ls_tagtab_remove(&ls.classes.keys, ls_key_alloc((u64)cache, offset, ls_alloc_site(object)));
+	} else {
+		ls_tagtab_remove(&ls.classes.keys, ls_key_address(lock));
+		ls_addrmap_remove(&ls.addrs, lock);
+	}
+}
+
+/* @lock gets the class called @text, from now on. Any context. */
+void ls_identity_annotate(unsigned long lock, const char *text)
+{
+	u32 i = name_index(lock);
 
 	if (i && names[i].text == text)
 		return;
@@ -97,15 +115,11 @@ void ls_identity_annotate(unsigned long lock, const char *text)
 	} else {
 		WRITE_ONCE(names[i].text, text);
 	}
-	/* What the fast path knows of it is old. */
-	if (lock < __START_KERNEL_map && ls_slab_locate(lock, &cache, &object, &offset)) {
-		ls_watch_object(object);
-		ls_tagtab_remove(&ls.classes.keys, ls_key_slab((u64)cache, offset));
-		ls_tagtab_remove(&ls.classes.keys, ls_key_alloc((u64)cache, offset, ls_alloc_site(object)));
-	} else {
-		ls_tagtab_remove(&ls.classes.keys, ls_key_address(lock));
-		ls_addrmap_remove(&ls.addrs, lock);
-	}
+	/* What the fast path knows of it is old; a lock of any kind may begin here. */
+	forget_class(lock + LS_RTM_OFF);
+	forget_class(lock + LS_SEM_OFF);
+	forget_class(lock + LS_SOCK_OFF);
+	forget_class(lock);
 }
 
 /* Memory or code at [start, end) goes: names in it, and of locks in it, go too. */
@@ -128,14 +142,15 @@ void ls_identity_forget_names(unsigned long start, unsigned long end)
 
 static u32 named_class(unsigned long lock, u32 kind)
 {
-	u32 i = name_index(lock), id;
+	u32 offset = LS_KIND_OFFSET(kind), i = name_index(lock - offset), id;
 	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ANNOTATED };
 	const char *text = i ? READ_ONCE(names[i].text) : NULL;
 
 	if (!text)
 		return 0;
 	proto.addr = (unsigned long)text;
-	proto.key = ls_key_init(proto.addr, 1);
+	/* The spinlock inside it begins where the lock does, and is another class. */
+	proto.key = ls_key_init(proto.addr, 1 + offset);
 	id = ls_classes_find(&ls.classes, proto.key);
 	if (!id) {
 		ls_copy_label(proto.label, text, sizeof(proto.label));

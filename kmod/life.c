@@ -228,12 +228,14 @@ void ls_hook_sleep(unsigned long ip)
 	u32 level, i;
 
 	preempt_disable_notrace();
-	if (!ls_active || oops_in_progress || system_state != SYSTEM_RUNNING || is_idle_task(current))
+	if (!ls_active || oops_in_progress || system_state != SYSTEM_RUNNING)
 		goto out;
 	pc = this_cpu_ptr(&ls_cpus);
 	ctx = ls_context(pc, &level);
-	/* A sleeping lock that was taken here has said it already. */
-	if (ctx->busy || (ctx->depth && ctx->held[ctx->depth - 1].val & LS_VAL_ATOMIC))
+	if (level == LS_TASK && is_idle_task(current))
+		goto out;
+	/* Lock functions are such places too; what they do is told of the lock. */
+	if (ctx->busy || ls_prims_acquire_in(ip))
 		goto out;
 	for (i = 0; i < ctx->depth; i++)
 		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)

@@ -101,6 +101,7 @@ static __always_inline void ls_leave(void)
 int ls_prims_init(void);
 int ls_prims_attach(void);
 void ls_prims_detach(void);
+bool ls_prims_acquire_in(unsigned long ip);
 u32 ls_prims_count(void);
 void ls_prims_info(u32 i, struct ls_prim_info *out);
 unsigned long ls_symbol(const char *name);
@@ -129,6 +130,8 @@ void ls_drop_orphans(struct ls_ctx *ctx);
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 
 /* special.c */
+extern bool ls_ww_unlock_covered;	/* ww_mutex_unlock() calls mutex_unlock() */
+void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
 int ls_special_attach(void);
 void ls_special_detach(void);
@@ -136,6 +139,7 @@ void ls_special_detach(void);
 /* events.c: what the thread is told */
 void ls_events_init(void);
 void ls_events_clear(void);
+u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip);
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra);
@@ -155,6 +159,11 @@ void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx);
 int ls_life_attach(void);
 void ls_life_detach(void);
 
+/* waits.c: thread only */
+int ls_waits_init(u32 nr);
+void ls_waits_exit(void);
+void ls_waits_look(void);
+
 /* annotations.c */
 void ls_annotations_module(struct module *mod);
 void ls_annotations_detach(void);
@@ -167,6 +176,8 @@ int ls_context_init(u32 nr);
 void ls_context_exit(void);
 void ls_context_clear(void);
 void ls_context_range_gone(unsigned long start, unsigned long end);
+const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task);
+bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out);
 int ls_context_attach(void);
 void ls_context_detach(void);
 
@@ -243,6 +254,7 @@ u32 ls_worker_class(u32 val);
 u32 ls_worker_findings(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);
 void ls_worker_info(struct ls_info *info);
+void ls_worker_take(struct ls_event *e);
 struct ls_info;
 
 /* splat.c */

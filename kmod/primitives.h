@@ -9,6 +9,7 @@
  *   ACQUIRE  the first argument is the lock; on entry it counts as taken
  *   RELEASE  on entry the lock counts as released, whatever kind it is
  *   RESULT   taken only if the return value says so
+ *   WW       the same, and looked at on entry as well
  *   SPECIAL  rare or odd: goes through a switch (special.c)
  *   SLEEP    a place that may sleep: looked at only where that is not allowed
  * value bits: how it is taken (LS_VAL_*), without class and level. RELEASE: whether
@@ -35,6 +36,12 @@
 #define LS_SOCK_OFF offsetof(struct sock, sk_lock.owned)
 #define LS_SEM_OFF offsetof(struct semaphore, count)
 #define LS_RTM_OFF 8
+
+/* Where hooks see a lock of @kind, from its start on. */
+#define LS_KIND_OFFSET(kind)					\
+	((kind) == LS_KIND_RT_MUTEX ? LS_RTM_OFF :		\
+	 (kind) == LS_KIND_SEMAPHORE ? LS_SEM_OFF :		\
+	 (kind) == LS_KIND_SOCKET ? LS_SOCK_OFF : 0)
 
 #define LS_PRIMITIVES(X)								\
 	X(_raw_spin_lock,		SPINLOCK, ACQUIRE, 0,			0, 0)	\
@@ -93,10 +100,10 @@
 	X(rt_mutex_lock_killable,	RT_MUTEX, RESULT,  0,			LS_RTM_OFF, LS_P_ZERO)	\
 	X(rt_mutex_trylock,		RT_MUTEX, RESULT,  LS_VAL_TRY,		LS_RTM_OFF, 0)	\
 	X(rt_mutex_unlock,		RT_MUTEX, SPECIAL, LS_OP_RELEASE,	LS_RTM_OFF, 0)	\
-	X(ww_mutex_lock,		WW_MUTEX, RESULT,  0,			0, LS_P_ZERO)	\
-	X(ww_mutex_lock_interruptible,	WW_MUTEX, RESULT,  0,			0, LS_P_ZERO)	\
+	X(ww_mutex_lock,		WW_MUTEX, WW,      0,			0, LS_P_ZERO)	\
+	X(ww_mutex_lock_interruptible,	WW_MUTEX, WW,      0,			0, LS_P_ZERO)	\
 	X(ww_mutex_trylock,		WW_MUTEX, RESULT,  LS_VAL_TRY,		0, LS_P_WRAPS)	\
-	X(ww_mutex_unlock,		WW_MUTEX, RELEASE, 0,			0, LS_P_WRAPS)	\
+	X(ww_mutex_unlock,		WW_MUTEX, SPECIAL, LS_OP_WW_UNLOCK,	0, 0)	\
 	X(lock_sock_nested,		SOCKET,	  SPECIAL, LS_OP_ACQUIRE,	LS_SOCK_OFF, 0)	\
 	X(__lock_sock_fast,		SOCKET,	  RESULT,  0,			LS_SOCK_OFF, LS_P_BOOL)	\
 	X(release_sock,			SOCKET,	  SPECIAL, LS_OP_RELEASE,	LS_SOCK_OFF, 0)	\
@@ -127,11 +134,12 @@ enum ls_special_op {
 	LS_OP_WAIT_WORK = 6 << 20,
 	LS_OP_TICK = 7 << 20,
 	LS_OP_SLEEP = 8 << 20,
+	LS_OP_WW_UNLOCK = 9 << 20,
 	LS_OP_MASK = 15 << 20,
 };
 
 enum ls_group {
-	LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_SPECIAL, LS_G_SLEEP, LS_NR_GROUPS
+	LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_WW, LS_G_SPECIAL, LS_G_SLEEP, LS_NR_GROUPS
 };
 
 /*

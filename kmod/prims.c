@@ -43,6 +43,7 @@ static struct prim {
 u32 ls_desc_table[1 << LS_DESC_BITS];
 u64 ls_desc_mul __read_mostly;
 DEFINE_PER_CPU(long, ls_inflight);
+bool ls_ww_unlock_covered;
 
 static unsigned long (*lookup_name)(const char *name);
 
@@ -141,6 +142,9 @@ int ls_prims_init(void)
 	}
 	ftrace_free_filter(&probe);
 	for (i = 0; i < NR_PRIMS; i++) {
+		if (prims[i].addr && table[i].group == LS_G_SPECIAL &&
+		    (table[i].desc & LS_OP_MASK) == LS_OP_WW_UNLOCK)
+			ls_ww_unlock_covered = calls_primitive(prims[i].addr);
 		if (prims[i].addr && (table[i].flags & LS_P_WRAPS) && calls_primitive(prims[i].addr)) {
 			prims[i].addr = 0;
 			prims[i].state = LS_PRIM_COVERED;
@@ -152,6 +156,7 @@ int ls_prims_init(void)
 void ls_tramp_acquire(void);
 void ls_tramp_release(void);
 void ls_tramp_result(void);
+void ls_tramp_ww(void);
 void ls_tramp_special(void);
 void ls_tramp_sleep(void);
 
@@ -191,6 +196,7 @@ static struct group {
 	[LS_G_ACQUIRE] = { .tramp = ls_tramp_acquire, .func = on_acquire },
 	[LS_G_RELEASE] = { .tramp = ls_tramp_release, .func = on_release },
 	[LS_G_RESULT] = { .tramp = ls_tramp_result },
+	[LS_G_WW] = { .tramp = ls_tramp_ww },
 	[LS_G_SPECIAL] = { .tramp = ls_tramp_special, .func = on_special },
 	[LS_G_SLEEP] = { .tramp = ls_tramp_sleep, .func = on_sleep },
 };
@@ -204,10 +210,14 @@ struct probe_data {
 static int on_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct probe_data *d = (struct probe_data *)ri->data;
+	struct kretprobe *probe = get_kretprobe(ri);
 
 	d->lock = regs->di;
 	d->arg1 = regs->si;
 	d->ip = *(unsigned long *)regs->sp;
+	if (probe && ls_desc_of((unsigned long)probe->kp.addr + FENTRY_CALL) >>
+		     LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX)
+		ls_hook_ww(d->lock, d->arg1, d->ip);
 	return 0;
 }
 
@@ -340,7 +350,7 @@ static int attach_ops(u32 group)
  * for ever. Nothing is recorded until ls_active is set.
  */
 static const u8 order[LS_NR_GROUPS] = {
-	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_RESULT, LS_G_ACQUIRE
+	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_RESULT, LS_G_WW, LS_G_ACQUIRE
 };
 
 int ls_prims_attach(void)
@@ -419,6 +429,20 @@ void ls_prims_detach(void)
 		while (inflight())
 			schedule_timeout_uninterruptible(HZ / 50);
 	synchronize_rcu_tasks();
+}
+
+/* Does @ip lie in a hooked function that waits for a lock? Any context. */
+bool ls_prims_acquire_in(unsigned long ip)
+{
+	unsigned long size, offset;
+	u32 i;
+
+	if (!ls_size_offset(ip, &size, &offset))
+		return false;
+	for (i = 0; i < NR_PRIMS; i++)
+		if (prims[i].addr == ip - offset)
+			return table[i].desc & LS_DESC_SLEEPS;
+	return false;
 }
 
 u32 ls_prims_count(void)

@@ -7,6 +7,7 @@
 #include <linux/ww_mutex.h>
 
 #include "lockscope.h"
+#include "lockword.h"
 
 /* A semaphore that its holder takes again counts or signals: one entry is enough. */
 static void forget_if_held(struct ls_cpu *pc, u64 lock)
@@ -42,7 +43,12 @@ static void downgrade(struct ls_cpu *pc, u64 lock)
 		ls_held_set_read(ctx, i, LS_SHARED);
 }
 
-#define WORK_DESC LS_DESC(WORK, 0, 0, 0)
+/*
+ * Items of one function run side by side: each is a reader of the function's
+ * "lock", and who waits for one is a writer.
+ */
+#define RUN_DESC LS_DESC(WORK, LS_SH, 0, 0)
+#define WAIT_DESC LS_DESC(WORK, 0, 0, 0)
 
 /*
  * Waits until @work has run: as good as taking a lock that every run of its
@@ -57,9 +63,25 @@ static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
 
 	if (!function || !depth)
 		return;
-	ls_acquire(pc, function, ip, WORK_DESC);
+	ls_acquire(pc, function, ip, WAIT_DESC);
 	if (ctx->depth == depth + 1)
 		ls_held_pop_top(ctx);
+}
+
+/* ww_mutex_unlock(): its context counts what it has acquired. */
+static void look_at_ww_unlock(struct ls_cpu *pc, u64 lock, u64 ip)
+{
+	struct ww_mutex *ww = (struct ww_mutex *)lock;
+	struct ww_acquire_ctx *acquire;
+	unsigned int acquired;
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	if (ctx->busy || get_kernel_nofault(acquire, &ww->ctx) || !acquire ||
+	    get_kernel_nofault(acquired, &acquire->acquired) || acquired)
+		return;
+	ls_fault_here(pc, ctx, LS_FINDING_WW, lock, ip,
+		      ls_class_at(ctx, lock, LS_KIND_WW_MUTEX, ip) | LS_VAL_CTX, 0, 0);
 }
 
 void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5)
@@ -102,6 +124,11 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	case LS_OP_WAIT_WORK:
 		wait_for_work(pc, (struct work_struct *)arg0, ip);
 		break;
+	case LS_OP_WW_UNLOCK:
+		look_at_ww_unlock(pc, lock, ip);
+		if (!ls_ww_unlock_covered)
+			ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		break;
 	case LS_OP_TICK:
 		ls_tick(pc, arg0);
 		break;
@@ -111,7 +138,7 @@ out:
 }
 
 /*
- * ww_mutex_lock() with acquire context @acquire came back with @ret. Who got
+ * ww_mutex_lock() with acquire context @acquire (or none) came back with @ret. Who got
  * -EDEADLK has to give back all that the context holds, and then to begin with
  * the lock that was contended.
  */
@@ -125,8 +152,14 @@ void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
 	if (ctx->busy)
 		return;
 	id = ls_class_at(ctx, lock, LS_KIND_WW_MUTEX, ip);
-	wrong = READ_ONCE(((struct ww_acquire_ctx *)acquire)->task) != current;
-	if (ctx->backoff == acquire) {
+	wrong = acquire && READ_ONCE(((struct ww_acquire_ctx *)acquire)->task) != current;
+	if (!acquire) {
+		/* Nobody backs off for the sake of a lock taken without a context. */
+		for (i = 0; i < ctx->depth; i++)
+			if (ctx->held[i].val & LS_VAL_CTX && (ctx->held[i].val & LS_VAL_CLASS_MASK) == id)
+				mask |= 1ull << i;
+		wrong = mask;
+	} else if (ctx->backoff == acquire) {
 		for (i = 0; i < ctx->depth; i++)
 			if (ctx->held[i].val & LS_VAL_CTX)
 				mask |= 1ull << i;
@@ -134,11 +167,35 @@ void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
 		ctx->backoff = 0;
 	}
 	if (wrong)
-		ls_fault_here(pc, ctx, LS_FINDING_WW, lock, ip, id | LS_VAL_CTX, mask, 0);
-	if ((int)ret == -EDEADLK) {
+		ls_fault_here(pc, ctx, LS_FINDING_WW, lock, ip, id | (acquire ? LS_VAL_CTX : 0), mask, 0);
+	if (acquire && (int)ret == -EDEADLK) {
 		ctx->backoff = acquire;
 		ctx->contended = lock;
 	}
+}
+
+/*
+ * ww_mutex_lock() with acquire context @acquire begins. A free lock belongs to no
+ * context: it is given up before the lock is.
+ */
+void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip)
+{
+	struct ww_mutex *ww = (struct ww_mutex *)lock;
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u32 level;
+
+	if (!acquire || likely(!READ_ONCE(ww->ctx)))
+		return;
+	preempt_disable_notrace();
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = ls_context(pc, &level);
+	/* Free before and after: nobody had it in between, or all of a hold went by. */
+	if (ls_active && !ctx->busy && ls_lock_word(lock, LS_KIND_WW_MUTEX, false) == LS_WORD_FREE &&
+	    READ_ONCE(ww->ctx) && ls_lock_word(lock, LS_KIND_WW_MUTEX, false) == LS_WORD_FREE)
+		ls_fault_here(pc, ctx, LS_FINDING_WW, lock, ip,
+			      ls_class_at(ctx, lock, LS_KIND_WW_MUTEX, ip) | LS_VAL_CTX, 0, 0);
+	ls_leave();
 }
 
 static void on_work_start(void *data, struct work_struct *work)
@@ -146,7 +203,7 @@ static void on_work_start(void *data, struct work_struct *work)
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
-	ls_acquire(this_cpu_ptr(&ls_cpus), (u64)work->func, (u64)work->func, WORK_DESC);
+	ls_acquire(this_cpu_ptr(&ls_cpus), (u64)work->func, (u64)work->func, RUN_DESC);
 	ls_leave();
 }
 

@@ -11,6 +11,12 @@
 
 #include "lockscope.h"
 
+/* Interrupts are classes in findings only, and of no kind. */
+static const char *kind_name(u32 class_id)
+{
+	return class_id >= LS_CLASS_HARDIRQ ? "interrupt" : ls_kind_name(ls.classes.table[class_id].kind);
+}
+
 struct side {
 	struct ls_rec_sight s;
 	struct ls_held_rec held[LS_MAX_DEPTH];
@@ -51,7 +57,7 @@ static void print_lock(const char *lead, u32 class_id, u64 ip)
 
 	symbol(text, ip);
 	printk(KERN_WARNING "%s(%s){%s}, at: %s\n", lead, ls_class_name(class_id),
-	       ls_kind_name(ls.classes.table[class_id].kind), text);
+	       kind_name(class_id), text);
 }
 
 static void print_head(const char *warning)
@@ -143,13 +149,13 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 	for (i = nr - 1; i >= 1; i--) {
 		printk(KERN_WARNING "\n");
 		printk(KERN_WARNING "-> #%u (%s){%s}:\n", i, ls_class_name(edges[i].to),
-		       ls_kind_name(ls.classes.table[edges[i].to].kind));
+		       kind_name(edges[i].to));
 		if (load_side(old, edges[i].sight))
 			print_frames("       ", old);
 	}
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING "-> #0 (%s){%s}:\n", ls_class_name(edges[0].to),
-	       ls_kind_name(ls.classes.table[edges[0].to].kind));
+	       kind_name(edges[0].to));
 	print_frames("       ", now);
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING "other info that might help us debug this:\n");
@@ -249,7 +255,7 @@ void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 	printk(KERN_WARNING "\n");
 	for (i = 1; i + 1 < nr; i++) {
 		printk(KERN_WARNING "-> #%u (%s){%s} under (%s):\n", i, ls_class_name(edges[i].to),
-		       ls_kind_name(ls.classes.table[edges[i].to].kind), ls_class_name(edges[i].from));
+		       kind_name(edges[i].to), ls_class_name(edges[i].from));
 		if (load_side(now, edges[i].sight))
 			print_frames("       ", now);
 	}

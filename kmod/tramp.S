@@ -72,6 +72,17 @@ SYM_FUNC_START(ls_tramp_sleep)
 	jmp	ls_hook_sleep
 SYM_FUNC_END(ls_tramp_sleep)
 
+/* As ls_tramp_result, with a look at what is there before. */
+SYM_FUNC_START(ls_tramp_ww)
+	pushq	%rdi
+	pushq	%rsi
+	movq	24(%rsp), %rdx
+	call	ls_hook_ww
+	popq	%rsi
+	popq	%rdi
+	jmp	ls_tramp_result
+SYM_FUNC_END(ls_tramp_ww)
+
 /*
  * The return value decides: call the body ourselves and come back here. The
  * task may sleep inside for as long as it likes, and must not keep the module

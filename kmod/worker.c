@@ -337,6 +337,12 @@ static void take_event(struct ls_event *e)
 	}
 }
 
+/* An event of the thread's own making. work_mutex held. */
+void ls_worker_take(struct ls_event *e)
+{
+	take_event(e);
+}
+
 /* Name what is new. Classes named here exist before any event that uses them. */
 static void name_classes(void)
 {
@@ -392,6 +398,7 @@ static bool work(void)
 		}
 	}
 	name_classes();
+	ls_waits_look();
 	mutex_unlock(&work_mutex);
 	if (any)
 		wake_up_interruptible(&ls_log_wait);
@@ -548,6 +555,7 @@ static void forget(void)
 		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_TOLD);
 		ls.classes.table[id].pairs = 0;
 		ls.classes.table[id].usage = 0;
+		ls.classes.table[id].absent[0] = ls.classes.table[id].absent[1] = 0;
 	}
 	ls_events_clear();
 	ls_judge_clear(&judge);

@@ -202,7 +202,11 @@ struct ls_rec_sight {
 	__u16 nr_held;
 	__u16 cpu;
 	__u32 what;		/* LS_SIGHT_* or enum ls_finding_kind */
-	__u64 extra;		/* LONG_HOLD: nanoseconds waited; else 0 */
+	/*
+	 * LONG_HOLD: nanoseconds waited, and the entry that @new_mask marks is not
+	 * the waiting task's but that of the one that has the lock. Else 0.
+	 */
+	__u64 extra;
 	char comm[LS_COMM_LEN];
 	struct ls_held_rec held[];
 };

@@ -55,6 +55,7 @@ struct ls_class {
 	int balance;		/* semaphores: acquisitions less releases */
 	ls_u32 early;		/* semaphores: releases of what nobody had acquired */
 	ls_u32 usage;		/* LS_USE_* that the thread was told of */
+	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
 };
 

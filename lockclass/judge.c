@@ -102,8 +102,8 @@ static bool has_gate(const struct ls_judge_edge *e, ls_u64 lock)
 	return false;
 }
 
-/* Intersect the edge's gates with what @s holds. True when one went or weakened. */
-static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s)
+/* Intersect the edge's gates with what @s holds beside @self. True when one went or weakened. */
+static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s, ls_u64 self)
 {
 	ls_u32 i, kept = 0, had = e->nr_gates;
 	bool narrowed = false;
@@ -111,7 +111,7 @@ static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s)
 	if (!e->seen) {
 		e->seen = 1;
 		for (i = 0; i < s->nr_held && e->nr_gates < LS_JUDGE_GATES; i++)
-			if (!has_gate(e, s->held[i].lock))
+			if (s->held[i].lock != self && !has_gate(e, s->held[i].lock))
 				e->gates[e->nr_gates++] = gate_word(s, s->held[i].lock);
 		return false;
 	}
@@ -225,6 +225,11 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	ls_u32 start = first_edge(j, path, nr), kind = LS_FINDING_ORDER_CYCLE, first = 0, i, k;
 	ls_u64 key = signature(j, path, nr, start);
 
+	/* A lock between both interrupts is in an inconsistent state, which is told apart. */
+	for (i = k = 0; i < nr; i++)
+		k += is_interrupt(j, j->graph.edges[path[i]].from);
+	if (k > 1)
+		return;
 	if (ls_tagtab_find(&j->reported, key))
 		return;
 	if (!ls_tagtab_insert(&j->reported, key, 1))
@@ -277,15 +282,15 @@ static void search(struct ls_judge *j, ls_u32 index)
 }
 
 /*
- * Take a dependency in. @s: the locks held are gates, NULL where none can be one.
- * True when it brought something and the graph has to be searched.
+ * Take a dependency in. What @s holds beside @self are gates. True when it brought
+ * something and the graph has to be searched.
  */
 static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
-		     const struct ls_rec_sight *s, ls_u32 ordinal, ls_u32 *index)
+		     const struct ls_rec_sight *s, ls_u64 self, ls_u32 ordinal, ls_u32 *index)
 {
 	ls_u32 added;
 	struct ls_judge_edge *e;
-	bool narrowed = false;
+	bool narrowed;
 
 	*index = ls_graph_add(&j->graph, from, to, kind, &added);
 	e = *index ? edge_data(j, *index) : (struct ls_judge_edge *)0;
@@ -293,31 +298,32 @@ static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 		j->lost_edges++;
 		return false;
 	}
-	if (s)
-		narrowed = narrow_gates(e, s);
+	narrowed = narrow_gates(e, s, self);
 	if (!added && !narrowed)
 		return false;
 	e->sight[__builtin_ctz(kind)] = ordinal + 1;
-	if (added && s)
+	if (added && !is_interrupt(j, from) && !is_interrupt(j, to))
 		j->ops->edge(j->cookie, from, to, j->graph.edges[*index].kinds, ordinal);
 	return true;
 }
 
-/* Class @id is used in this way too: LS_USE_* bits become edges from and to the interrupts. */
-static void add_usage(struct ls_judge *j, ls_u32 id, ls_u32 use, ls_u32 ordinal)
+/*
+ * Lock @lock of class @id is used like this too: LS_USE_* bits become edges from
+ * and to the interrupts. Who holds it with the interrupt on can be kept apart by
+ * gates like everybody else.
+ */
+static void add_usage(struct ls_judge *j, ls_u32 id, ls_u32 use, const struct ls_rec_sight *s,
+		      ls_u64 lock, ls_u32 ordinal)
 {
-	ls_u32 fresh = use & ~j->usage[id];
-
 	j->usage[id] |= use;
-	while (fresh) {
-		ls_u32 bit = (ls_u32)__builtin_ctz(fresh), index;
+	while (use) {
+		ls_u32 bit = (ls_u32)__builtin_ctz(use), index;
 		bool read = bit & 1, in = bit < 4;
 		ls_u32 irq = j->max_classes + 1 + ((bit >> 1) & 1);
 		ls_u32 kind = !read ? LS_DEP_EN : in ? LS_DEP_ER : LS_DEP_SN;
 
-		fresh &= fresh - 1;
-		if (add_edge(j, in ? irq : id, in ? id : irq, kind, (struct ls_rec_sight *)0,
-			     ordinal, &index))
+		use &= use - 1;
+		if (add_edge(j, in ? irq : id, in ? id : irq, kind, s, lock, ordinal, &index))
 			search(j, index);
 	}
 }
@@ -328,11 +334,13 @@ static void take_usage(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 
 
 	if (id)
 		add_usage(j, id, s->what == LS_SIGHT_ACQUIRE ? ls_usage(s->val) :
-							       ls_usage_on(s->val, s->val), ordinal);
+							       ls_usage_on(s->val, s->val),
+			  s, s->lock, ordinal);
 	for (i = 0; i < s->nr_held; i++) {
 		id = ls_judge_class(j, s->held[i].val);
 		if (id)
-			add_usage(j, id, ls_usage_on(s->held[i].val, s->val), ordinal);
+			add_usage(j, id, ls_usage_on(s->held[i].val, s->val), s, s->held[i].lock,
+				  ordinal);
 	}
 }
 
@@ -347,7 +355,7 @@ void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ord
 
 		if (!from || from == to || !ls_orders(s->held[i].val, s->val))
 			continue;
-		if (add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, ordinal, &index))
+		if (add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, 0, ordinal, &index))
 			search(j, index);
 	}
 	take_usage(j, s, ordinal);
