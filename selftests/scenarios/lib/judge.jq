@@ -16,7 +16,11 @@ def cases:
     | { name: .[0], verdict: .[1], group: .[2], kind: .[3],
         patterns: .[4:] | map(select(length > 0)) });
 
-def stack_frames: [.edges[]? | (.from_stack[]?, .to_stack[]?)];
+# Findings that one place shows by itself have stacks in place of edges.
+def stack_frames: [(.edges[]? | (.from_stack[]?, .to_stack[]?)), (.stacks[]? | .stack[]?)];
+
+# What a finding is about: its classes, and the locks held where it is about none.
+def named: [.classes[]?.name, (.stacks[]? | .held[]?)];
 
 # Longest name first, so that the first that fits is the one.
 def case_of($function; $names):
@@ -27,7 +31,7 @@ def cases_of_words($names):
 
 def cases_of($names):
   [stack_frames[] | select(.module == "ls_selftest") | .function] as $functions
-  | [.classes[]? | .name | scan("[A-Za-z0-9_]+")] as $words
+  | [named[] | scan("[A-Za-z0-9_]+")] as $words
   | ($functions | cases_of_words($names)) as $by_stack
   | if $by_stack != [] then $by_stack else $words | cases_of_words($names) end;
 
@@ -39,7 +43,7 @@ def as_regex:
     else "(^|[^A-Za-z0-9_])" + . + "($|[^A-Za-z0-9_])" end;
 
 def missing_patterns($patterns):
-  [.classes[].name] as $names
+  named as $names
   | [.classes[].kind] as $kinds
   | [$patterns[] | . as $p
       | select(if $p | startswith("kind=") then $kinds | index($p[5:]) | not
@@ -56,7 +60,7 @@ def verdict_of_fault($case; $findings):
     elif any($right[]; missing_patterns($case.patterns) == []) then
       { ok: true, id: $right[0].id, confidence: $right[0].confidence }
     else { ok: false,
-           why: "no class is named \($right[0] | missing_patterns($case.patterns) | join(", ")): \([$right[0].classes[].name] | join(" | "))" }
+           why: "no class is named \($right[0] | missing_patterns($case.patterns) | join(", ")): \($right[0] | named | join(" | "))" }
     end;
 
 def verdict_of_twin($case; $findings):
