@@ -63,6 +63,20 @@ static u32 save_stack(u64 *to, unsigned long ip)
 	return nr;
 }
 
+/* The innermost callers from the place @ip on, as one number. */
+static u64 callers_of(u64 ip)
+{
+	unsigned long frames[OWN_FRAMES + LS_FAULT_CALLERS];
+	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0), i, k;
+	u64 key = ip;
+
+	for (i = 0; i < nr && frames[i] != ip; i++)
+		;
+	for (k = 0; i < nr && k < LS_FAULT_CALLERS; i++, k++)
+		key = ls_mix(key + frames[i]);
+	return key;
+}
+
 /* Stack of @task, which sleeps, from the place @ip on. Thread only. */
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
 {
@@ -157,8 +171,12 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	u64 key, *slot;
 	struct ls_event *e;
 
-	/* Where no place is given, what is held tells one fault from another. */
-	key = ls_mix(ls_mix(ip ? ip : ctx->key ^ current->pid) + (val & LS_VAL_CLASS_MASK) * 32 + what) | 1;
+	/*
+	 * Where no place is given, what is held tells one fault from another; where it
+	 * is about no lock, who called: the place alone may be in the allocator.
+	 */
+	key = !ip ? ctx->key ^ current->pid : val ? ip : callers_of(ip);
+	key = ls_mix(ls_mix(key) + (val & LS_VAL_CLASS_MASK) * 32 + what) | 1;
 	slot = &told[key >> (64 - TOLD_BITS)];
 	if (ls_load(slot) == key)
 		return;

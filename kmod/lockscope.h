@@ -24,6 +24,7 @@
 #define LS_EV_SAME 2		/* the same instance once more */
 #define LS_EV_PAIR 4		/* a pair of instances not seen before */
 #define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
+#define LS_FAULT_CALLERS 4	/* frames that tell faults apart which are about no lock */
 #define LS_PAIRS_TOLD 64	/* pairs of one class that the thread hears of */
 
 #define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */

@@ -203,7 +203,8 @@ static void on_work_start(void *data, struct work_struct *work)
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
-	ls_acquire(this_cpu_ptr(&ls_cpus), (u64)work->func, (u64)work->func, RUN_DESC);
+	/* As a return address would lie: behind the function's start. */
+	ls_acquire(this_cpu_ptr(&ls_cpus), (u64)work->func, (u64)work->func + 1, RUN_DESC);
 	ls_leave();
 }
 

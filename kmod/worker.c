@@ -249,8 +249,9 @@ static u64 place_of(u64 ip)
 }
 
 /* A fault that sight @s shows by itself. */
-static void report_fault(const struct ls_rec_sight *s, u32 ordinal)
+static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u32 ordinal)
 {
+	u32 i;
 	struct {
 		struct ls_rec_finding rec;
 		struct ls_finding_edge edge;
@@ -262,6 +263,8 @@ static void report_fault(const struct ls_rec_sight *s, u32 ordinal)
 	};
 	u64 key = ls_mix(ls_mix(place_of(s->ip)) + f.edge.from * 32 + s->what);
 
+	for (i = 0; !f.edge.from && i < nr && i < LS_FAULT_CALLERS; i++)
+		key = ls_mix(key + place_of(ips[i]));
 	if (ls_tagtab_find(&reported, key))
 		return;
 	ls_tagtab_insert(&reported, key, 1);
@@ -319,7 +322,7 @@ static void take_event(struct ls_event *e)
 	ls_judge_sight(&judge, s, ordinal);
 	self = ls_worker_class(s->val);
 	if (s->what > LS_SIGHT_RELEASE)
-		report_fault(s, ordinal);
+		report_fault(s, (u64 *)&s->held[s->nr_held], frames, ordinal);
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
 	if (flags & LS_EV_INVERSION) {
