@@ -157,7 +157,8 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<const Cha
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const auto &edge = finding.edges[i];
 		held.emplace_back();
-		if (!to_interrupt(edge) && !from_interrupt(edge))
+		/* Nobody keeps an interrupt away but by turning it off. */
+		if (!from_interrupt(edge))
 			held.back() = always_held(model, finding, edge,
 						  i < facts.size() ? facts[i] : nullptr);
 	}

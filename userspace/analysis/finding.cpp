@@ -103,6 +103,12 @@ bool Finding::hidden() const
 			   [](const Filter &f) { return f.hidden; });
 }
 
+bool Finding::suppressed() const
+{
+	return std::any_of(filters.begin(), filters.end(),
+			   [](const Filter &f) { return f.name == kSuppressed; });
+}
+
 std::vector<ClassId> Finding::locks() const
 {
 	std::vector<ClassId> out;

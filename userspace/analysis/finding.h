@@ -56,6 +56,9 @@ struct Filter {
 	std::string why;
 };
 
+/// Name of the filter that a suppression becomes.
+inline constexpr const char *kSuppressed = "suppressed";
+
 /// One sight that shows an edge: held[position] held while acquiring. With an
 /// interrupt at one end, and for a fault, the edge is about that one lock.
 struct Witness {
@@ -105,6 +108,7 @@ struct Finding {
 	std::vector<Filter> filters;
 
 	bool hidden() const;
+	bool suppressed() const;
 	/// The classes that are locks: no interrupt.
 	std::vector<ClassId> locks() const;
 	bool about_interrupt() const

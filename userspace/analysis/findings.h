@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/finding.h"
+#include "analysis/suppressions.h"
 
 namespace lockscope {
 
@@ -12,6 +13,7 @@ struct Analysis {
 	/// What the module found and this search did not, or the other way
 	/// round, in words: one of the two is wrong.
 	std::vector<std::string> self_check;
+	SuppressionReport suppressions; ///< see apply_suppressions()
 };
 
 /// Search @model for faults.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope report: the ranked findings of one or more stores.
 #include "cli/cli.h"
+#include "cli/suppressed.h"
 
 #include "report/report.h"
 #include "store/load.h"
@@ -19,6 +20,7 @@ struct Options {
 	std::string format = "text", out, min_confidence = "possible", fail_on = "error";
 	std::size_t limit = 0;
 	bool all = false;
+	SuppressionOptions suppressions;
 };
 
 int run(const Options &options, const Globals &globals)
@@ -30,7 +32,10 @@ int run(const Options &options, const Globals &globals)
 		return fail({0,
 			     "nothing was recorded in " + stores_or_default(options.files).front(),
 			     "record first: lockscope record -- COMMAND", Exit::Environment});
-	const Analysis analysis = analyse(*model);
+	auto analysed = analyse_with(*model, options.suppressions);
+	if (!analysed)
+		return fail(analysed.error());
+	const Analysis &analysis = *analysed;
 	ReportOptions wanted;
 	wanted.min_confidence = *parse_confidence(options.min_confidence);
 	wanted.all = options.all;
@@ -82,6 +87,7 @@ void add_report_command(CLI::App &app, Globals &globals)
 	command->add_option("--limit", options->limit, "list at most this many, 0 for all")
 		->capture_default_str();
 	command->add_flag("--all", options->all, "list findings hidden by filters too");
+	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }
 

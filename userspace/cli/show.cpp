@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope show: one finding in full.
 #include "cli/cli.h"
+#include "cli/suppressed.h"
 
 #include "report/report.h"
 #include "store/load.h"
@@ -16,6 +17,7 @@ namespace {
 struct Options {
 	std::string id;
 	std::vector<std::string> files;
+	SuppressionOptions suppressions;
 };
 
 int run(const Options &options, const Globals &globals)
@@ -24,7 +26,10 @@ int run(const Options &options, const Globals &globals)
 	auto model = load_stores(files);
 	if (!model)
 		return fail(model.error());
-	const Analysis analysis = analyse(*model);
+	auto analysed = analyse_with(*model, options.suppressions);
+	if (!analysed)
+		return fail(analysed.error());
+	const Analysis &analysis = *analysed;
 	std::vector<std::size_t> matches;
 	for (std::size_t i = 0; i < analysis.findings.size(); i++)
 		if (analysis.findings[i].id.rfind(options.id, 0) == 0)
@@ -57,6 +62,7 @@ void add_show_command(CLI::App &app, Globals &globals)
 	command->add_option("ID", options->id, "id of the finding, or the first digits of it")
 		->required();
 	command->add_option("FILE", options->files, "stores to read (default lockscope.db)");
+	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }
 

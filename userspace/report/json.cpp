@@ -138,6 +138,30 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 	return out;
 }
 
+Json suppressions_json(const SuppressionReport &report)
+{
+	auto list = [](const std::vector<Suppression> &entries) {
+		Json out = Json::array();
+		for (const auto &entry : entries) {
+			Json item = {{"line", entry.line}};
+			if (!entry.id.empty())
+				item["id"] = entry.id;
+			if (entry.kind)
+				item["kind"] = name(*entry.kind);
+			if (!entry.cls.empty())
+				item["class"] = entry.cls;
+			item["reason"] = entry.reason;
+			if (!entry.until.empty())
+				item["until"] = entry.until;
+			out.push_back(std::move(item));
+		}
+		return out;
+	};
+	return {{"used", report.used},
+		{"unused", list(report.unused)},
+		{"expired", list(report.expired)}};
+}
+
 Json coverage_json(const Model &model, const Analysis &analysis)
 {
 	std::size_t chains = 0;
@@ -192,6 +216,7 @@ std::string json_report(const Model &model, const Analysis &analysis, const Repo
 		    {"losses", losses_json(model)},
 		    {"coverage", coverage_json(model, analysis)},
 		    {"self_check", analysis.self_check},
+		    {"suppressions", suppressions_json(analysis.suppressions)},
 		    {"findings", Json::array()}};
 	std::size_t rank = 0;
 	for (const auto *finding : select_findings(analysis, options))

@@ -31,19 +31,46 @@ void print_header(const Model &model, const Analysis &analysis,
 	std::string summary = counted(shown.size(), "finding") + " (" + counted(count[2], "error") +
 			      ", " + counted(count[1], "warning") + ", " +
 			      counted(count[0], "note") + ")";
-	const auto hidden = static_cast<std::size_t>(
-		std::count_if(analysis.findings.begin(), analysis.findings.end(),
-			      [](const Finding &f) { return f.hidden(); }));
-	const std::size_t listed_hidden = static_cast<std::size_t>(std::count_if(
-		shown.begin(), shown.end(), [](const Finding *f) { return f->hidden(); }));
-	if (hidden > listed_hidden)
-		summary += "; " + std::to_string(hidden - listed_hidden) +
-			   " hidden by filters, --all shows them";
-	const std::size_t rest = analysis.findings.size() - shown.size() - (hidden - listed_hidden);
+	/* Hidden and not listed: by a suppression, by filters alone. */
+	std::size_t suppressed = 0, hidden = 0;
+	auto count_hidden = [&](const Finding &finding, std::size_t by) {
+		if (finding.hidden())
+			(finding.suppressed() ? suppressed : hidden) += by;
+	};
+	for (const auto &finding : analysis.findings)
+		count_hidden(finding, 1);
+	for (const auto *finding : shown)
+		count_hidden(*finding, ~std::size_t{0});
+	std::vector<std::string> left_out;
+	if (hidden)
+		left_out.push_back(std::to_string(hidden) + " hidden by filters");
+	if (suppressed)
+		left_out.push_back(std::to_string(suppressed) + " suppressed");
+	if (!left_out.empty())
+		summary += "; " + join(left_out, ", ") + ", --all shows them";
+	const std::size_t rest = analysis.findings.size() - shown.size() - hidden - suppressed;
 	if (rest)
 		summary += "; " + std::to_string(rest) +
 			   " more left out by --limit or --min-confidence";
 	out.wrap(0, summary, Tone::Plain, 2);
+}
+
+void print_suppressions(const SuppressionReport &report, Printer &out)
+{
+	if (!report.any())
+		return;
+	auto list = [](const std::vector<Suppression> &entries) {
+		std::vector<std::string> parts;
+		for (const auto &entry : entries)
+			parts.push_back(describe(entry) + ", line " + std::to_string(entry.line));
+		return join(parts, "; ");
+	};
+	std::string line = "Suppressions: " + std::to_string(report.used) + " used";
+	if (!report.unused.empty())
+		line += "; unused: " + list(report.unused);
+	if (!report.expired.empty())
+		line += "; expired: " + list(report.expired);
+	out.wrap(0, line, report.expired.empty() ? Tone::Plain : Tone::Yellow, 2);
 }
 
 void print_footer(const Model &model, const Analysis &analysis, Printer &out)
@@ -89,6 +116,7 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 		out.wrap(0, "Not in this kernel: " + join({absent.begin(), absent.end()}, ", "),
 			 Tone::Plain, 2);
 	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(), "; "), Tone::Plain, 2);
+	print_suppressions(analysis.suppressions, out);
 	for (const auto &note : analysis.self_check)
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);
 }

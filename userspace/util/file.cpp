@@ -48,11 +48,14 @@ Status write_file(const std::string &path, const std::string &data)
 	const char *hint = "choose another place with -o";
 	/* A pipe or device is written as it is: nothing can take its place. */
 	struct stat status {};
-	const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+	const bool known = ::stat(path.c_str(), &status) == 0;
+	const bool special = known && !S_ISREG(status.st_mode);
 	const std::string target = special ? path : path + ".part";
 	Fd fd(::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
 	if (!fd.valid())
 		return os_error(errno, "cannot write " + path, hint);
+	if (known && !special)
+		(void)::fchmod(fd.get(), status.st_mode & 07777);
 	std::size_t done = 0;
 	while (done < data.size()) {
 		ssize_t n = ::write(fd.get(), data.data() + done, data.size() - done);

@@ -16,7 +16,8 @@ Result<std::string> read_file(const std::string &path);
 /// First line without its newline; empty when the file cannot be read.
 std::string read_line(const std::string &path);
 
-/// Write @data to @path. A regular file is replaced as a whole, or not at all.
+/// Write @data to @path. A regular file is replaced as a whole, or not at all,
+/// and keeps its mode.
 Status write_file(const std::string &path, const std::string &data);
 
 bool exists(const std::string &path);

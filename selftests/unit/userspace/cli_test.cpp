@@ -193,6 +193,67 @@ TEST_F(CliTest, MergeAndReportOfSeveral)
 	expect_error(run({"merge", store}), 2, "--output");
 }
 
+TEST_F(CliTest, SuppressedFindingsFailNothing)
+{
+	ASSERT_EQ(record().status, 0);
+	const std::string list = dir / "list";
+	const std::string id =
+		nlohmann::json::parse(run({"report", "--json", store}).out)["findings"][0]["id"];
+	auto added = run({"suppress", id, "--reason", "known", "--suppressions", list});
+	EXPECT_EQ(added.status, 0) << added.err;
+	EXPECT_EQ(added.err, "lockscope: id " + id + " added to " + list + "\n");
+	auto report = run({"report", "--suppressions", list, store});
+	EXPECT_EQ(report.status, 0) << report.out;
+	EXPECT_NE(report.out.find("1 suppressed"), std::string::npos) << report.out;
+	EXPECT_NE(run({"show", id, store, "--suppressions", list}).out.find("known (suppressed)"),
+		  std::string::npos);
+	EXPECT_EQ(run({"report", "--no-suppressions", store}).status, 1);
+	expect_error(run({"report", "--no-suppressions", "--suppressions", list, store}), 2,
+		     "suppressions");
+	expect_error(run({"suppress", id, "--reason", "again", "--suppressions", list}), 2,
+		     "already, line 2");
+
+	spill(list, "idd=1 reason=x\n");
+	for (const char *command : {"report", "show"}) {
+		std::vector<std::string> words = {command, "--suppressions", list};
+		if (words[0] == "show")
+			words.push_back(id);
+		words.push_back(store);
+		expect_error(run(words), 3, "list:1: unknown key idd");
+	}
+	expect_error(run({"report", "--suppressions", dir / "none", store}), 3, "none");
+}
+
+TEST_F(CliTest, SuppressByKindAndClassUntilADay)
+{
+	ASSERT_EQ(record().status, 0);
+	const std::string list = dir / "list";
+	const std::vector<std::string> base = {"-q", "suppress", "--suppressions",
+					       list, "--reason", "a \"b\""};
+	auto suppress = [&](std::vector<std::string> more) {
+		more.insert(more.begin(), base.begin(), base.end());
+		return run(more);
+	};
+	EXPECT_EQ(
+		suppress({"--kind", "lock-order-cycle", "--class", "bar*", "--until", "2999-12-31"})
+			.err,
+		"");
+	EXPECT_EQ(run({"report", "--suppressions", list, store}).status, 0);
+	EXPECT_NE(slurp(list).find("kind=lock-order-cycle class=\"bar*\" reason=\"a \\\"b\\\"\""
+				   " until=2999-12-31\n"),
+		  std::string::npos)
+		<< slurp(list);
+	expect_error(suppress({}), 2, "neither id nor kind nor class");
+	expect_error(suppress({"0123"}), 2, "16 hex digits");
+	expect_error(suppress({"0123456789abcdef", "--kind", "long-hold"}), 2, "no kind or class");
+	expect_error(suppress({"--kind", "no-such"}), 2, "no-such");
+	expect_error(suppress({"0123456789abcdef", "--until", "soon"}), 2, "soon");
+	expect_error(run({"suppress", "0123456789abcdef"}), 2, "reason");
+	EXPECT_EQ(suppress({"0123456789ABCDEF", "--until", "2001-01-01"}).status, 0);
+	auto report = run({"report", "--suppressions", list, store});
+	EXPECT_NE(report.out.find("expired: id 0123456789abcdef"), std::string::npos);
+}
+
 TEST_F(CliTest, UsageErrors)
 {
 	expect_error(run({"report", "--no-such-option"}), 2, "--no-such-option");
@@ -282,7 +343,7 @@ TEST_F(CliTest, WhatThisBuildCannotDo)
 
 TEST_F(CliTest, HelpHasAnExampleForEverySubcommand)
 {
-	for (const char *command : {"record", "report", "show", "merge", "doctor"}) {
+	for (const char *command : {"record", "report", "show", "merge", "suppress", "doctor"}) {
 		auto help = run({command, "--help"});
 		EXPECT_EQ(help.status, 0);
 		EXPECT_NE(help.out.find("Example"), std::string::npos) << command;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+// Findings that are known and left, by the file /etc/lockscope/suppressions: one
+// entry a line of key=value, values with blanks in double quotes, # comments.
+//
+//   id=0123456789abcdef reason="vendor knows" until=2027-01-31
+//   kind=irq-inversion class="ext4:*" reason="only in the test module"
+//
+// reason is mandatory, the rest says what is meant: an id, or a kind, a class or
+// both.
+#pragma once
+
+#include "analysis/finding.h"
+#include "util/result.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockscope {
+
+struct Suppression {
+	std::string id = {};		      ///< 16 hex digits; empty: by kind and class
+	std::optional<FindingKind> kind = {}; ///< nothing: any
+	/// For any class of the finding, * and ? as in a shell; empty: any.
+	std::string cls = {};
+	std::string reason = {};
+	std::string until = {}; ///< last day on which it holds, YYYY-MM-DD; empty: for good
+	std::size_t line = 0;	///< in its file
+
+	/// Do both mean the same findings?
+	bool same_target(const Suppression &other) const
+	{
+		return id == other.id && kind == other.kind && cls == other.cls;
+	}
+};
+
+/// What became of the entries of a file.
+struct SuppressionReport {
+	std::size_t used = 0;		  ///< entries that hid something
+	std::vector<Suppression> unused;  ///< those that fit no finding
+	std::vector<Suppression> expired; ///< those whose last day is over
+	bool any() const { return used || !unused.empty() || !expired.empty(); }
+};
+
+struct Analysis;
+
+/// All entries of @text. Errors begin with "@name:LINE: ".
+Result<std::vector<Suppression>> parse_suppressions(std::string_view text, const std::string &name);
+
+/// Error in words unless @entry could stand in a file.
+Status check_suppression(const Suppression &entry);
+/// The line of a file that says @entry, without its newline.
+std::string format_suppression(const Suppression &entry);
+/// What it is about, for people: "id 0123456789abcdef", "irq-inversion of ext4:*".
+std::string describe(const Suppression &entry);
+
+/// Does @text fit @pattern, where * stands for anything and ? for one character?
+bool glob_matches(std::string_view pattern, std::string_view text);
+
+/// Today in UTC, YYYY-MM-DD.
+std::string today();
+
+/// Hide what @entries name: filter "suppressed", with the reason. Entries whose
+/// last day is before @day hide nothing. Findings are ranked anew.
+void apply_suppressions(const Model &model, Analysis &analysis,
+			const std::vector<Suppression> &entries, const std::string &day);
+
+} // namespace lockscope

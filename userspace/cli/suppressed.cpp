@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "cli/suppressed.h"
+
+#include "store/suppression_file.h"
+#include "util/file.h"
+
+namespace lockscope::cli {
+
+void add_suppression_options(CLI::App *command, SuppressionOptions &options)
+{
+	auto *none = command->add_flag("--no-suppressions", options.none,
+				       "hide nothing because of a file");
+	command->add_option("--suppressions", options.file,
+			    std::string("findings to hide (default ") + kSuppressionsPath +
+				    " if it exists)")
+		->excludes(none);
+}
+
+Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options)
+{
+	std::vector<Suppression> entries;
+	/* Read before the search: a mistake in the file shows at once. */
+	const std::string file = options.file.empty() ? kSuppressionsPath : options.file;
+	if (!options.none && (!options.file.empty() || exists(file))) {
+		auto loaded = load_suppressions(file);
+		if (!loaded)
+			return loaded.error();
+		entries = std::move(*loaded);
+	}
+	Analysis analysis = analyse(model);
+	apply_suppressions(model, analysis, entries, today());
+	return analysis;
+}
+
+} // namespace lockscope::cli
