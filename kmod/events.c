@@ -162,7 +162,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 
 /*
  * A fault: @what is an enum ls_finding_kind, @val the lock's class and how it is
- * or was to be held (0: no lock), @mask the entries of @ctx that matter. @ip 0:
+ * or was to be held (class 0: no lock, only where we are), @mask the entries of @ctx that matter. @ip 0:
  * wherever the stack says. @ctx is busy, or not the current one.
  */
 void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
@@ -175,7 +175,7 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	 * Where no place is given, what is held tells one fault from another; where it
 	 * is about no lock, who called: the place alone may be in the allocator.
 	 */
-	key = !ip ? ctx->key ^ current->pid : val ? ip : callers_of(ip);
+	key = !ip ? ctx->key ^ current->pid : val & LS_VAL_CLASS_MASK ? ip : callers_of(ip);
 	key = ls_mix(ls_mix(key) + (val & LS_VAL_CLASS_MASK) * 32 + what) | 1;
 	slot = &told[key >> (64 - TOLD_BITS)];
 	if (ls_load(slot) == key)

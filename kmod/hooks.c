@@ -17,7 +17,6 @@ struct ls_tables ls __cacheline_aligned;
 int ls_active __read_mostly;
 
 bool ls_strict __read_mostly;		/* any nesting of a class in itself is a fault */
-u32 ls_recursive_reads __read_mostly;	/* LS_VAL_READ_MASK: every reader of an rwlock may recurse */
 u32 ls_slack __read_mostly;		/* what a way of hooking may add to preempt_count() */
 
 /* Depth of RCU read sides of the current task. */
@@ -29,15 +28,6 @@ static __always_inline int rcu_depth(void)
 	return 0;
 #endif
 }
-
-/* Where ls_tramp_sleep finds it. */
-const int ls_rcu_nesting =
-#ifdef CONFIG_PREEMPT_RCU
-	offsetof(struct task_struct, rcu_read_lock_nesting);
-#else
-#error "not written yet: the sleep trampoline without preemptible RCU"
-#endif
-
 
 static __always_inline struct ls_ctx *context(struct ls_cpu *pc, unsigned long count, u32 *level)
 {
@@ -335,12 +325,10 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 
 /*
  * A lock was taken with interrupts off and is given back with interrupts on: it
- * has been held while they could come.
+ * has been held while they could come. @val: as which it was held, where we are.
  */
-static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u32 i, u64 ip, u32 now)
+static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
 {
-	u32 val = (ctx->held[i].val & (LS_VAL_CLASS_MASK | LS_VAL_READ_MASK)) | now;
-	u64 lock = ctx->held[i].lock;
 	struct ls_event *e;
 
 	if (ctx->distrust || !usage_is_new(ctx, val, ls_usage_on(val, val)))
@@ -523,7 +511,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	 * context, which includes code that has softirqs off.
 	 */
 	if ((val & LS_VAL_READ_MASK) && desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWLOCK &&
-	    (level || (val & LS_VAL_BH_OFF) || ls_recursive_reads))
+	    (level || (val & LS_VAL_BH_OFF)))
 		val = (val & ~LS_VAL_READ_MASK) | LS_RECURSIVE << LS_VAL_READ_SHIFT;
 
 	key = ls_chain_mix(ctx->key, val);
@@ -569,8 +557,9 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	u64 key, slot;
 	u32 val, desc;
 
-	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) || unlikely(!ls_active) ||
-	    unlikely(pc->cur != current) || unlikely(pc->sample == 1))
+	/* No task is current while nothing is recorded. */
+	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
+	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
 	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : class_of(lock);
@@ -579,15 +568,19 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	desc = ls_desc_of(func5);
 	val |= how(desc, count);
 	/* Readers with softirqs off are another kind of reader. */
-	if (unlikely((val & (LS_VAL_BH_OFF | ls_recursive_reads)) && (val & LS_VAL_READ_MASK)))
+	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
 		goto unusual;
-	if (desc & LS_DESC_SLEEPS && unlikely(atomic(count)))
+	if (desc & LS_DESC_SLEEPS &&
+	    unlikely((count ^ PREEMPT_OFFSET) | (val & LS_VAL_IRQ_OFF) | rcu_depth()))
 		goto unusual;
 	key = ls_chain_mix(ctx->key, val);
 	slot = ls_tagtab_first(&ls.chains.tab, key);
 	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW)))
 		goto unusual;
-	pc->sample--;
+	if (unlikely(!--pc->sample)) {
+		pc->sample = 1;		/* whoever counts it counts it again */
+		goto unusual;
+	}
 	this_cpu_inc(ls_cpus.acquisitions[LS_TASK]);
 	ls_held_push(ctx, lock, ip, val, key);
 	ls_leave();
@@ -655,9 +648,11 @@ static LS_COLD void release_slow(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock
 	}
 	i = ls_held_find(ctx, lock);
 	if (i >= 0) {
-		if (!ctx->busy && ctx->held[i].val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))
-			release_usage(pc, ctx, i, ip, now);
+		u32 val = ctx->held[i].val;
+
 		ls_held_remove(ctx, i);
+		if (!ctx->busy && val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))
+			release_usage(pc, ctx, lock, ip, (val & (LS_VAL_CLASS_MASK | LS_VAL_READ_MASK)) | now);
 		return;
 	}
 	if (ctx->lost) {
@@ -683,40 +678,47 @@ noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		release_slow(pc, ctx, lock, ip, desc, now);
 }
 
-static noinline void release_leave(u64 lock, u64 ip, unsigned long func5)
+static noinline void release_leave(u64 lock, const unsigned long *frame)
 {
 	if (ls_active)
-		ls_release(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+		ls_release(this_cpu_ptr(&ls_cpus), lock, frame[1], ls_desc_of(frame[0]));
 	ls_leave();
 }
 
-void ls_hook_release(unsigned long lock, unsigned long ip, unsigned long func5)
+/* @frame: where the hooked function goes on, then where its caller does. */
+void ls_hook_release(unsigned long lock, const unsigned long *frame)
 {
 	unsigned long count;
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
+	struct ls_held *h;
 	u64 top;
 
 	preempt_disable_notrace();
 	pc = this_cpu_ptr(&ls_cpus);
 	count = preempt_count();
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
-	    unlikely(!ls_active) || unlikely(pc->cur != current))
+	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
 	top = ctx->state - 1;
-	if (unlikely(top >= LS_MAX_DEPTH) || unlikely(ctx->held[top].lock != lock))
+	h = &ctx->held[top];
+	if (unlikely(top >= LS_MAX_DEPTH) || unlikely(h->lock != lock))
 		goto unusual;
-	if (ctx->held[top].val & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF) &&
-	    unlikely(ctx->held[top].val & ~how(0, count) & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)))
-		goto unusual;
+	/* Are the interrupts that were off when it was taken on again? */
+	if (h->val & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)) {
+		if (h->val & LS_VAL_IRQ_OFF && unlikely(native_save_fl() & X86_EFLAGS_IF))
+			goto unusual;
+		if (h->val & LS_VAL_BH_OFF && unlikely(!(count & SOFTIRQ_MASK)))
+			goto unusual;
+	}
 	this_cpu_inc(ls_cpus.releases);
 	ctx->depth = top;
-	ctx->key = ctx->held[top].below;
+	ctx->key = h->below;
 	ls_leave();
 	return;
 unusual:
-	release_leave(lock, ip, func5);
+	release_leave(lock, frame);
 }
 
 /* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */

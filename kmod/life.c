@@ -216,7 +216,15 @@ void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
 	for (i = 0; i + 1 < ctx->depth; i++)
 		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
 			mask |= 1ull << i;
+	/* The interrupts are the scheduler's own to turn off. */
 	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, 0, 0, mask, 0);
+}
+
+/* For ls_tramp_sleep: offset of the depth of RCU read sides in struct task_struct. */
+static void __used __maybe_unused export_offsets(void)
+{
+	asm volatile(".globl ls_rcu_nesting\n\t.set ls_rcu_nesting, %c0"
+		     : : "i" (offsetof(struct task_struct, rcu_read_lock_nesting)));
 }
 
 /* A place that may sleep was reached where nobody may. From the trampoline, any context. */
@@ -240,7 +248,7 @@ void ls_hook_sleep(unsigned long ip)
 	for (i = 0; i < ctx->depth; i++)
 		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
 			mask |= 1ull << i;
-	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, 0, mask, 0);
+	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, ls_where(level), mask, 0);
 out:
 	ls_leave();
 }
@@ -269,7 +277,7 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 	/* The tracepoint itself counts as one. */
 	if (mask || (count & (HARDIRQ_MASK | SOFTIRQ_MASK)) || (count & PREEMPT_MASK) > 1 ||
 	    !(regs->flags & X86_EFLAGS_IF))
-		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, 0, mask, 0);
+		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, ls_where(level), mask, 0);
 	ls_leave();
 }
 

@@ -82,7 +82,6 @@ static __always_inline u32 ls_alloc_site(unsigned long object)
 extern int ls_active;			/* hooks record; set by the worker's owner only */
 extern bool ls_splat;
 extern bool ls_strict;
-extern u32 ls_recursive_reads;
 extern u32 ls_slack;
 
 /*
@@ -103,6 +102,7 @@ int ls_prims_init(void);
 int ls_prims_attach(void);
 void ls_prims_detach(void);
 bool ls_prims_acquire_in(unsigned long ip);
+void ls_prims_readers(enum ls_read read);
 u32 ls_prims_count(void);
 void ls_prims_info(u32 i, struct ls_prim_info *out);
 unsigned long ls_symbol(const char *name);
@@ -116,7 +116,7 @@ static __always_inline u32 ls_desc_of(unsigned long func5)
 
 /* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes. */
 void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
-void ls_hook_release(unsigned long lock, unsigned long ip, unsigned long func5);
+void ls_hook_release(unsigned long lock, const unsigned long *frame);
 void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5);
 void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
 		    unsigned long arg1);

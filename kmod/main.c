@@ -129,7 +129,7 @@ static int init_tables(void)
 void lockscope_set_rules(bool strict, bool recursive_reads)
 {
 	WRITE_ONCE(ls_strict, strict);
-	WRITE_ONCE(ls_recursive_reads, recursive_reads ? LS_VAL_READ_MASK : 0);
+	ls_prims_readers(recursive_reads ? LS_RECURSIVE : LS_SHARED);
 }
 EXPORT_SYMBOL_GPL(lockscope_set_rules);
 

@@ -169,7 +169,9 @@ static void on_acquire(unsigned long ip, unsigned long parent, struct ftrace_ops
 static void on_release(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs)
 {
-	ls_hook_release(ftrace_regs_get_argument(fregs, 0), parent, ip + FENTRY_CALL);
+	const unsigned long frame[] = { ip + FENTRY_CALL, parent };
+
+	ls_hook_release(ftrace_regs_get_argument(fregs, 0), frame);
 }
 
 static void on_sleep(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
@@ -429,6 +431,20 @@ void ls_prims_detach(void)
 		while (inflight())
 			schedule_timeout_uninterruptible(HZ / 50);
 	synchronize_rcu_tasks();
+}
+
+/* How every read_lock() counts from now on, where it does not depend on the context. */
+void ls_prims_readers(enum ls_read read)
+{
+	u32 i;
+
+	for (i = 0; i < NR_PRIMS; i++) {
+		u32 *slot = &ls_desc_table[(u64)(prims[i].addr + FENTRY_CALL) * ls_desc_mul >> (64 - LS_DESC_BITS)];
+
+		if (prims[i].addr && table[i].group != LS_G_RELEASE && table[i].desc & LS_VAL_READ_MASK &&
+		    table[i].desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWLOCK)
+			WRITE_ONCE(*slot, (table[i].desc & ~LS_VAL_READ_MASK) | (u32)read << LS_VAL_READ_SHIFT);
+	}
 }
 
 /* Does @ip lie in a hooked function that waits for a lock? Any context. */

@@ -29,8 +29,7 @@ SYM_FUNC_END(ls_tramp_acquire)
 SYM_FUNC_START(ls_tramp_release)
 	pushq	%rdi
 	pushq	%rsi
-	movq	24(%rsp), %rsi
-	movq	16(%rsp), %rdx
+	leaq	16(%rsp), %rsi
 	call	ls_hook_release
 	popq	%rsi
 	popq	%rdi
@@ -64,8 +63,7 @@ SYM_FUNC_START(ls_tramp_sleep)
 	testl	$0x200, %eax
 	jz	1f
 	movq	PER_CPU_VAR(current_task), %rax
-	movslq	ls_rcu_nesting(%rip), %rcx
-	cmpl	$0, (%rax, %rcx)
+	cmpl	$0, ls_rcu_nesting(%rax)
 	jne	1f
 	RET
 1:	movq	8(%rsp), %rdi

@@ -524,7 +524,13 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 /* Stop the hooks and wait until none is running. */
 static void quiesce(void)
 {
+	int cpu;
+
 	WRITE_ONCE(ls_active, 0);
+	synchronize_rcu();
+	/* The fast paths know by this. */
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&ls_cpus, cpu)->cur, NULL);
 	synchronize_rcu();
 }
 

@@ -26,19 +26,20 @@ struct ls_ctx {
 	/*
 	 * Depth, and whether the context is inside a slow path, where a nested
 	 * hook must leave. One word to the fast paths: below LS_MAX_DEPTH only
-	 * when there is room and nobody is busy. Little endian.
+	 * when there is room, nobody is busy and nothing special is to come.
+	 * Little endian.
 	 */
 	union {
 		struct {
 			ls_u32 depth;
-			ls_u32 busy;
+			ls_u16 busy;
+			ls_u16 nest;	/* the next lock taken is one whose order does not matter */
 		};
 		ls_u64 state;
 	};
 	ls_u32 lost;		/* acquires not kept because the stack was full */
 	ls_u32 ignoring;	/* sections in which nothing is looked at */
 	ls_u32 distrust;	/* after a locking error, until nothing is held [RacerX 6.1] */
-	ls_u32 nest;		/* the next acquisition is of a lock whose order does not matter */
 	ls_u64 backoff;		/* ww_acquire_ctx that got -EDEADLK and has to give way */
 	ls_u64 contended;	/* on this ww_mutex */
 	ls_u32 id;		/* place in the owner's pool */

@@ -158,9 +158,16 @@ static ls_u32 gated_edge(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	return 0;
 }
 
+static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
+{
+	return node > j->max_classes;
+}
+
 #define DETOURS 4
 
 struct detour {
+	const struct ls_judge *judge;
+	bool locks_only;	/* leave the interrupts out */
 	ls_u32 without[DETOURS];
 	ls_u32 nr;
 };
@@ -170,15 +177,12 @@ static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *
 	const struct detour *d = cookie;
 	ls_u32 i;
 
+	if (d->locks_only && (is_interrupt(d->judge, edge->from) || is_interrupt(d->judge, edge->to)))
+		return 0;
 	for (i = 0; i < d->nr; i++)
 		if (d->without[i] == index)
 			return 0;
 	return edge->kinds;
-}
-
-static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
-{
-	return node > j->max_classes;
 }
 
 /* As findings name it. */
@@ -260,14 +264,15 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
  * The shortest cycle may be gated and a longer one not: look again without the
  * edge that was excluded, a few times.
  */
-static void search(struct ls_judge *j, ls_u32 index)
+static void search_among(struct ls_judge *j, ls_u32 index, bool locks_only)
 {
-	struct detour d = { { 0 }, 0 };
+	struct detour d = { j, locks_only, { 0 }, 0 };
 	ls_u32 path[LS_CYCLE_MAX], nr, gated;
 
 	for (;;) {
 		nr = ls_graph_shortest_cycle(&j->graph, index, j->graph.edges[index].kinds, path,
-					     LS_CYCLE_MAX, d.nr ? leave_out : (ls_graph_filter)0, &d);
+					     LS_CYCLE_MAX,
+					     d.nr || locks_only ? leave_out : (ls_graph_filter)0, &d);
 		if (!nr)
 			return;
 		gated = gated_edge(j, path, nr);
@@ -279,6 +284,16 @@ static void search(struct ls_judge *j, ls_u32 index)
 			return;
 		d.without[d.nr++] = gated;
 	}
+}
+
+/* A way through an interrupt may be shorter than one without, and hide it. */
+static void search(struct ls_judge *j, ls_u32 index)
+{
+	const struct ls_graph_edge *e = &j->graph.edges[index];
+
+	if (!is_interrupt(j, e->from) && !is_interrupt(j, e->to))
+		search_among(j, index, true);
+	search_among(j, index, false);
 }
 
 /*

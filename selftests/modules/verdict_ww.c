@@ -6,6 +6,7 @@
  * before it asks for any.
  */
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/ww_mutex.h>
 
 #include "selftest.h"
@@ -235,15 +236,33 @@ static __side void ww_borrow_ok_task(void)
 	ls_unhold(holder);
 }
 
-/* Without the context nobody can tell it to back off. */
+/*
+ * Without the context nobody can tell it to back off. That both are of one class
+ * shows in objects only: nothing in the binary says so of static ones.
+ */
 static DEFINE_WW_CLASS(ww_without_class);
-static struct ww_mutex ww_without_x, ww_without_y;
+static struct ww_mutex *ww_without_x, *ww_without_y;
+
+static noinline struct ww_mutex *ww_without_new(struct ww_class *class)
+{
+	struct ww_mutex *ww = kmalloc(sizeof(*ww), GFP_KERNEL);
+
+	if (ww)
+		ww_mutex_init(ww, class);
+	return ww;
+}
 
 static int ww_without_setup(void)
 {
-	ww_mutex_init(&ww_without_x, &ww_without_class);
-	ww_mutex_init(&ww_without_y, &ww_without_class);
-	return 0;
+	ww_without_x = ww_without_new(&ww_without_class);
+	ww_without_y = ww_without_new(&ww_without_class);
+	return ww_without_x && ww_without_y ? 0 : -ENOMEM;
+}
+
+static void ww_without_teardown(void)
+{
+	kfree(ww_without_x);
+	kfree(ww_without_y);
 }
 
 static __side void ww_without_task(void)
@@ -251,21 +270,27 @@ static __side void ww_without_task(void)
 	struct ww_acquire_ctx ctx;
 
 	ww_acquire_init(&ctx, &ww_without_class);
-	ls_require(!ww_mutex_lock(&ww_without_x, &ctx));
-	ls_require(!ww_mutex_lock(&ww_without_y, NULL));
-	ww_mutex_unlock(&ww_without_y);
-	ww_mutex_unlock(&ww_without_x);
+	ls_require(!ww_mutex_lock(ww_without_x, &ctx));
+	ls_require(!ww_mutex_lock(ww_without_y, NULL));
+	ww_mutex_unlock(ww_without_y);
+	ww_mutex_unlock(ww_without_x);
 	ww_acquire_fini(&ctx);
 }
 
 static DEFINE_WW_CLASS(ww_without_ok_class);
-static struct ww_mutex ww_without_ok_x, ww_without_ok_y;
+static struct ww_mutex *ww_without_ok_x, *ww_without_ok_y;
 
 static int ww_without_ok_setup(void)
 {
-	ww_mutex_init(&ww_without_ok_x, &ww_without_ok_class);
-	ww_mutex_init(&ww_without_ok_y, &ww_without_ok_class);
-	return 0;
+	ww_without_ok_x = ww_without_new(&ww_without_ok_class);
+	ww_without_ok_y = ww_without_new(&ww_without_ok_class);
+	return ww_without_ok_x && ww_without_ok_y ? 0 : -ENOMEM;
+}
+
+static void ww_without_ok_teardown(void)
+{
+	kfree(ww_without_ok_x);
+	kfree(ww_without_ok_y);
 }
 
 static __side void ww_without_ok_task(void)
@@ -273,10 +298,10 @@ static __side void ww_without_ok_task(void)
 	struct ww_acquire_ctx ctx;
 
 	ww_acquire_init(&ctx, &ww_without_ok_class);
-	ls_require(!ww_mutex_lock(&ww_without_ok_x, &ctx));
-	ls_require(!ww_mutex_lock(&ww_without_ok_y, &ctx));
-	ww_mutex_unlock(&ww_without_ok_y);
-	ww_mutex_unlock(&ww_without_ok_x);
+	ls_require(!ww_mutex_lock(ww_without_ok_x, &ctx));
+	ls_require(!ww_mutex_lock(ww_without_ok_y, &ctx));
+	ww_mutex_unlock(ww_without_ok_y);
+	ww_mutex_unlock(ww_without_ok_x);
 	ww_acquire_fini(&ctx);
 }
 
@@ -294,8 +319,10 @@ const struct ls_case verdict_ww_cases[] = {
 	{ "ww_borrow_ok", LS_TWIN, LS_WW_MISUSE, "with its own context",
 	  "ww_borrow_ok_*", .setup = ww_borrow_ok_setup, .side = { { ww_borrow_ok_task } } },
 	{ "ww_without", LS_FAULT, LS_WW_MISUSE, "the second one without the context",
-	  "ww_without_*", .setup = ww_without_setup, .side = { { ww_without_task } } },
+	  "ww_without_*", .setup = ww_without_setup, .teardown = ww_without_teardown,
+	  .side = { { ww_without_task } } },
 	{ "ww_without_ok", LS_TWIN, LS_WW_MISUSE, "the second one with the context",
-	  "ww_without_ok_*", .setup = ww_without_ok_setup, .side = { { ww_without_ok_task } } },
+	  "ww_without_ok_*", .setup = ww_without_ok_setup, .teardown = ww_without_ok_teardown,
+	  .side = { { ww_without_ok_task } } },
 	{ }
 };
