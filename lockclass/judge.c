@@ -163,6 +163,15 @@ static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
 	return node > j->max_classes;
 }
 
+static ls_u32 interrupts_in(const struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
+{
+	ls_u32 i, found = 0;
+
+	for (i = 0; i < nr; i++)
+		found += is_interrupt(j, j->graph.edges[path[i]].from);
+	return found;
+}
+
 #define DETOURS 4
 
 struct detour {
@@ -229,11 +238,6 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	ls_u32 start = first_edge(j, path, nr), kind = LS_FINDING_ORDER_CYCLE, first = 0, i, k;
 	ls_u64 key = signature(j, path, nr, start);
 
-	/* A lock between both interrupts is in an inconsistent state, which is told apart. */
-	for (i = k = 0; i < nr; i++)
-		k += is_interrupt(j, j->graph.edges[path[i]].from);
-	if (k > 1)
-		return;
 	if (ls_tagtab_find(&j->reported, key))
 		return;
 	if (!ls_tagtab_insert(&j->reported, key, 1))
@@ -274,6 +278,9 @@ static void search_among(struct ls_judge *j, ls_u32 index, bool locks_only)
 					     LS_CYCLE_MAX,
 					     d.nr || locks_only ? leave_out : (ls_graph_filter)0, &d);
 		if (!nr)
+			return;
+		/* Told already, or, with both interrupts in it, told of the lock between them. */
+		if (!locks_only && interrupts_in(j, path, nr) != 1)
 			return;
 		gated = gated_edge(j, path, nr);
 		if (!gated) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 namespace lockscope {
@@ -74,7 +75,8 @@ std::string atomic_because(const Model &model, const Sight &sight, std::uint32_t
 		return std::string("in ") + level_name(val);
 	if (val & LS_VAL_IRQ_OFF)
 		return "with interrupts off";
-	return val & LS_VAL_BH_OFF ? "with softirqs off" : "with preemption off";
+	return val & LS_VAL_BH_OFF ? "with softirqs off"
+				   : "with preemption off or in an RCU read side";
 }
 
 std::string seconds(std::uint64_t ns)
@@ -123,8 +125,41 @@ std::string title(const Model &model, const Finding &finding, const std::string 
 	}
 }
 
+/* What sleeps on behalf of whoever called it: allocators, waits, user copies,
+ * the way a page fault takes. The caller is who should not have. */
+constexpr std::string_view kSleepsForOthers[] = {
+	"__alloc_pages",   "__cancel_work",	"__cond_resched",	"__copy_user",
+	"__flush_work",	   "__get_free_pages",	"__get_user",		"__kmalloc",
+	"__kmem_cache_",   "__might_",		"__put_user",		"__vmalloc",
+	"__wait_for_",	   "_copy_",		"alloc_pages",		"asm_exc_page_fault",
+	"cancel_delayed_", "cancel_work_sync",	"clear_user",		"copy_user_",
+	"do_user_addr_",   "exc_page_fault",	"flush_work",		"get_zeroed_page",
+	"handle_mm_fault", "kmalloc",		"kmem_cache_alloc",	"kvfree",
+	"kvmalloc",	   "lock_mm_and_find_", "might_",		"msleep",
+	"raw_copy_",	   "rep_",		"schedule",		"start_flush_work",
+	"strncpy_from_",   "synchronize_",	"vfree",		"vmalloc",
+	"vzalloc",	   "wait_for_",
+};
+
+bool sleeps_for_others(const std::string &function)
+{
+	return std::any_of(std::begin(kSleepsForOthers), std::end(kSleepsForOthers),
+			   [&](auto prefix) { return function.starts_with(prefix); });
+}
+
+/// The innermost function of @stack that did not sleep for somebody else.
+std::string culprit(const Model &model, const std::vector<CodeId> &stack)
+{
+	for (auto frame : stack)
+		if (const auto &code = model[frame];
+		    !code.function.empty() && !sleeps_for_others(code.function))
+			return code.function;
+	return {};
+}
+
 /// Where the fault happened; where the lock was taken, for those that are only
-/// noticed later, at a place that is the same for all.
+/// noticed later, at a place that is the same for all; who called, where
+/// sleeping is done for others.
 std::string function_of_fault(const Model &model, FindingKind kind, const Sight &sight,
 			      std::uint32_t position)
 {
@@ -132,6 +167,8 @@ std::string function_of_fault(const Model &model, FindingKind kind, const Sight 
 	if ((kind == FindingKind::HeldAtExit || kind == FindingKind::HeldAtReturnToUser) &&
 	    position != kOwnLock)
 		function = model[sight.held[position].at].function;
+	if (kind == FindingKind::SleepInAtomic && sight.at(position).cls == kNoClass)
+		function = culprit(model, sight.stack);
 	if (function.empty() && !sight.stack.empty())
 		function = model[sight.stack.front()].function;
 	if (function.empty())

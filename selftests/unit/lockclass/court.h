@@ -10,6 +10,7 @@
 namespace lockscope::test {
 
 // A lock as it is held or taken. The instance follows from the class unless given.
+// Interrupts are off unless a test turns them on: most are about the order of locks.
 struct Hold {
 	std::uint32_t val;
 	std::uint64_t lock;
@@ -18,7 +19,7 @@ using Holding = std::vector<Hold>;
 
 inline Hold hold(std::uint32_t id, ls_read read, std::uint64_t lock)
 {
-	return {taken(id, read), lock ? lock : 0x10000 + id * 0x100};
+	return {taken(id, read) | LS_VAL_IRQ_OFF, lock ? lock : 0x10000 + id * 0x100};
 }
 // Written, read (a waiting writer holds it up), read recursively.
 inline Hold W(std::uint32_t id, std::uint64_t lock = 0)
@@ -80,11 +81,24 @@ public:
 		}
 		sight(*s);
 	}
+	// A context gives @lock back, its context bits being those of now.
+	void releases(Hold lock)
+	{
+		ls_rec_sight s{};
+
+		s.hdr.len = sizeof(s);
+		s.hdr.type = LS_REC_SIGHT;
+		s.what = LS_SIGHT_RELEASE;
+		s.val = lock.val;
+		s.lock = lock.lock;
+		sight(s);
+	}
 	void sight(const ls_rec_sight &s) { ls_judge_sight(&judge, &s, sights++); }
 
 	ls_judge judge{};
-	Findings findings;
+	Findings findings; ///< cycles of locks alone
 	std::vector<std::vector<ls_finding_edge>> reports;
+	std::vector<std::uint32_t> kinds; ///< LS_FINDING_* of each
 	std::vector<Edge> edges;
 	std::uint32_t sights = 0;
 	bool out_of_memory = false;
@@ -103,9 +117,14 @@ private:
 	{
 		static_cast<Court *>(cookie)->edges.push_back({from, to, kinds});
 	}
-	static void cycle(void *cookie, const ls_finding_edge *edges, ls_u32 nr)
+	static void cycle(void *cookie, ls_u32 kind, const ls_finding_edge *edges, ls_u32 nr)
 	{
 		auto *self = static_cast<Court *>(cookie);
+
+		self->kinds.push_back(kind);
+		self->reports.emplace_back(edges, edges + nr);
+		if (kind != LS_FINDING_ORDER_CYCLE)
+			return;
 		Finding classes;
 
 		for (ls_u32 i = 0; i < nr; i++)
@@ -113,7 +132,6 @@ private:
 		std::rotate(classes.begin(), std::min_element(classes.begin(), classes.end()),
 			    classes.end());
 		self->findings.push_back(classes);
-		self->reports.emplace_back(edges, edges + nr);
 	}
 
 	Zeroed memory_;

@@ -80,7 +80,7 @@ TEST_F(FaultTest, WhyNobodyMaySleep)
 		  "invalid wait context: mutex m taken with interrupts off (lock_it)");
 	EXPECT_EQ(title({.bh_off = true}),
 		  "invalid wait context: mutex m taken with softirqs off (lock_it)");
-	EXPECT_EQ(title({}), "invalid wait context: mutex m taken with preemption off (lock_it)");
+	EXPECT_EQ(title({}), "invalid wait context: mutex m taken with preemption off or in an RCU read side (lock_it)");
 }
 
 TEST_F(FaultTest, SleepInAtomicContext)
@@ -94,7 +94,7 @@ TEST_F(FaultTest, SleepWithoutALockHasNoClass)
 {
 	log.fault(LS_FINDING_SLEEP_ATOMIC, task, {{.cls = spin}}, {.function = "msleep_call"}, 1);
 	const Finding finding = only();
-	EXPECT_EQ(finding.title, "sleep in atomic context: under spinlock s_lock (msleep_call)");
+	EXPECT_EQ(finding.title, "sleep in atomic context: under spinlock s_lock (foo_open)");
 	EXPECT_TRUE(finding.classes.empty());
 	ASSERT_EQ(finding.stacks.size(), 1u);
 	/* About the lock that is held: the same words. */
