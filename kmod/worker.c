@@ -14,6 +14,7 @@
 #include <linux/wait.h>
 
 #include "control.h"
+#include "exempt.h"
 #include "lockscope.h"
 #include "trace.h"
 
@@ -325,6 +326,8 @@ static void take_event(struct ls_event *e)
 		report_fault(s, (u64 *)&s->held[s->nr_held], frames, ordinal);
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
+	if (ls_judge_usage(&judge, self) & LS_JUDGE_EXEMPT)
+		return;
 	if (flags & LS_EV_INVERSION) {
 		u32 first = ls_tagtab_find(&self_sights, ls_mix(self));
 
@@ -362,6 +365,8 @@ static void name_classes(void)
 			ls_name_class(named);
 			if (c->canonical != named)
 				ls_judge_unite(&judge, named, c->canonical);
+			if (ls_exempt(ls_class_name(named)))
+				ls_judge_exempt(&judge, c->canonical);
 		}
 	}
 }

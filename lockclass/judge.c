@@ -20,7 +20,8 @@ ls_size ls_judge_bytes(ls_u32 max_classes, ls_u32 max_edges)
 
 	return ls_graph_bytes(NODES(max_classes), max_edges) + ls_tagtab_bytes(REPORTED_BITS) +
 	       segs * sizeof(struct ls_judge_edge *) +
-	       per_class(max_classes, sizeof(ls_u32)) + per_class(max_classes, 1);
+	       per_class(max_classes, sizeof(ls_u32)) +
+	       per_class(max_classes, sizeof(ls_u16));
 }
 
 void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max_edges,
@@ -35,8 +36,8 @@ void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max
 	at += j->nr_segs * sizeof(struct ls_judge_edge *);
 	j->canonical = (ls_u32 *)at;
 	at += per_class(max_classes, sizeof(ls_u32));
-	j->usage = at;
-	at += per_class(max_classes, 1);
+	j->usage = (ls_u16 *)at;
+	at += per_class(max_classes, sizeof(ls_u16));
 	ls_graph_init(&j->graph, at, NODES(max_classes), max_edges);
 	j->max_classes = max_classes;
 	j->ops = ops;
@@ -55,7 +56,7 @@ void ls_judge_clear(struct ls_judge *j)
 		for (k = 0; j->segs[i] && k < LS_JUDGE_SEG; k++)
 			j->segs[i][k] = (struct ls_judge_edge){ { 0 }, { 0 }, 0, 0 };
 	for (i = 0; i <= j->max_classes; i++)
-		j->usage[i] = 0;
+		j->usage[i] &= LS_JUDGE_EXEMPT;
 	ls_graph_clear(&j->graph);
 }
 
@@ -337,6 +338,8 @@ static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 static void add_usage(struct ls_judge *j, ls_u32 id, ls_u32 use, const struct ls_rec_sight *s,
 		      ls_u64 lock, ls_u32 ordinal)
 {
+	if (j->usage[id] & LS_JUDGE_EXEMPT)
+		return;
 	j->usage[id] |= use;
 	while (use) {
 		ls_u32 bit = (ls_u32)__builtin_ctz(use), index;
@@ -372,10 +375,13 @@ void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ord
 
 	if (s->what > LS_SIGHT_RELEASE)
 		return;
+	if (ls_judge_usage(j, to) & LS_JUDGE_EXEMPT)
+		to = 0;
 	for (i = 0; to && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++) {
 		ls_u32 from = ls_judge_class(j, s->held[i].val), index;
 
-		if (!from || from == to || !ls_orders(s->held[i].val, s->val))
+		if (!from || from == to || !ls_orders(s->held[i].val, s->val) ||
+		    j->usage[from] & LS_JUDGE_EXEMPT)
 			continue;
 		if (add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, 0, ordinal, &index))
 			search(j, index);

@@ -47,7 +47,7 @@ struct ls_judge {
 	struct ls_graph graph;
 	struct ls_tagtab reported;	/* cycle signature -> 1 */
 	ls_u32 *canonical;		/* per class id; 0: itself */
-	ls_u8 *usage;			/* per canonical class: LS_USE_* */
+	ls_u16 *usage;			/* per canonical class: LS_USE_*, LS_JUDGE_EXEMPT */
 	struct ls_judge_edge **segs;	/* per LS_JUDGE_SEG graph edges */
 	ls_u32 nr_segs;
 	ls_u32 max_classes;
@@ -76,7 +76,15 @@ LS_INLINE ls_u32 ls_judge_class(const struct ls_judge *j, ls_u32 val)
 	return j->canonical[id] ? j->canonical[id] : id;
 }
 
-/* LS_USE_* of canonical class @id. */
+/* Class @id takes no part in the graph, whatever is seen of it from now on (exempt.h). */
+#define LS_JUDGE_EXEMPT 256u
+LS_INLINE void ls_judge_exempt(struct ls_judge *j, ls_u32 id)
+{
+	if (id <= j->max_classes)
+		j->usage[id] |= LS_JUDGE_EXEMPT;
+}
+
+/* LS_USE_* of canonical class @id, and whether it is exempt. */
 LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
 {
 	return id <= j->max_classes ? j->usage[id] : 0;

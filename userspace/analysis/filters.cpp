@@ -14,6 +14,8 @@
  *                           cycle                               that was not seen
  *   cannot-run-in-parallel  one timer, tasklet or handler did   two timers with one
  *                           all of it, along one call path      function
+ *   vouched-for             a lock's authors exempt it from     what they got wrong
+ *                           validation (lockclass/exempt.h)
  *   different-instances     never; no instance of the lock was  -
  *                           seen both in the interrupt and held
  *                           while it could come
@@ -28,6 +30,10 @@
 #include "analysis/filters.h"
 
 #include "analysis/evidence.h"
+
+extern "C" {
+#include "lockclass/exempt.h"
+}
 
 #include <algorithm>
 #include <cctype>
@@ -346,6 +352,18 @@ void different_instances(const Model &model, Finding &finding)
 	finding.confidence = Confidence::Possible;
 }
 
+/* What lockdep_set_novalidate_class() says in a kernel with lockdep. */
+void vouched_for(const Model &model, Finding &finding)
+{
+	for (ClassId cls : finding.classes)
+		if (ls_exempt(model[cls].name.c_str())) {
+			finding.filters.push_back({"vouched-for", true,
+						   "its authors exempt " + model[cls].name +
+							   " from validation: they keep its order"});
+			return;
+		}
+}
+
 } // namespace
 
 void apply_filters(const Model &model, Finding &finding,
@@ -353,6 +371,7 @@ void apply_filters(const Model &model, Finding &finding,
 {
 	if (finding.edges.empty() || finding.single())
 		return;
+	vouched_for(model, finding);
 	if (finding.kind == FindingKind::InconsistentIrqState) {
 		/* One context is all that it takes. */
 		initialisation_only(model, finding);

@@ -70,3 +70,17 @@ no_losses() {
 	losses=$(jq -r '.losses | to_entries | map(select(.value != 0) | "\(.key) \(.value)") | join(", ")' "$2")
 	check "$1: no losses" "$losses" [ -z "$losses" ]
 }
+
+# explained NAME REPORT.json: each finding has a section in docs/triage.md,
+# "## ID ...", and it has to say what the finding is. The list of them is left in
+# $LS_OUT/findings.
+explained() {
+	jq -r '.findings[] | select(any(.filters[]?; .hidden) | not) | "\(.id)\t\(.title)"' "$2" > "$LS_OUT/findings"
+	while IFS="$(printf '\t')" read -r id title; do
+		if sed -n "/^## $id/,/^## /p" docs/triage.md 2> /dev/null | grep -qE '^(Real|False|Fixed):'; then
+			ok "$1: finding $id is explained"
+		else
+			not_ok "$1: finding $id is explained" "not in docs/triage.md: $title"
+		fi
+	done < "$LS_OUT/findings"
+}

@@ -5,6 +5,10 @@
 
 #include "court.h"
 
+extern "C" {
+#include "lockclass/exempt.h"
+}
+
 namespace lockscope::test {
 namespace {
 
@@ -223,6 +227,24 @@ TEST(Interrupts, AFaultThatASightShowsAddsNothingToTheOrder)
 	j.sight(s);
 	EXPECT_TRUE(j.kinds.empty());
 	EXPECT_EQ(ls_judge_usage(&j.judge, A), LS_USE_IN_HARDIRQ);
+}
+
+TEST(Exempt, AClassOrdersNothingAndIsNotOrderedEvenAfterClearing)
+{
+	Court j;
+
+	ls_judge_exempt(&j.judge, B);
+	for (int round = 0; round < 2; round++) {
+		j.takes({Ex(A)}, Ex(B));
+		j.takes({Ex(B)}, Ex(A));
+		j.takes({}, in(LS_HARDIRQ, Ex(B)));
+		EXPECT_TRUE(j.kinds.empty());
+		ls_judge_clear(&j.judge);
+	}
+	EXPECT_TRUE(ls_exempt("&dev->mutex @ device_initialize"));
+	EXPECT_FALSE(ls_exempt("&dev->mutex @ device_initialize_too"));
+	EXPECT_FALSE(ls_exempt("&dev->mutex"));
+	EXPECT_FALSE(ls_exempt(""));
 }
 
 TEST(Interrupts, ClearingForgetsUsage)
