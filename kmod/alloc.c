@@ -182,7 +182,8 @@ static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 {
 	if (!ptr || !READ_ONCE(ls_active))
 		return;
-	ls_object_freed((unsigned long)ptr, call_site);
+	if (!ls_holds_nothing())
+		ls_object_freed((unsigned long)ptr, call_site);
 	ls_addrmap_remove(&ls.sites, (u64)ptr);
 	freed((unsigned long)ptr);
 }
@@ -190,7 +191,7 @@ static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 			  const struct kmem_cache *cache)
 {
-	if (READ_ONCE(ls_active))
+	if (!ls_holds_nothing() && READ_ONCE(ls_active))
 		ls_object_freed((unsigned long)ptr, call_site);
 	freed((unsigned long)ptr);
 }
@@ -215,7 +216,7 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 	unsigned long addr = (unsigned long)page_address(page), i;
 
 	freed((unsigned long)page);
-	if (READ_ONCE(ls_active))
+	if (!ls_holds_nothing() && READ_ONCE(ls_active))
 		ls_range_freed(addr, PAGE_SIZE << order, 0);
 	for (i = 0; i < 1ul << order; i++, addr += PAGE_SIZE)
 		if (unlikely(test_bit(watch_bit(addr), watched)))

@@ -739,6 +739,8 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 				ls_look_at_ww(this_cpu_ptr(&ls_cpus), lock, ip, arg1, ret);
 			if (arg1)
 				desc |= LS_VAL_CTX;
+			if (taken && arg1 && ls_ww_enough(this_cpu_ptr(&ls_cpus), lock, ip))
+				taken = false;
 		}
 		if (taken)
 			ls_acquire(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);

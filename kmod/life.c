@@ -32,15 +32,13 @@ static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 
 	}
 }
 
-/* [start, start + size) is about to be freed by the current context. */
+/* [start, start + size) is about to be freed by the current context. Preemption off. */
 void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	u32 level, i;
-	struct ls_ctx *ctx;
+	struct ls_ctx *ctx = ls_context(pc, &level);
 
-	preempt_disable_notrace();
-	ctx = ls_context(pc, &level);
 	for (i = 0; i < ctx->depth; i++) {
 		if (ctx->held[i].lock - start < size) {
 			if (!ctx->busy)
@@ -48,20 +46,20 @@ void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip)
 			break;
 		}
 	}
-	ls_leave();
 }
 
-/* The object at @object is about to be freed. Its size matters only when something near is held. */
+/*
+ * The object at @object is about to be freed. Its size matters only when something
+ * near is held. Preemption off.
+ */
 void ls_object_freed(unsigned long object, unsigned long ip)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct kmem_cache *cache;
 	unsigned long start;
 	u32 level, i, offset;
-	struct ls_ctx *ctx;
+	struct ls_ctx *ctx = ls_context(pc, &level);
 
-	preempt_disable_notrace();
-	ctx = ls_context(pc, &level);
 	for (i = 0; i < ctx->depth; i++) {
 		if (likely(ctx->held[i].lock - object >= KMALLOC_MAX_CACHE_SIZE))
 			continue;
@@ -70,7 +68,6 @@ void ls_object_freed(unsigned long object, unsigned long ip)
 				      object + cache->object_size, ip);
 		break;
 	}
-	ls_leave();
 }
 
 /*
@@ -113,10 +110,15 @@ void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key
 
 		if (likely(h->lock - stack >= THREAD_SIZE))
 			continue;
-		/* The return address of the lock function marks the frame of its caller. */
+		/*
+		 * The return address of the lock function marks the frame of its
+		 * caller; next below lies where the lock function goes on from its
+		 * hook, which tells it from copies of ours.
+		 */
 		if (!frame && at - stack < THREAD_SIZE)
-			for (frame = ALIGN(at, 8); frame < at + 512 && frame < stack + THREAD_SIZE - 8; frame += 8)
-				if (READ_ONCE_NOCHECK(*(u64 *)frame) == ip)
+			for (frame = ALIGN(at, 8) + 8; frame < at + 512 && frame < stack + THREAD_SIZE - 8; frame += 8)
+				if (READ_ONCE_NOCHECK(*(u64 *)frame) == ip &&
+				    READ_ONCE_NOCHECK(*(u64 *)(frame - 8)) >= __START_KERNEL_map)
 					break;
 		if (!frame || frame >= at + 512 || h->lock >= frame)
 			continue;

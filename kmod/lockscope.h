@@ -134,6 +134,7 @@ struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 extern bool ls_ww_unlock_covered;	/* ww_mutex_unlock() calls mutex_unlock() */
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
+bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip);
 int ls_special_attach(void);
 void ls_special_detach(void);
 
@@ -148,6 +149,15 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	      u64 extra);
 void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val,
 		   u64 mask, u64 extra);
+
+/* The current task, and no interrupt, runs and holds nothing. Preemption off. */
+static __always_inline bool ls_holds_nothing(void)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+
+	return pc->cur == current && !(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) &&
+	       !pc->task->depth;
+}
 
 /* life.c: lives of locks, of memory and of tasks */
 void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip);

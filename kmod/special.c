@@ -137,6 +137,37 @@ out:
 	ls_leave();
 }
 
+/* One use of an acquire context: the next one at its address has another stamp. */
+static u64 ww_use(u64 acquire)
+{
+	return ls_mix(acquire) + READ_ONCE(((struct ww_acquire_ctx *)acquire)->stamp);
+}
+
+/*
+ * Locks under one acquire context order nothing among each other, and there may be
+ * thousands. A few of a class stand for all: true when @lock, which was taken, is
+ * to be left out.
+ */
+#define WW_KEPT 8
+
+bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip)
+{
+	u32 level, id, i, nr = 0;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	if (ctx->busy || ctx->depth < WW_KEPT)
+		return false;
+	id = ls_class_at(ctx, lock, LS_KIND_WW_MUTEX, ip);
+	for (i = 0; i < ctx->depth; i++)
+		if ((ctx->held[i].val & (LS_VAL_CTX | LS_VAL_CLASS_MASK)) == (LS_VAL_CTX | id))
+			nr++;
+	if (nr < WW_KEPT)
+		return false;
+	this_cpu_inc(ls_cpus.acquisitions[level]);
+	ctx->lost++;
+	return true;
+}
+
 /*
  * ww_mutex_lock() with acquire context @acquire (or none) came back with @ret. Who got
  * -EDEADLK has to give back all that the context holds, and then to begin with
@@ -159,7 +190,7 @@ void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
 			if (ctx->held[i].val & LS_VAL_CTX && (ctx->held[i].val & LS_VAL_CLASS_MASK) == id)
 				mask |= 1ull << i;
 		wrong = mask;
-	} else if (ctx->backoff == acquire) {
+	} else if (ctx->backoff && ctx->backoff == ww_use(acquire)) {
 		for (i = 0; i < ctx->depth; i++)
 			if (ctx->held[i].val & LS_VAL_CTX)
 				mask |= 1ull << i;
@@ -169,7 +200,7 @@ void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
 	if (wrong)
 		ls_fault_here(pc, ctx, LS_FINDING_WW, lock, ip, id | (acquire ? LS_VAL_CTX : 0), mask, 0);
 	if (acquire && (int)ret == -EDEADLK) {
-		ctx->backoff = acquire;
+		ctx->backoff = ww_use(acquire);
 		ctx->contended = lock;
 	}
 }

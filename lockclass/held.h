@@ -40,7 +40,7 @@ struct ls_ctx {
 	ls_u32 lost;		/* acquires not kept because the stack was full */
 	ls_u32 ignoring;	/* sections in which nothing is looked at */
 	ls_u32 distrust;	/* after a locking error, until nothing is held [RacerX 6.1] */
-	ls_u64 backoff;		/* ww_acquire_ctx that got -EDEADLK and has to give way */
+	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to give way */
 	ls_u64 contended;	/* on this ww_mutex */
 	ls_u32 id;		/* place in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */
