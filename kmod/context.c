@@ -111,6 +111,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct ls_ctx *from, *to;
+	bool keeps;		/* the task needs its context when it comes back */
 	u32 first;
 
 	if (!READ_ONCE(ls_active))
@@ -119,11 +120,12 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	/* The scheduler itself, the run queue's lock and this tracepoint count as one each. */
 	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 3) && !(prev_state & TASK_DEAD))
 		ls_switch_atomic(pc, from);
-	first = clean(pc, from) + !!from->ignoring;
+	first = clean(pc, from);
+	keeps = first || from->ignoring;
 	to = registered(next);
 
 	if (from == pc->home) {
-		if (unlikely(first)) {
+		if (unlikely(keeps)) {
 			struct ls_ctx *home = prev_state & TASK_DEAD ? NULL : pool_get();
 
 			if (home) {
@@ -139,9 +141,12 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 					ls_held_remove(from, 0);
 					first--;
 				}
+				/* The context is everybody's again. */
+				from->ignoring = from->distrust = 0;
+				from->busy = from->nest = 0;
 			}
 		}
-	} else if (!first || prev_state & TASK_DEAD) {
+	} else if (!keeps || prev_state & TASK_DEAD) {
 		ls_addrmap_remove(&ls.tasks, (u64)prev);
 	}
 	if (!to)
@@ -151,7 +156,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 
 		while (lost--)
 			ls_lose(LS_LOSS_HELD_OVERFLOW);
-		if (from != pc->home && (!first || prev_state & TASK_DEAD))
+		if (from != pc->home && (!keeps || prev_state & TASK_DEAD))
 			pool_put(from);
 	}
 	pc->cur = next;

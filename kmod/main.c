@@ -157,11 +157,11 @@ static void detach(void)
 {
 	WRITE_ONCE(ls_active, 0);
 	ls_prims_detach();
-	ls_annotations_detach();
 	ls_special_detach();
 	ls_life_detach();
 	ls_context_detach();
 	ls_modules_exit();
+	ls_annotations_detach();
 	ls_alloc_detach();
 	ls_percpu_detach();
 	tracepoint_synchronize_unregister();

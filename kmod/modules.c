@@ -4,6 +4,7 @@
  * Before one goes, the worker resolves every address in it that the log names,
  * so that reports can still tell where they were.
  */
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 
@@ -37,19 +38,37 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 
 static struct notifier_block notifier = { .notifier_call = on_module };
 
-/* Modules that were there before us. The list is read under RCU, like everybody does. */
+#define MAX_STOCK 1024
+
+/*
+ * Modules that were there before us. The list is read under RCU, like everybody
+ * does; looking for annotations sleeps, so each is kept until that is done.
+ */
 static void take_stock(void)
 {
 	struct list_head *modules = (struct list_head *)ls_symbol("modules");
+	struct module **stock = kvmalloc_array(MAX_STOCK, sizeof(*stock), GFP_KERNEL);
 	struct module *mod;
+	u32 nr = 0, i;
 
-	if (!modules)
+	if (!modules || !stock) {
+		kvfree(stock);
 		return;
+	}
 	preempt_disable();
-	list_for_each_entry_rcu(mod, modules, list)
-		if (mod->state == MODULE_STATE_LIVE)
-			ls_percpu_module(mod, true);
+	list_for_each_entry_rcu(mod, modules, list) {
+		if (mod->state != MODULE_STATE_LIVE)
+			continue;
+		ls_percpu_module(mod, true);
+		if (mod != THIS_MODULE && nr < MAX_STOCK && try_module_get(mod))
+			stock[nr++] = mod;
+	}
 	preempt_enable();
+	for (i = 0; i < nr; i++) {
+		ls_annotations_module(stock[i]);
+		module_put(stock[i]);
+	}
+	kvfree(stock);
 }
 
 int ls_modules_init(void)
