@@ -12,7 +12,7 @@
 #include "lockscope.h"
 #include "lockword.h"
 
-static uint long_wait_ms = 10000;
+static uint long_wait_ms = 60000;
 module_param(long_wait_ms, uint, 0644);
 MODULE_PARM_DESC(long_wait_ms, "report who waits for a lock longer than this, in milliseconds; 0: nobody");
 
