@@ -49,7 +49,7 @@ static noinline __maybe_unused void lockscope_annotation(unsigned long op, const
 /* From now on the lock (of any type) is of class @name, until its memory is freed. */
 #define lockscope_set_class(lock, name) lockscope_annotation(LOCKSCOPE_OP_CLASS, lock, 0, name)
 
-/* The same where the lock is initialised: a fault if the caller holds it. */
+/* The same directly before the lock is initialised: a fault if the caller holds it. */
 #define lockscope_init_lock(lock, name) lockscope_annotation(LOCKSCOPE_OP_INIT, lock, 0, name)
 
 /* A fault unless the caller holds @lock. */
@@ -66,10 +66,16 @@ static noinline __maybe_unused void lockscope_annotation(unsigned long op, const
 #define lockscope_ignore_begin() lockscope_annotation(LOCKSCOPE_OP_IGNORE, 0, 1, 0)
 #define lockscope_ignore_end() lockscope_annotation(LOCKSCOPE_OP_IGNORE, 0, 0, 0)
 
-/* [@p, @p + @n) begins a new life, as if it had been freed and allocated [Eraser 3.3]. */
+/*
+ * [@p, @p + @n) begins a new life [Eraser 3.3]: a fault if the caller holds a lock in
+ * it, and names given to locks in it are forgotten.
+ */
 #define lockscope_reuse(p, n) lockscope_annotation(LOCKSCOPE_OP_REUSE, p, n, 0)
 
-/* Races on [@p, @p + @n) do no harm, for @reason [Eraser 3.3]. */
+/*
+ * Races on [@p, @p + @n) do no harm, for @reason [Eraser 3.3]. Accesses are not
+ * watched yet: so far this only tells the reader.
+ */
 #define lockscope_benign(p, n, reason) lockscope_annotation(LOCKSCOPE_OP_BENIGN, p, n, reason)
 
 #endif /* LOCKSCOPE_ANNOTATE_H */

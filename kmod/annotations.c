@@ -104,6 +104,7 @@ static void annotated(unsigned long op, u64 p, unsigned long n, const char *text
 		break;
 	case LOCKSCOPE_OP_REUSE:
 		ls_range_freed(p, n, ip);
+		ls_identity_forget_names(p, p + n);
 		break;
 	}
 }

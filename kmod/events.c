@@ -162,8 +162,8 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 
 /*
  * A fault: @what is an enum ls_finding_kind, @val the lock's class and how it is
- * or was to be held (class 0: no lock, only where we are), @mask the entries of @ctx that matter. @ip 0:
- * wherever the stack says. @ctx is busy, or not the current one.
+ * or was to be held (class 0: no lock, only where we are), @mask the entries of
+ * @ctx that matter. @ip 0: wherever the stack says. @ctx is busy, or not the current one.
  */
 void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
 	      u64 extra)

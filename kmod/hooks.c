@@ -523,6 +523,9 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 			ls_drop_orphans(ctx);
 			key = ls_chain_mix(ctx->key, val);
 		}
+		/* Somebody asserted that it is held before anybody had taken it. */
+		if (unlikely(!ls_kind_of(val)))
+			ls.classes.table[val & LS_VAL_CLASS_MASK].kind = desc >> LS_DESC_KIND_SHIFT;
 		ls_drop_gone_frames(pc, ctx, ip, &key, val);
 		if (desc & LS_DESC_SLEEPS)
 			look_at_sleep(pc, ctx, lock, ip, val);
@@ -546,7 +549,7 @@ static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
 
 /*
  * A task takes a lock of a known class in a known chain: nearly always. The same
- * as acquire(), but with no call in it, so that the compiler saves few registers
+ * as ls_acquire(), but with no call in it, so that the compiler saves few registers
  * or none; whatever is not as usual is left to acquire_leave() from the start.
  */
 static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5, bool is_static)
@@ -755,7 +758,9 @@ void lockscope_forget_held(void)
 
 	preempt_disable_notrace();
 	pc = this_cpu_ptr(&ls_cpus);
-	ls_held_clear(pc->cur == current ? pc->task : ls_ctx_fix(pc));
+	/* While nothing is recorded no task may become current. */
+	if (ls_active)
+		ls_held_clear(pc->cur == current ? pc->task : ls_ctx_fix(pc));
 	for (i = 0; i < LS_NR_LEVELS - 1; i++)
 		ls_held_clear(&pc->level[i]);
 	ls_leave();

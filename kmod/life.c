@@ -206,9 +206,8 @@ static void on_exit(void *data, struct task_struct *task)
 }
 
 /*
- * The task gives the CPU away of its own will although it must not: @extra is
- * what preemption counts beside the scheduler's own. Interrupts are off; @ctx has
- * the run queue's lock on top.
+ * The task gives the CPU away of its own will although it must not. Interrupts are
+ * off; @ctx has the run queue's lock on top.
  */
 void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
 {
