@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "shadow.h"
+
+#define STATE(s) ((s) & 3)
+#define PASSED_ON 4ull
+#define EVICTED 8ull
+#define NEXT(s) ((s) >> 4 & 3)
+#define GENERATION(s) ((s) >> 6 & 15)
+#define OWNER(s) ((s) >> 16 & 0xffff)
+#define CANDIDATES(s) ((s) >> 32 & 0xffff)
+
+static ls_u64 make_entry(const struct ls_shadow_access *a, bool initial, ls_u64 generation)
+{
+	return (ls_u64)a->site | (ls_u64)a->lockset << 18 | (ls_u64)a->context << 34 |
+	       (ls_u64)a->bytes << 50 | (ls_u64)initial << 58 | generation << 59;
+}
+
+static bool live(ls_u64 entry, ls_u64 state)
+{
+	return ls_entry_site(entry) && (entry >> 59 & 15) == GENERATION(state);
+}
+
+bool ls_shadow_live(const struct ls_granule *g, ls_u32 i)
+{
+	return live(ls_load(&g->entry[i]), ls_load(&g->state));
+}
+
+static ls_u32 stamp_of(ls_u64 stamps, ls_u32 i)
+{
+	return stamps >> 21 * i & LS_STAMP_MASK;
+}
+
+/* A granule as it was at one moment, entries perhaps a moment later. */
+struct view {
+	ls_u64 state, entry[LS_SHADOW_ENTRIES], stamps;
+};
+
+static struct view look(const struct ls_granule *g)
+{
+	struct view v;
+	ls_u32 i;
+
+	v.state = ls_load_acquire(&g->state);
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
+		v.entry[i] = ls_load(&g->entry[i]);
+	v.stamps = ls_load(&g->stamps);
+	return v;
+}
+
+static bool is_ordered(const struct view *v, ls_u32 i, const struct ls_shadow_access *a,
+		       const struct ls_shadow_rules *rules)
+{
+	return rules->ordered && rules->ordered(rules->cookie, ls_entry_context(v->entry[i]), a->context,
+						stamp_of(v->stamps, i));
+}
+
+/* Is everybody else done with it? */
+static bool all_ordered(const struct view *v, const struct ls_shadow_access *a,
+			const struct ls_shadow_rules *rules)
+{
+	ls_u32 i;
+
+	if (v->state & EVICTED || !rules->ordered)
+		return false;
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
+		if (live(v->entry[i], v->state) && ls_entry_context(v->entry[i]) != a->context &&
+		    !is_ordered(v, i, a, rules))
+			return false;
+	return true;
+}
+
+/* Where the access goes; *@evicts when another context's is given up for it. */
+static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
+			const struct ls_shadow_rules *rules, bool *evicts)
+{
+	ls_u32 i, own = LS_SHADOW_ENTRIES, next;
+
+	*evicts = false;
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
+		if (live(v->entry[i], v->state) && ls_entry_context(v->entry[i]) == a->context &&
+		    ls_entry_site(v->entry[i]) == a->site)
+			return i;
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
+		if (!live(v->entry[i], v->state))
+			return i;
+	/* Of its own an access gives up a read before a write, of others' what came first. */
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
+		if (ls_entry_context(v->entry[i]) == a->context &&
+		    (own == LS_SHADOW_ENTRIES ||
+		     !(rules->ops[ls_entry_site(v->entry[i])] & LS_ACC_WRITE)))
+			own = i;
+	if (own < LS_SHADOW_ENTRIES)
+		return own;
+	next = NEXT(v->state);
+	*evicts = true;
+	return next < LS_SHADOW_ENTRIES ? next : 0;
+}
+
+static bool marked(ls_u32 op)
+{
+	return op & (LS_ACC_MARKED | LS_ACC_ATOMIC);
+}
+
+/* The entry that makes a race with @a, a plain one if there is one; -1 when there is none. */
+static int conflicting(const struct view *v, const struct ls_shadow_access *a, bool initial_too,
+		       const struct ls_shadow_rules *rules)
+{
+	int found = -1;
+	ls_u32 i;
+
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++) {
+		ls_u64 e = v->entry[i];
+		ls_u32 op = rules->ops[ls_entry_site(e)];
+
+		if (!live(e, v->state) || ls_entry_context(e) == a->context ||
+		    !(ls_entry_bytes(e) & a->bytes) || !((op | a->op) & LS_ACC_WRITE) ||
+		    (marked(op) && marked(a->op)) || (ls_entry_initial(e) && !initial_too))
+			continue;
+		if (found >= 0 && marked(op))
+			continue;
+		if (ls_lockset_meet(rules->sets, ls_entry_lockset(e), a->lockset).apart ||
+		    is_ordered(v, i, a, rules))
+			continue;
+		found = i;
+	}
+	return found;
+}
+
+static ls_u64 with_state(ls_u64 state, ls_u32 to, ls_u32 candidates)
+{
+	return (state & ~(3ull | 0xffffull << 32)) | to | (ls_u64)candidates << 32;
+}
+
+static ls_u64 owned_by(ls_u64 state, ls_u32 context)
+{
+	return (state & ~(3ull | 0xffffffffull << 16)) | LS_EXCLUSIVE_TO | (ls_u64)context << 16;
+}
+
+/* A new owner, and nothing that was before matters any more. */
+static ls_u64 handed_over(ls_u64 state, ls_u32 context)
+{
+	ls_u64 generation = (GENERATION(state) + 1) & 15;
+
+	return owned_by(generation << 6, context);
+}
+
+/* The granule's next state [Eraser figure 4]. */
+static ls_u64 next_state(const struct view *v, const struct ls_shadow_access *a,
+			 const struct ls_shadow_rules *rules, struct ls_shadow_result *r)
+{
+	ls_u64 s = v->state;
+	bool write = a->op & LS_ACC_WRITE;
+	ls_u32 held = write ? ls_lockset_writers(rules->sets, a->lockset) : a->lockset;
+	ls_u32 state = STATE(s);
+
+	switch (state) {
+	case LS_VIRGIN:
+		return owned_by(s, a->context);
+	case LS_EXCLUSIVE_TO:
+		if (OWNER(s) == a->context)
+			return s;
+		if (all_ordered(v, a, rules)) {
+			r->handed_over = true;
+			return handed_over(s, a->context);
+		}
+		if (!write)
+			return with_state(s, LS_SHARED_READ, held);
+		if (rules->pass_on && !(s & PASSED_ON)) {
+			r->handed_over = true;
+			return owned_by(s, a->context) | PASSED_ON;
+		}
+		return with_state(s, LS_SHARED_MODIFIED, held);
+	default:
+		if (all_ordered(v, a, rules)) {
+			r->handed_over = true;
+			return handed_over(s, a->context);
+		}
+		held = ls_lockset_meet(rules->sets, CANDIDATES(s), held).id;
+		if (held == LS_LOCKSET_NONE) {
+			/* Nothing follows from what is not known. */
+			r->unknown = true;
+			held = CANDIDATES(s);
+		}
+		return with_state(s, write ? LS_SHARED_MODIFIED : state, held);
+	}
+}
+
+struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_shadow_access *a,
+				       const struct ls_shadow_rules *rules)
+{
+	struct ls_shadow_result r;
+	struct view v = look(g);
+	ls_u64 next, stamps, want;
+	ls_u32 place;
+	bool evicts;
+	int other;
+
+	for (;;) {
+		r = (struct ls_shadow_result){ 0 };
+		next = next_state(&v, a, rules, &r);
+		place = 0;
+		if (GENERATION(next) == GENERATION(v.state)) {
+			place = place_for(&v, a, rules, &evicts);
+			if (evicts) {
+				ls_u64 turn = (place + 1) % LS_SHADOW_ENTRIES;
+
+				next = (next & ~(3ull << 4)) | EVICTED | turn << 4;
+			}
+		}
+		if (next == v.state || ls_cmpxchg(&g->state, &v.state, next))
+			break;
+		v = look(g);
+	}
+	r.before = STATE(v.state);
+	r.after = STATE(next);
+	r.candidates = CANDIDATES(next);
+	if (r.after == LS_SHARED_MODIFIED && r.candidates == LS_LOCKSET_EMPTY && !r.unknown &&
+	    a->lockset != LS_LOCKSET_NONE) {
+		other = conflicting(&v, a, v.state & PASSED_ON || !rules->pass_on, rules);
+		if (other >= 0) {
+			r.race = true;
+			r.other = ls_entry_site(v.entry[other]);
+			r.other_context = ls_entry_context(v.entry[other]);
+		}
+	}
+	ls_store(&g->entry[place], make_entry(a, r.after == LS_EXCLUSIVE_TO, GENERATION(next)));
+	stamps = ls_load(&g->stamps);
+	do {
+		want = (stamps & ~((ls_u64)LS_STAMP_MASK << 21 * place)) |
+		       (ls_u64)(a->stamp & LS_STAMP_MASK) << 21 * place;
+	} while (stamps != want && !ls_cmpxchg(&g->stamps, &stamps, want));
+	return r;
+}
