@@ -8,6 +8,7 @@
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 
+#include "access.h"
 #include "lockscope.h"
 #include "slab.h"
 
@@ -158,6 +159,7 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	preempt_disable_notrace();
 	/* Bulk frees pass by the tracepoints: a new life begins here at the latest. */
 	freed((unsigned long)ptr);
+	ls_object_reborn((unsigned long)ptr);
 	site = site_of(call_site);
 	if (site && ls_addrmap_set(&ls.sites, (u64)ptr, site))
 		ls_lose(LS_LOSS_ADDRESSES);
@@ -186,6 +188,15 @@ static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 		ls_object_freed((unsigned long)ptr, call_site);
 	ls_addrmap_remove(&ls.sites, (u64)ptr);
 	freed((unsigned long)ptr);
+	ls_object_reborn((unsigned long)ptr);
+}
+
+static void on_cache_alloc(void *data, unsigned long call_site, const void *ptr,
+			   struct kmem_cache *cache, gfp_t gfp_flags, int node)
+{
+	/* Bulk frees pass by the tracepoints. */
+	if (ptr)
+		ls_object_reborn((unsigned long)ptr);
 }
 
 static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
@@ -194,6 +205,7 @@ static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 	if (!ls_holds_nothing() && READ_ONCE(ls_active))
 		ls_object_freed((unsigned long)ptr, call_site);
 	freed((unsigned long)ptr);
+	ls_object_reborn((unsigned long)ptr);
 }
 
 /* @lock is known by address only: forget it when its page is freed. */
@@ -218,9 +230,12 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 	freed((unsigned long)page);
 	if (!ls_holds_nothing() && READ_ONCE(ls_active))
 		ls_range_freed(addr, PAGE_SIZE << order, 0);
-	for (i = 0; i < 1ul << order; i++, addr += PAGE_SIZE)
+	for (i = 0; i < 1ul << order; i++, addr += PAGE_SIZE) {
 		if (unlikely(test_bit(watch_bit(addr), watched)))
 			forget_page(addr);
+		if (unlikely(ls_watched(addr)))
+			ls_shadow_freed(addr, PAGE_SIZE);
+	}
 }
 
 struct find_tracepoint {
@@ -260,6 +275,7 @@ static const struct {
 } probes[] = {
 	{ "kmalloc", on_kmalloc },
 	{ "kfree", on_kfree },
+	{ "kmem_cache_alloc", on_cache_alloc },
 	{ "kmem_cache_free", on_cache_free },
 	{ "mm_page_free", on_page_free },
 };

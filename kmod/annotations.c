@@ -9,6 +9,7 @@
 #include <linux/semaphore.h>
 #include <net/sock.h>
 
+#include "access.h"
 #include "annotate.h"
 #include "lockscope.h"
 #include "wrapper/ftrace.h"
@@ -105,6 +106,11 @@ static void annotated(unsigned long op, u64 p, unsigned long n, const char *text
 	case LOCKSCOPE_OP_REUSE:
 		ls_range_freed(p, n, ip);
 		ls_identity_forget_names(p, p + n);
+		ls_shadow_freed(p, n);
+		break;
+	case LOCKSCOPE_OP_BENIGN:
+		if (ls_access_benign(p, n))
+			ls_lose_access(LS_ALOSS_SITES);
 		break;
 	}
 }

@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
+#include "access.h"
 #include "lockscope.h"
 
 #define CHAIN_BATCH 512
@@ -107,7 +108,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 			return -EFAULT;
 		return ls_worker_control(op);
 	}
-	return -ENOTTY;
+	return ls_access_ioctl(cmd, user);
 }
 
 /* Readable when the log reaches beyond the file's position. */

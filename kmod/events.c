@@ -99,7 +99,8 @@ u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
 	return nr;
 }
 
-static u32 task_flags(void)
+/* LS_TASK_* of the current task. Any context. */
+u32 ls_task_flags(void)
 {
 	u32 flags = 0;
 
@@ -130,7 +131,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 i;
 
-	s->hdr.flags = flags;
+	s->hdr = (struct ls_rec){ .flags = flags };
 	s->time_ns = local_clock();
 	s->new_mask = mask;
 	s->ip = ip;
@@ -139,7 +140,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 	s->chain = chain;
 	s->pid = current->pid;
 	s->tgid = current->tgid;
-	s->task_flags = task_flags();
+	s->task_flags = ls_task_flags();
 	s->nr_held = ctx->depth;
 	s->cpu = smp_processor_id();
 	s->what = what;

@@ -30,7 +30,7 @@
 
 unsigned long ls_direct_size __ro_after_init;
 unsigned long ls_slab_cache_offset __ro_after_init;	/* of slab_cache in struct slab */
-static unsigned long percpu_size __ro_after_init;	/* of the kernel's static per-CPU area */
+unsigned long ls_percpu_static_size __ro_after_init;	/* of the kernel's static per-CPU area */
 /* Of the function that an address lies in; 0 when there is none. */
 int (*ls_size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
 
@@ -356,7 +356,7 @@ static long percpu_offset(unsigned long lock)
 	for_each_possible_cpu(cpu) {
 		unsigned long at = lock - __per_cpu_offset[cpu];
 
-		if (at < percpu_size)
+		if (at < ls_percpu_static_size)
 			return at;
 	}
 	return -1;
@@ -587,7 +587,7 @@ int ls_identity_init(void)
 	if (!ls_size_offset)
 		return -ENOENT;
 	ls_direct_size = VMALLOC_START - PAGE_OFFSET;
-	percpu_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
+	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
 	return find_slab_cache_offset();
 }
 

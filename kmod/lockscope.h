@@ -141,6 +141,7 @@ void ls_special_detach(void);
 /* events.c: what the thread is told */
 void ls_events_init(void);
 void ls_events_clear(void);
+u32 ls_task_flags(void);
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip);
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
@@ -193,6 +194,7 @@ int ls_context_attach(void);
 void ls_context_detach(void);
 
 /* identity.c */
+extern unsigned long ls_percpu_static_size;
 extern int (*ls_size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
 int ls_identity_init(void);
 u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
@@ -244,6 +246,8 @@ void ls_names_exit(void);
 void ls_name_class(u32 id);
 const char *ls_class_name(u32 id);
 const char *ls_kind_name(u32 kind);
+void ls_name_data(u32 kind, unsigned long addr, const char *label, char *name, char *module,
+		  unsigned long *offset);
 
 /* log.c: written by the worker only */
 int ls_log_init(u32 megabytes);
@@ -261,6 +265,8 @@ int ls_worker_flush(void);
 int ls_worker_control(u32 op);
 bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held);
 u32 ls_worker_stack(u32 id, u64 *ips);
+u32 ls_worker_stack_id(const u64 *ips, u32 nr);
+u32 ls_worker_new_finding(void);
 u32 ls_worker_class(u32 val);
 u32 ls_worker_findings(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);

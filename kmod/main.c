@@ -13,6 +13,7 @@
 #include <linux/vmalloc.h>
 
 #include "control.h"
+#include "access.h"
 #include "lockscope.h"
 
 static uint max_classes = 16384;
@@ -149,6 +150,7 @@ static void free_all(void)
 	ls_alloc_exit();
 	ls_identity_exit();
 	ls_names_exit();
+	ls_races_exit();
 	ls_percpu_exit();
 	ls_log_exit();
 }
@@ -156,6 +158,7 @@ static void free_all(void)
 static void detach(void)
 {
 	WRITE_ONCE(ls_active, 0);
+	ls_races_stop();
 	ls_prims_detach();
 	ls_special_detach();
 	ls_life_detach();
@@ -182,6 +185,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : ls_names_init(max_classes);
 	rc = rc ? rc : ls_percpu_init();
 	rc = rc ? rc : ls_log_init(log_mb);
+	rc = rc ? rc : ls_races_init();
 	rc = rc ? rc : ls_worker_init(max_classes, max_edges);
 	if (rc)
 		goto out_free;
@@ -201,6 +205,7 @@ static int __init lockscope_init(void)
 	if (rc)
 		goto out_detach;
 	rc = ls_worker_control(LS_CTL_START);
+	rc = rc ? rc : ls_races_start();
 	if (rc)
 		goto out_detach;
 	return 0;

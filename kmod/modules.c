@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/notifier.h>
 
+#include "access.h"
 #include "lockscope.h"
 
 static int on_module(struct notifier_block *nb, unsigned long state, void *data)
@@ -21,6 +22,7 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 	end = start + mod->core_layout.size;
 	switch (state) {
 	case MODULE_STATE_COMING:
+		ls_shadow_freed(start, end - start);
 		ls_percpu_module(mod, true);
 		ls_annotations_module(mod);
 		break;

@@ -199,6 +199,41 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 	}
 }
 
+/*
+ * What the data at @addr are called: by kind (enum ls_data_kind) a symbol, a cache
+ * or an allocating or accessing function. *@offset: of @addr in the symbol.
+ */
+void ls_name_data(u32 kind, unsigned long addr, const char *label, char *name, char *module,
+		  unsigned long *offset)
+{
+	struct symbol s = { };
+	char *plus;
+
+	*offset = 0;
+	strscpy(s.module, "vmlinux", sizeof(s.module));
+	switch (kind) {
+	case LS_DATA_PERCPU:
+		if (label[0]) {
+			snprintf(name, LS_NAME_MAX, "percpu:%s", label);
+			break;
+		}
+		name_percpu(name, addr);
+		plus = strrchr(name, '+');
+		if (plus && !kstrtoul(plus + 1, 16, offset))
+			*plus = 0;
+		break;
+	case LS_DATA_SLAB:
+		strscpy(name, label, LS_NAME_MAX);
+		break;
+	default:
+		resolve(addr, &s);
+		strscpy(name, s.name, LS_NAME_MAX);
+		if (kind == LS_DATA_STATIC)
+			*offset = s.offset;
+	}
+	strscpy(module, s.module, LS_MODULE_LEN);
+}
+
 /* Classes of one name and kind are one class: the key of both. */
 static u64 name_key(const char *name, u32 kind)
 {

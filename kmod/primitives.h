@@ -158,6 +158,8 @@ enum ls_group {
 	 1u << LS_KIND_RT_MUTEX | 1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_SOCKET |	\
 	 1u << LS_KIND_PERCPU_RWSEM)
 #define LS_SPINNING_KINDS (1u << LS_KIND_SPINLOCK | 1u << LS_KIND_RWLOCK)
+#define LS_GUARDING_KINDS	/* what may guard data; work items count by themselves */	\
+	(LS_SLEEPING_KINDS | LS_SPINNING_KINDS | 1u << LS_KIND_PRIVATE)
 #define LS_DESC(kind, bits, offset, flags)						\
 	((u32)LS_KIND_##kind << LS_DESC_KIND_SHIFT | (u32)(bits) | (u32)(offset) |	\
 	 (u32)(flags) << LS_DESC_FLAG_SHIFT |						\

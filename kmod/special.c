@@ -6,6 +6,7 @@
 #include <linux/workqueue.h>
 #include <linux/ww_mutex.h>
 
+#include "handover.h"
 #include "lockscope.h"
 #include "lockword.h"
 
@@ -231,11 +232,20 @@ void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip)
 
 static void on_work_start(void *data, struct work_struct *work)
 {
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u32 level;
+
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
 	/* As a return address would lie: behind the function's start. */
-	ls_acquire(this_cpu_ptr(&ls_cpus), (u64)work->func, (u64)work->func + 1, RUN_DESC);
+	pc = this_cpu_ptr(&ls_cpus);
+	ls_acquire(pc, (u64)work->func, (u64)work->func + 1, RUN_DESC);
+	ctx = ls_context(pc, &level);
+	if (ctx->depth)
+		ctx->run = (u64)work;
+	ls_waited((u64)work);
 	ls_leave();
 }
 
@@ -255,6 +265,19 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	i = ctx->busy ? -1 : ls_held_find(ctx, (u64)function);
 	if (i >= 0)
 		ls_held_remove(ctx, i);
+	ctx->run = 0;
+	ls_leave();
+}
+
+struct pool_workqueue;
+
+/* Whoever queues an item is done with what it hands over in it. */
+static void on_work_queued(void *data, int cpu, struct pool_workqueue *pwq, struct work_struct *work)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_completed((u64)work);
 	ls_leave();
 }
 
@@ -262,12 +285,14 @@ int ls_special_attach(void)
 {
 	int rc = ls_tracepoint_attach("workqueue_execute_start", on_work_start, NULL);
 
+	rc = rc ? rc : ls_tracepoint_attach("workqueue_queue_work", on_work_queued, NULL);
 	return rc ? rc : ls_tracepoint_attach("workqueue_execute_end", on_work_end, NULL);
 }
 
 void ls_special_detach(void)
 {
 	ls_tracepoint_detach("workqueue_execute_start", on_work_start, NULL);
+	ls_tracepoint_detach("workqueue_queue_work", on_work_queued, NULL);
 	ls_tracepoint_detach("workqueue_execute_end", on_work_end, NULL);
 }
 

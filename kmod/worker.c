@@ -13,6 +13,7 @@
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 
+#include "access.h"
 #include "control.h"
 #include "exempt.h"
 #include "lockscope.h"
@@ -125,7 +126,8 @@ u32 ls_worker_class(u32 val)
 	return ls_judge_class(&judge, val);
 }
 
-static u32 stack_id(const u64 *ips, u32 nr)
+/* Id of the stack @ips, put into the log when it is new; 0 when it found no room. */
+u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 {
 	struct ls_rec_stack rec = {
 		.hdr = { sizeof(rec) + nr * sizeof(u64), LS_REC_STACK }, .nr = nr,
@@ -296,7 +298,7 @@ static const struct ls_judge_ops judge_ops = {
 	.alloc = judge_alloc, .edge = on_edge, .cycle = on_cycle,
 };
 
-static void take_event(struct ls_event *e)
+static void take_sight(struct ls_event *e)
 {
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 frames = s->stack, ordinal = sight_index.nr, flags = s->hdr.flags, self, i;
@@ -313,7 +315,7 @@ static void take_event(struct ls_event *e)
 	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
 	s->hdr.type = LS_REC_SIGHT;
 	s->hdr.flags = 0;
-	s->stack = stack_id((u64 *)&s->held[s->nr_held], frames);
+	s->stack = ls_worker_stack_id((u64 *)&s->held[s->nr_held], frames);
 	if (!ls_log_append(s, s->hdr.len, NULL, 0, &at))
 		return;
 	if (!index_add(&sight_index, at)) {
@@ -343,10 +345,24 @@ static void take_event(struct ls_event *e)
 	}
 }
 
+static void take_event(struct ls_event *e)
+{
+	if (((struct ls_rec *)(e + 1))->type)
+		ls_races_take(e);
+	else
+		take_sight(e);
+}
+
 /* An event of the thread's own making. work_mutex held. */
 void ls_worker_take(struct ls_event *e)
 {
 	take_event(e);
+}
+
+/* Number of a finding that is about to be told. work_mutex held. */
+u32 ls_worker_new_finding(void)
+{
+	return ++nr_findings;
 }
 
 /* Name what is new. Classes named here exist before any event that uses them. */
@@ -407,6 +423,7 @@ static bool work(void)
 	}
 	name_classes();
 	ls_waits_look();
+	ls_races_work();
 	mutex_unlock(&work_mutex);
 	if (any)
 		wake_up_interruptible(&ls_log_wait);
@@ -573,6 +590,7 @@ static void forget(void)
 	}
 	ls_events_clear();
 	ls_judge_clear(&judge);
+	ls_races_forget();
 	nr_findings = 0;
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
 	mutex_unlock(&work_mutex);

@@ -250,7 +250,8 @@ enum ls_finding_kind {
 	LS_FINDING_NOT_HELD = 13,	/* the lock that should guard this is not held */
 	LS_FINDING_LONG_HOLD = 14,	/* somebody waits longer than the bound */
 	LS_FINDING_WW = 15,		/* rules of ww_mutex broken */
-	LS_NR_FINDINGS
+	LS_NR_FINDINGS,
+	LS_FINDING_RACE = 64,	/* of two accesses: an LS_REC_RACE tells it, no sights do */
 };
 
 /* A fault the module found by itself. */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory accesses: what their sources (call-outs, probes) and their judge share. */
+#ifndef LOCKSCOPE_ACCESS_H
+#define LOCKSCOPE_ACCESS_H
+
+#include "lockscope.h"
+#include "lockset.h"
+#include "shadow.h"
+
+#define LS_MAX_SITES (1u << 17)
+
+/* Which pages are watched: those whose hash agrees with phase in the bits of mask. */
+struct ls_watch {
+	u32 mask;
+	u32 phase;
+};
+extern struct ls_watch ls_watch;
+
+static __always_inline bool ls_watched(unsigned long addr)
+{
+	u32 hash = (u32)(addr >> PAGE_SHIFT) * 0x9E3779B1u >> 8;
+
+	return !((hash ^ READ_ONCE(ls_watch.phase)) & READ_ONCE(ls_watch.mask));
+}
+
+struct ls_seq_slot {
+	unsigned long who;		/* task and level */
+	unsigned long read;		/* counter whose value it has read, marked and even */
+	unsigned long write;		/* counter that it is about to make odd */
+};
+#define LS_SEQ_SLOTS 4
+
+/* One CPU's part. */
+struct ls_access_cpu {
+	u64 seen;
+	u64 losses[LS_NR_ALOSSES];
+	u64 handovers;
+	u64 probe_hits;
+	struct ls_seq_slot seq[LS_SEQ_SLOTS];
+};
+DECLARE_PER_CPU(struct ls_access_cpu, ls_access_cpus);
+#define ls_lose_access(why) this_cpu_inc(ls_access_cpus.losses[why])
+
+/* Tables; laid out once at load. */
+struct ls_access_tables {
+	struct ls_locksets sets;
+	struct ls_tagtab pages;		/* page -> 1 + number of its shadow */
+	struct ls_tagtab sites;		/* way of accessing -> its id */
+	u8 ops[LS_MAX_SITES];
+	u32 counts[LS_MAX_SITES];
+	u32 nr_sites;
+	u32 nr_pages;			/* shadow pages handed out */
+	u32 max_pages;
+	u32 sync;			/* counts what orders contexts: the clock of stamps */
+};
+extern struct ls_access_tables *ls_acc;
+
+/* What lies behind an LS_REC_ACCESS in the ring: the object, then frames. */
+struct ls_access_object {
+	u64 type;			/* symbol's address, cache, allocation site: by kind */
+	u64 start;			/* of the object, 0 unknown */
+	u32 kind;			/* enum ls_data_kind */
+	u32 size;
+	char label[LS_LABEL_LEN];	/* cache's name */
+};
+
+/*
+ * access.c: any context. @ip: after the access, or the probed instruction with
+ * LS_ACC_PROBE.
+ */
+void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip);
+void ls_access_seq(unsigned long addr, u32 op);
+u32 ls_access_context(u32 level);
+void ls_shadow_freed(unsigned long start, unsigned long size);
+void ls_object_forget(unsigned long object);
+static __always_inline void ls_object_reborn(unsigned long object)
+{
+	if (unlikely(ls_watched(object)))
+		ls_object_forget(object);
+}
+int ls_access_init(u32 megabytes);
+void ls_access_exit(void);
+bool ls_access_provide(void);
+void ls_access_forget_all(void);
+extern u32 ls_follow_bytes;
+extern unsigned long ls_follow_start;
+void ls_access_untell(void);
+int ls_access_benign(unsigned long start, unsigned long size);
+
+/* races.c: thread and process context */
+int ls_races_init(void);
+int ls_races_start(void);
+void ls_races_stop(void);
+void ls_access_info_fill(struct ls_access_info *info);
+void ls_races_exit(void);
+void ls_races_take(struct ls_event *e);
+void ls_races_work(void);
+void ls_races_forget(void);
+long ls_access_ioctl(unsigned int cmd, void __user *arg);
+bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards);
+
+/* splat_race.c */
+void ls_splat_race(const struct ls_rec_race *race);
+
+#endif /* LOCKSCOPE_ACCESS_H */

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The thread's half of memory accesses: names of data, the log's records, races,
+ * and which pages are watched when. Thread only (work_mutex held), but for the
+ * ioctls.
+ */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "access.h"
+#include "trace.h"
+
+static uint shadow_mb = 48;
+module_param(shadow_mb, uint, 0400);
+MODULE_PARM_DESC(shadow_mb, "most memory for the shadow of watched pages, in MiB (default 48)");
+
+static char *accesses = "sampled";
+module_param(accesses, charp, 0400);
+MODULE_PARM_DESC(accesses, "memory accesses to judge: off, sampled (default) or all");
+
+static uint access_share = 16;
+module_param(access_share, uint, 0400);
+MODULE_PARM_DESC(access_share, "sampled: one page of so many is watched at a time, a power of two (default 16)");
+
+static uint access_epoch_ms = 500;
+module_param(access_epoch_ms, uint, 0400);
+MODULE_PARM_DESC(access_epoch_ms, "sampled: for so many milliseconds (default 500)");
+
+#define MAX_DATA 65536u
+
+static DEFINE_MUTEX(mode_mutex);	/* what is watched */
+static u32 mode, share, epoch_ms, epochs, resets;
+static unsigned long epoch_end;
+static u64 pages_lost;			/* when the epoch began */
+
+static struct ls_tagtab data_ids;	/* symbol, cache or site -> id */
+static struct ls_tagtab reported;	/* two functions, data -> 1 */
+static u32 nr_data, nr_races;
+static u32 *places;			/* offset in the log, in units of 8, of LS_REC_ACCESS by id */
+
+static u64 sum_lost(u32 why)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(ls_access_cpus, cpu).losses[why]);
+	return sum;
+}
+
+static void set_watch(u32 mask, u32 phase)
+{
+	/* A reader in between sees a mixture: it watches another page for a moment. */
+	WRITE_ONCE(ls_watch.mask, ~0u);
+	WRITE_ONCE(ls_watch.phase, phase);
+	WRITE_ONCE(ls_watch.mask, mask);
+}
+
+/* Forget the shadow, and watch what is next. mode_mutex held. */
+static void new_epoch(void)
+{
+	set_watch(~0u, ~0u);
+	synchronize_rcu();
+	ls_access_forget_all();
+	pages_lost = sum_lost(LS_ALOSS_PAGES);
+	epoch_end = jiffies + msecs_to_jiffies(epoch_ms);
+	if (mode == LS_ACCESSES_OFF)
+		return;
+	epochs++;
+	set_watch(mode == LS_ACCESSES_ALL ? 0 : share - 1,
+		  mode == LS_ACCESSES_ALL ? 0 : epochs & (share - 1));
+	ls_access_provide();
+}
+
+/* Every round of the thread. */
+void ls_races_work(void)
+{
+	bool full;
+
+	mutex_lock(&mode_mutex);
+	ls_access_provide();
+	if (mode != LS_ACCESSES_OFF) {
+		full = ls_acc->sets.nr > ls_acc->sets.max / 8 * 7 ||
+		       (ls_acc->nr_pages >= ls_acc->max_pages && sum_lost(LS_ALOSS_PAGES) != pages_lost);
+		if (full)
+			resets++;
+		if (full || (mode == LS_ACCESSES_SAMPLED && time_after(jiffies, epoch_end)))
+			new_epoch();
+	}
+	mutex_unlock(&mode_mutex);
+}
+
+/* The data of an access: its id, and where in it the access begins. */
+static u32 data_id(const struct ls_access_object *o, u32 *offset)
+{
+	struct ls_rec_data rec = {
+		.hdr = { sizeof(rec), LS_REC_DATA }, .object_size = o->size, .kind = o->kind,
+	};
+	unsigned long at = o->type, rest = 0;
+	u64 key;
+	u32 id;
+
+	ls_name_data(o->kind, o->type, o->label, rec.name, rec.module, &rest);
+	if (o->kind == LS_DATA_STATIC || o->kind == LS_DATA_PERCPU) {
+		*offset += rest;
+		at -= rest;
+	}
+	key = ls_mix(ls_mix(at) + o->kind);
+	id = ls_tagtab_find(&data_ids, key);
+	if (id)
+		return id;
+	if (nr_data + 1 >= MAX_DATA) {
+		ls_lose_access(LS_ALOSS_SITES);
+		return 0;
+	}
+	rec.id = ++nr_data;
+	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
+	ls_tagtab_insert(&data_ids, key, rec.id);
+	return rec.id;
+}
+
+static void take_access(struct ls_rec_access *a)
+{
+	struct ls_access_object *o = (struct ls_access_object *)&a->guards[a->nr_guards];
+	u32 frames = a->hdr.flags;
+	u64 at;
+
+	a->data = data_id(o, &a->offset);
+	a->hdr.flags = 0;
+	a->hdr.len = sizeof(*a) + a->nr_guards * sizeof(a->guards[0]);
+	a->stack = ls_worker_stack_id((u64 *)(o + 1), frames);
+	if (!ls_log_append(a, a->hdr.len, NULL, 0, &at))
+		return;
+	places[a->id] = at / 8 + 1;
+}
+
+/* Access @id as it was first seen, with LS_LOCKSET_LOCKS of room for its guards. */
+bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards)
+{
+	u64 at;
+
+	if (!id || id >= LS_MAX_SITES || !places[id])
+		return false;
+	at = (u64)(places[id] - 1) * 8;
+	return ls_log_read(at, a, sizeof(*a)) && a->nr_guards <= LS_LOCKSET_LOCKS &&
+	       ls_log_read(at + sizeof(*a), guards, a->nr_guards * sizeof(*guards));
+}
+
+/* The function and how it accesses, as one number. */
+static u64 side_key(const struct ls_rec_access *a)
+{
+	unsigned long size, offset;
+	u64 at = a->ip;
+
+	if (ls_size_offset && ls_size_offset(at, &size, &offset))
+		at -= offset;
+	return ls_mix(at + (a->op & LS_ACC_MARKED ? 1 : 0));
+}
+
+static void take_race(struct ls_rec_race *race)
+{
+	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
+	struct ls_rec_access a, b;
+	u64 key;
+
+	race->hdr.len = sizeof(*race) + race->nr * sizeof(race->history[0]);
+	if (!ls_access_get(race->first, &a, guards) || !ls_access_get(race->second, &b, guards)) {
+		ls_lose_access(LS_ALOSS_EVENTS);
+		return;
+	}
+	/* Once for two functions, however they come by, and a member. */
+	key = ls_mix(side_key(&a) + side_key(&b) + ((u64)b.data << 32 | b.offset));
+	if (ls_tagtab_find(&reported, key))
+		return;
+	ls_tagtab_insert(&reported, key, 1);
+	nr_races++;
+	race->id = ls_worker_new_finding();
+	ls_log_append(race, race->hdr.len, NULL, 0, NULL);
+	trace_finding(race->id, LS_FINDING_RACE, 2, "");
+	if (ls_splat)
+		ls_splat_race(race);
+}
+
+/* An event about accesses. */
+void ls_races_take(struct ls_event *e)
+{
+	struct ls_rec *rec = (struct ls_rec *)(e + 1);
+
+	switch (rec->type) {
+	case LS_REC_ACCESS:
+		take_access((struct ls_rec_access *)rec);
+		break;
+	case LS_REC_RACE:
+		take_race((struct ls_rec_race *)rec);
+		break;
+	case LS_REC_HISTORY:
+		rec->len = sizeof(struct ls_rec_history);
+		ls_log_append(rec, rec->len, NULL, 0, NULL);
+		break;
+	}
+}
+
+/* LS_CTL_RESET: findings and shadow are forgotten. No hook runs. */
+void ls_races_forget(void)
+{
+	mutex_lock(&mode_mutex);
+	memset(reported.slots, 0, sizeof(u64) * (reported.mask + 1));
+	memset(data_ids.slots, 0, sizeof(u64) * (data_ids.mask + 1));
+	memset(places, 0, sizeof(u32) * LS_MAX_SITES);
+	memset(ls_acc->sites.slots, 0, sizeof(u64) * (ls_acc->sites.mask + 1));
+	memset(ls_acc->counts, 0, sizeof(ls_acc->counts));
+	ls_acc->nr_sites = 0;
+	nr_data = nr_races = 0;
+	ls_access_untell();
+	new_epoch();
+	mutex_unlock(&mode_mutex);
+}
+
+static void fill_info(struct ls_access_info *info)
+{
+	u32 i;
+	int cpu;
+
+	*info = (struct ls_access_info){
+		.mode = mode, .share = share, .epoch_ms = epoch_ms, .epochs = epochs,
+		.pages = READ_ONCE(ls_acc->nr_pages), .max_pages = ls_acc->max_pages,
+		.page_bytes = sizeof(struct ls_shadow_page),
+		.locksets = READ_ONCE(ls_acc->sets.nr), .max_locksets = ls_acc->sets.max,
+		.sites = READ_ONCE(ls_acc->nr_sites), .max_sites = LS_MAX_SITES - 1,
+		.resets = resets, .races = nr_races,
+	};
+	for (i = 0; i < LS_NR_ALOSSES; i++)
+		info->losses[i] = sum_lost(i);
+	for_each_possible_cpu(cpu) {
+		info->seen += READ_ONCE(per_cpu(ls_access_cpus, cpu).seen);
+		info->handovers += READ_ONCE(per_cpu(ls_access_cpus, cpu).handovers);
+		info->probe_hits += READ_ONCE(per_cpu(ls_access_cpus, cpu).probe_hits);
+	}
+}
+
+/* For debugfs and the device. */
+void ls_access_info_fill(struct ls_access_info *info)
+{
+	mutex_lock(&mode_mutex);
+	fill_info(info);
+	mutex_unlock(&mode_mutex);
+}
+
+static int set_mode(const struct ls_access_ctl *ctl)
+{
+	if (ctl->mode > LS_ACCESSES_ALL + 1 || ctl->share > 65536 || ctl->share & (ctl->share - 1) ||
+	    (ctl->epoch_ms && (ctl->epoch_ms < 10 || ctl->epoch_ms > 3600000)) || ctl->watchpoints > 2)
+		return -EINVAL;
+	mutex_lock(&mode_mutex);
+	if (ctl->mode)
+		mode = ctl->mode - 1;
+	if (ctl->share)
+		share = ctl->share;
+	if (ctl->epoch_ms)
+		epoch_ms = ctl->epoch_ms;
+	new_epoch();
+	mutex_unlock(&mode_mutex);
+	return 0;
+}
+
+static int follow(const struct ls_follow_req *req)
+{
+	if (req->bytes > 4096 || req->start + req->bytes < req->start)
+		return -EINVAL;
+	WRITE_ONCE(ls_follow_bytes, 0);
+	synchronize_rcu();
+	WRITE_ONCE(ls_follow_start, req->start);
+	WRITE_ONCE(ls_follow_bytes, req->bytes);
+	return 0;
+}
+
+static long read_counts(struct ls_access_counts_req __user *arg)
+{
+	struct ls_access_counts_req req;
+	u32 nr, last = READ_ONCE(ls_acc->nr_sites);
+
+	if (copy_from_user(&req, arg, sizeof(req)))
+		return -EFAULT;
+	if (!req.from || last >= LS_MAX_SITES)
+		return -EINVAL;
+	nr = req.from <= last ? min(req.nr, last - req.from + 1) : 0;
+	if (copy_to_user((void __user *)req.buf, &ls_acc->counts[req.from], nr * sizeof(u32)))
+		return -EFAULT;
+	return put_user(nr, &arg->nr);
+}
+
+/* LS_IOC_ACCESS_*, LS_IOC_FOLLOW, LS_IOC_SITES. */
+long ls_access_ioctl(unsigned int cmd, void __user *arg)
+{
+	struct ls_access_info info = { };
+	struct ls_access_ctl ctl;
+	struct ls_follow_req req;
+
+	switch (cmd) {
+	case LS_IOC_ACCESS_INFO:
+		ls_access_info_fill(&info);
+		return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
+	case LS_IOC_ACCESS_CTL:
+		return copy_from_user(&ctl, arg, sizeof(ctl)) ? -EFAULT : set_mode(&ctl);
+	case LS_IOC_ACCESS_COUNTS:
+		return read_counts(arg);
+	case LS_IOC_FOLLOW:
+		return copy_from_user(&req, arg, sizeof(req)) ? -EFAULT : follow(&req);
+	}
+	return -ENOTTY;
+}
+
+/* The hooks are there: begin to watch. */
+int ls_races_start(void)
+{
+	static const char *const modes[] = { "off", "sampled", "all" };
+	int m = match_string(modes, ARRAY_SIZE(modes), accesses);
+
+	if (m < 0) {
+		pr_err("lockscope: accesses=%s: must be off, sampled or all\n", accesses);
+		return -EINVAL;
+	}
+	mutex_lock(&mode_mutex);
+	mode = m;
+	share = rounddown_pow_of_two(clamp(access_share, 1u, 65536u));
+	epoch_ms = clamp(access_epoch_ms, 10u, 3600000u);
+	new_epoch();
+	mutex_unlock(&mode_mutex);
+	return 0;
+}
+
+/* Nothing is watched from here on. */
+void ls_races_stop(void)
+{
+	mutex_lock(&mode_mutex);
+	mode = LS_ACCESSES_OFF;
+	set_watch(~0u, ~0u);
+	mutex_unlock(&mode_mutex);
+	synchronize_rcu();
+}
+
+int ls_races_init(void)
+{
+	void *ids = vzalloc(ls_tagtab_bytes(17)), *told = vzalloc(ls_tagtab_bytes(14));
+
+	places = vzalloc(array_size(LS_MAX_SITES, sizeof(*places)));
+	if (!ids || !told || !places) {
+		vfree(ids);
+		vfree(told);
+		return -ENOMEM;
+	}
+	ls_tagtab_init(&data_ids, ids, 17);
+	ls_tagtab_init(&reported, told, 14);
+	return ls_access_init(clamp(shadow_mb, 1u, 2048u));
+}
+
+void ls_races_exit(void)
+{
+	ls_access_exit();
+	vfree(data_ids.slots);
+	vfree(reported.slots);
+	vfree(places);
+}
