@@ -64,14 +64,61 @@ struct ls_access_object {
 	char label[LS_LABEL_LEN];	/* cache's name */
 };
 
-/*
- * access.c: any context. @ip: after the access, or the probed instruction with
- * LS_ACC_PROBE.
- */
+#define LS_ACC_WATCHED 0x8000u	/* told by a watchpoint: only who is stopped there wants to know */
+
+/* All about one access that is being judged. */
+struct ls_now {
+	struct ls_ctx *ctx;
+	struct pt_regs *regs;		/* of whom a trap stopped; NULL for call-outs */
+	unsigned long addr, ip;
+	unsigned long count;		/* preempt_count() of whom we look at, one more for us */
+	struct ls_object *object;	/* NULL: not in a slab */
+	u64 key;			/* of elements */
+	ls_u64 elements[LS_LOCKSET_LOCKS + 8];
+	u32 nr, size, op, level, context, lockset;
+	u32 where;			/* LS_WHERE_* and where in LS_VAL_* */
+	bool irq_off;
+	bool moving;			/* locks of objects are among those held */
+};
+
+/* access.c: any context. @ip: what follows the access. */
 void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip);
+void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs);
 void ls_access_seq(unsigned long addr, u32 op);
 u32 ls_access_context(u32 level);
+void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 first, u32 second, u32 first_pid,
+		  u32 flags);
+void ls_access_untell(void);
+
+/* access_site.c: any context, preemption off */
+u32 ls_access_site(struct ls_now *n);
+void ls_memo_clear(void);
+void ls_access_site_init(void);
+
+/* shadow_pages.c */
+struct ls_shadow_page *ls_shadow_of(unsigned long addr);
+struct ls_shadow_page *ls_shadow_new(unsigned long addr);
 void ls_shadow_freed(unsigned long start, unsigned long size);
+bool ls_access_is_benign(unsigned long addr);
+
+/* watchpoints.c */
+extern unsigned long ls_stop_at;	/* granule at which accessors are stopped, 0 none */
+void ls_stop(struct ls_now *n, u32 site);
+int ls_watchpoints_init(void);
+void ls_watchpoints_exit(void);
+void ls_watchpoints_use(bool on);
+void ls_watchpoints_forget(unsigned long start, unsigned long end);
+void ls_watchpoints_want(unsigned long addr, u32 size);
+u32 ls_watchpoints_armed(void);
+u32 ls_watchpoints_caught(void);
+
+/* probes.c: process context */
+int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed);
+void ls_probes_init(void);
+void ls_probes_exit(void);
+u64 ls_probes_missed(void);
+u32 ls_probes_armed(void);
+extern u32 ls_max_probes;
 void ls_object_forget(unsigned long object);
 static __always_inline void ls_object_reborn(unsigned long object)
 {
@@ -84,7 +131,6 @@ bool ls_access_provide(void);
 void ls_access_forget_all(void);
 extern u32 ls_follow_bytes;
 extern unsigned long ls_follow_start;
-void ls_access_untell(void);
 int ls_access_benign(unsigned long start, unsigned long size);
 
 /* races.c: thread and process context */

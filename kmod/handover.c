@@ -4,8 +4,21 @@
 
 #include "access.h"
 #include "handover.h"
+#include "slab.h"
 
 #define ORDER_BITS 12
+#define OBJECT_BITS 12
+
+/*
+ * Slab objects: who touched them last, and from whom to whom they went. Passing
+ * from one context to another under a lock that both hold hands an object over,
+ * as through a list [RELAY 4.3: unsharing].
+ */
+static struct ls_object {
+	u64 start;
+	u64 last;			/* context << 16 | lockset */
+	u64 hand;			/* from << 37 | to << 21 | stamp, 0 never */
+} objects[1 << OBJECT_BITS];
 
 /* tag << 21 | stamp */
 static u64 releases[1 << ORDER_BITS];	/* what was waited for -> stamp */
@@ -17,7 +30,8 @@ static u64 tag_of(u64 key)
 	return key & ~(u64)LS_STAMP_MASK;
 }
 
-u32 ls_order_tick(void)
+/* A new stamp: everything before is stamped lower. */
+static u32 tick(void)
 {
 	return (ls_fetch_add(&ls_acc->sync, 1) + 1) & LS_STAMP_MASK;
 }
@@ -36,7 +50,7 @@ void ls_completed(u64 what)
 	u32 i = key >> (64 - ORDER_BITS);
 
 	ls_store(&releasers[i], (u16)me());
-	ls_store_release(&releases[i], tag_of(key << ORDER_BITS) | ls_order_tick());
+	ls_store_release(&releases[i], tag_of(key << ORDER_BITS) | tick());
 }
 
 void ls_waited(u64 what)
@@ -53,7 +67,8 @@ void ls_waited(u64 what)
 		 tag_of(pair << ORDER_BITS) | (slot & LS_STAMP_MASK));
 }
 
-bool ls_order_known(u32 from, u32 to, u32 stamp)
+/* Is what @from did before @stamp before all that @to does now? */
+static bool order_known(u32 from, u32 to, u32 stamp)
 {
 	u64 pair = ls_mix((u64)from << 16 | to);
 	u64 slot = ls_load(&joins[pair >> (64 - ORDER_BITS)]);
@@ -62,8 +77,62 @@ bool ls_order_known(u32 from, u32 to, u32 stamp)
 	       ls_stamp_before(stamp, slot & LS_STAMP_MASK);
 }
 
-void ls_order_clear(void)
+/* Follow the object's way from context to context. */
+void ls_handover_follow(struct ls_now *n)
+{
+	struct kmem_cache *cache;
+	unsigned long start;
+	u64 last = (u64)n->context << 16 | n->lockset, before;
+	struct ls_object *o;
+	u32 offset;
+
+	n->object = NULL;
+	if (n->addr >= __START_KERNEL_map || !ls_slab_locate(n->addr, &cache, &start, &offset))
+		return;
+	o = &objects[ls_mix(start) >> (64 - OBJECT_BITS)];
+	n->object = o;
+	if (o->start != start) {
+		o->start = start;
+		o->last = last;
+		o->hand = 0;
+		return;
+	}
+	before = ls_load(&o->last);
+	if (before == last)
+		return;
+	if (before >> 16 != n->context && n->lockset && before & 0xffff &&
+	    ls_lockset_meet(&ls_acc->sets, before & 0xffff, n->lockset).apart)
+		ls_store(&o->hand, (before >> 16) << 37 | (u64)n->context << 21 | tick());
+	ls_store(&o->last, last);
+}
+
+bool ls_ordered(void *cookie, u32 from, u32 to, u32 stamp)
+{
+	const struct ls_now *n = cookie;
+
+	if (order_known(from, to, stamp))
+		return true;
+	if (n->object) {
+		u64 hand = ls_load(&n->object->hand);
+
+		return hand && hand >> 37 == from && (hand >> 21 & 0xffff) == to &&
+		       ls_stamp_before(stamp, hand & LS_STAMP_MASK);
+	}
+	return false;
+}
+
+/* The object at @start begins another life. */
+void ls_handover_forget(u64 start)
+{
+	struct ls_object *o = &objects[ls_mix(start) >> (64 - OBJECT_BITS)];
+
+	if (o->start == start)
+		o->start = 0;
+}
+
+void ls_handover_clear(void)
 {
 	memset(releases, 0, sizeof(releases));
 	memset(joins, 0, sizeof(joins));
+	memset(objects, 0, sizeof(objects));
 }

@@ -14,11 +14,12 @@ void ls_completed(u64 what);
 /* The current context has waited for @what. Any context, preemption off. */
 void ls_waited(u64 what);
 
-/* A new stamp: everything before is stamped lower. */
-u32 ls_order_tick(void);
-/* Is what @from did before @stamp before all that @to does now? */
-bool ls_order_known(u32 from, u32 to, u32 stamp);
-
-void ls_order_clear(void);
+struct ls_now;
+/* Follow the way of the object that is accessed from context to context. */
+void ls_handover_follow(struct ls_now *n);
+/* For ls_shadow_rules, @cookie a struct ls_now. */
+bool ls_ordered(void *cookie, u32 from, u32 to, u32 stamp);
+void ls_handover_forget(u64 start);
+void ls_handover_clear(void);
 
 #endif /* LOCKSCOPE_HANDOVER_H */

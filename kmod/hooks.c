@@ -465,6 +465,12 @@ struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level)
 	return context(pc, preempt_count(), level);
 }
 
+/* The same of code that had preempt_count() @count. */
+struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level)
+{
+	return context(pc, count, level);
+}
+
 /* May code that had preempt_count() @count, our own included, not sleep? */
 static __always_inline bool atomic(unsigned long count)
 {

@@ -127,6 +127,7 @@ void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip);
 u32 ls_where(u32 level);
 struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level);
+struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level);
 void ls_drop_orphans(struct ls_ctx *ctx);
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 

@@ -173,14 +173,22 @@ static void take_race(struct ls_rec_race *race)
 		ls_lose_access(LS_ALOSS_EVENTS);
 		return;
 	}
-	/* Once for two functions, however they come by, and a member. */
+	/* Once for two functions, however they come by, and a member; once more when caught. */
 	key = ls_mix(side_key(&a) + side_key(&b) + ((u64)b.data << 32 | b.offset));
-	if (ls_tagtab_find(&reported, key))
+	race->id = ls_tagtab_find(&reported, key);
+	if (race->id) {
+		key = ls_mix(key + race->flags);
+		if (!race->flags || ls_tagtab_find(&reported, key))
+			return;
+		ls_tagtab_insert(&reported, key, race->id);
+		ls_log_append(race, race->hdr.len, NULL, 0, NULL);
 		return;
-	ls_tagtab_insert(&reported, key, 1);
+	}
 	nr_races++;
 	race->id = ls_worker_new_finding();
+	ls_tagtab_insert(&reported, key, race->id);
 	ls_log_append(race, race->hdr.len, NULL, 0, NULL);
+	ls_watchpoints_want(race->addr, b.size);
 	trace_finding(race->id, LS_FINDING_RACE, 2, "");
 	if (ls_splat)
 		ls_splat_race(race);
@@ -221,6 +229,31 @@ void ls_races_forget(void)
 	mutex_unlock(&mode_mutex);
 }
 
+static long set_sites(struct ls_sites_req __user *arg)
+{
+	struct ls_sites_req req;
+	struct ls_site *sites = NULL;
+	u32 armed = 0;
+	long rc = 0;
+
+	if (copy_from_user(&req, arg, sizeof(req)))
+		return -EFAULT;
+	if (req.nr > ls_max_probes)
+		return -E2BIG;
+	if (req.nr) {
+		sites = vmalloc(array_size(req.nr, sizeof(*sites)));
+		if (!sites)
+			return -ENOMEM;
+		if (copy_from_user(sites, (void __user *)req.buf, req.nr * sizeof(*sites)))
+			rc = -EFAULT;
+	}
+	rc = rc ? rc : ls_probes_set(sites, req.nr, &armed);
+	if (!rc && req.nr && copy_to_user((void __user *)req.buf, sites, req.nr * sizeof(*sites)))
+		rc = -EFAULT;
+	vfree(sites);
+	return rc ? rc : put_user(armed, &arg->armed);
+}
+
 static void fill_info(struct ls_access_info *info)
 {
 	u32 i;
@@ -232,10 +265,13 @@ static void fill_info(struct ls_access_info *info)
 		.page_bytes = sizeof(struct ls_shadow_page),
 		.locksets = READ_ONCE(ls_acc->sets.nr), .max_locksets = ls_acc->sets.max,
 		.sites = READ_ONCE(ls_acc->nr_sites), .max_sites = LS_MAX_SITES - 1,
-		.resets = resets, .races = nr_races,
+		.resets = resets, .races = nr_races, .probes = ls_probes_armed(),
+		.max_probes = ls_max_probes, .watchpoints = ls_watchpoints_armed(),
+		.caught = ls_watchpoints_caught(),
 	};
 	for (i = 0; i < LS_NR_ALOSSES; i++)
 		info->losses[i] = sum_lost(i);
+	info->losses[LS_ALOSS_PROBES] += ls_probes_missed();
 	for_each_possible_cpu(cpu) {
 		info->seen += READ_ONCE(per_cpu(ls_access_cpus, cpu).seen);
 		info->handovers += READ_ONCE(per_cpu(ls_access_cpus, cpu).handovers);
@@ -263,6 +299,8 @@ static int set_mode(const struct ls_access_ctl *ctl)
 		share = ctl->share;
 	if (ctl->epoch_ms)
 		epoch_ms = ctl->epoch_ms;
+	if (ctl->watchpoints)
+		ls_watchpoints_use(ctl->watchpoints == 2);
 	new_epoch();
 	mutex_unlock(&mode_mutex);
 	return 0;
@@ -311,6 +349,8 @@ long ls_access_ioctl(unsigned int cmd, void __user *arg)
 		return read_counts(arg);
 	case LS_IOC_FOLLOW:
 		return copy_from_user(&req, arg, sizeof(req)) ? -EFAULT : follow(&req);
+	case LS_IOC_SITES:
+		return set_sites(arg);
 	}
 	return -ENOTTY;
 }
@@ -325,6 +365,10 @@ int ls_races_start(void)
 		pr_err("lockscope: accesses=%s: must be off, sampled or all\n", accesses);
 		return -EINVAL;
 	}
+	ls_probes_init();
+	ls_access_site_init();
+	if (ls_watchpoints_init())
+		return -ENOMEM;
 	mutex_lock(&mode_mutex);
 	mode = m;
 	share = rounddown_pow_of_two(clamp(access_share, 1u, 65536u));
@@ -337,6 +381,8 @@ int ls_races_start(void)
 /* Nothing is watched from here on. */
 void ls_races_stop(void)
 {
+	ls_probes_exit();
+	ls_watchpoints_exit();
 	mutex_lock(&mode_mutex);
 	mode = LS_ACCESSES_OFF;
 	set_watch(~0u, ~0u);

@@ -49,8 +49,8 @@ static void print_side(const struct ls_rec_access *a, const struct ls_guard_rec 
 
 void ls_splat_race(const struct ls_rec_race *race)
 {
-	struct ls_guard_rec first_guards[LS_LOCKSET_LOCKS], second_guards[LS_LOCKSET_LOCKS];
-	char first[KSYM_SYMBOL_LEN], second[KSYM_SYMBOL_LEN];
+	static struct ls_guard_rec first_guards[LS_LOCKSET_LOCKS], second_guards[LS_LOCKSET_LOCKS];
+	static char first[KSYM_SYMBOL_LEN], second[KSYM_SYMBOL_LEN];
 	struct ls_rec_access a, b;
 
 	if (!ls_access_get(race->first, &a, first_guards) || !ls_access_get(race->second, &b, second_guards))

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ways of accessing: code, data, and how the locks held are tied to the data. Each
+ * is told to the thread once. Any context, preemption off.
+ */
+#include <linux/kernel.h>
+#include <linux/sched/clock.h>
+#include <linux/stacktrace.h>
+
+#include "access.h"
+#include "slab.h"
+
+#define MEMO_BITS 15
+#define VIA_WORDS 64		/* of an object that are searched for a pointer to a lock's object */
+
+static u64 memo[1 << MEMO_BITS];	/* tag << 18 | site */
+static unsigned int (*save_regs)(struct pt_regs *regs, unsigned long *store, unsigned int size,
+				 unsigned int skip);
+
+void ls_access_site_init(void)
+{
+	save_regs = (void *)ls_symbol("stack_trace_save_regs");
+}
+
+void ls_memo_clear(void)
+{
+	memset(memo, 0, sizeof(memo));
+}
+
+/* The object that @addr lies in. */
+static void find_object(unsigned long addr, unsigned long ip, struct ls_access_object *o, u32 *offset)
+{
+	struct kmem_cache *cache = NULL;
+	unsigned long start, at;
+	u32 site;
+	int cpu;
+
+	memset(o, 0, sizeof(*o));
+	*offset = 0;
+	if (addr >= __START_KERNEL_map) {
+		o->kind = LS_DATA_STATIC;
+		o->type = addr;
+		return;
+	}
+	if (ls_slab_locate(addr, &cache, &start, offset)) {
+		o->kind = LS_DATA_SLAB;
+		o->type = (u64)cache;
+		o->start = start;
+		o->size = cache->object_size;
+		site = ls_alloc_site(start);
+		if (site) {
+			o->kind = LS_DATA_ALLOC;
+			o->type = ls_site_ip(site);
+		}
+		ls_copy_label(o->label, cache->name, sizeof(o->label));
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		const struct ls_percpu_range *r;
+
+		at = addr - __per_cpu_offset[cpu];
+		r = ls_percpu_find(at);
+		if (!r && at >= ls_percpu_static_size)
+			continue;
+		o->kind = LS_DATA_PERCPU;
+		o->type = at;
+		if (r && r->site) {
+			o->kind = LS_DATA_ALLOC;
+			o->type = r->site;
+			*offset = at - r->start;
+			o->size = r->end - r->start;
+		} else if (r && r->name) {
+			*offset = at - r->start;
+			o->type = r->start;
+			ls_copy_label(o->label, r->name, sizeof(o->label));
+		}
+		return;
+	}
+	o->kind = LS_DATA_OTHER;
+	o->type = ip;
+}
+
+/* Offset in the object at @start of a pointer into [to, to + size); -1 when there is none. */
+static int pointer_to(unsigned long start, u32 bytes, unsigned long to, u32 size)
+{
+	u32 i;
+
+	for (i = 0; i < VIA_WORDS && (i + 1) * 8 <= bytes; i++)
+		if (READ_ONCE(((unsigned long *)start)[i]) - to < size)
+			return i * 8;
+	return -1;
+}
+
+static void relate(const struct ls_held *h, const struct ls_access_object *o, struct ls_guard_rec *g)
+{
+	struct kmem_cache *cache;
+	unsigned long start;
+	u32 offset;
+	int via;
+
+	*g = (struct ls_guard_rec){ .val = h->val, .ip = h->ip, .lock = h->lock };
+	if (h->lock >= __START_KERNEL_map) {
+		g->relation = LS_REL_STATIC;
+		return;
+	}
+	if (!ls_slab_locate(h->lock, &cache, &start, &offset))
+		return;
+	g->lock_offset = offset;
+	if (start == o->start) {
+		g->relation = LS_REL_SELF;
+	} else if (o->start) {
+		via = pointer_to(o->start, o->size, start, cache->object_size);
+		if (via >= 0) {
+			g->relation = LS_REL_VIA;
+			g->via = via;
+		}
+	}
+}
+
+/* Frames from the place @ip on. */
+static u32 frames_from(u64 *to, const struct ls_now *n)
+{
+	unsigned long frames[LS_STACK_FRAMES + 8], ip = n->ip;
+	u32 nr, i = 0;
+
+	if (n->regs) {
+		nr = save_regs ? save_regs(n->regs, frames, LS_STACK_FRAMES, 0) : 0;
+		if (nr)
+			frames[0] = ip;
+	} else {
+		nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+		while (i < nr && frames[i] != ip)
+			i++;
+	}
+	if (i >= nr) {
+		to[0] = ip;
+		return 1;
+	}
+	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+	memcpy(to, &frames[i], nr * sizeof(*to));
+	return nr;
+}
+
+/*
+ * A way of accessing that the memo does not know: find it, or tell the thread of
+ * it. 0 when there is no room for it now.
+ */
+static LS_COLD u32 new_site(struct ls_now *n)
+{
+	struct {
+		struct ls_event *e;
+		struct ls_rec_access *a;
+		struct ls_access_object *o;
+	} ev;
+	struct ls_access_object object;
+	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	u32 i, nr = 0, id, found, offset;
+	u64 key;
+
+	find_object(n->addr, n->ip, &object, &offset);
+	key = ls_mix(ls_mix(n->ip) + ((u64)n->op << 32 | min(n->size, 65535u)));
+	key = ls_mix(ls_mix(key + object.type + offset) + n->where);
+	for (i = 0; i < n->ctx->depth && nr < LS_LOCKSET_LOCKS; i++) {
+		const struct ls_held *h = &n->ctx->held[i];
+		struct ls_guard_rec *g = &guards[nr];
+
+		if (!(LS_GUARDING_KINDS >> ls_kind_of(h->val) & 1))
+			continue;
+		relate(h, &object, g);
+		key = ls_mix(key + (h->val & (LS_VAL_CLASS_MASK | LS_VAL_READ_MASK)));
+		key = ls_mix(key + h->ip + ((u64)g->relation << 56 | (u64)g->via << 32 | g->lock_offset));
+		nr++;
+	}
+	found = ls_tagtab_find(&ls_acc->sites, key);
+	if (found)
+		return found;
+
+	ev.e = ls_ring_reserve(&pc->ring, sizeof(*ev.e) + sizeof(*ev.a) + nr * sizeof(*guards) +
+					  sizeof(object) + LS_STACK_FRAMES * sizeof(u64));
+	if (!ev.e) {
+		ls_lose_access(LS_ALOSS_EVENTS);
+		return 0;
+	}
+	id = ls_load(&ls_acc->nr_sites);
+	do {
+		if (id + 1 >= LS_MAX_SITES) {
+			ls_lose_access(LS_ALOSS_SITES);
+			ls_store_release(&ev.e->state, LS_EVENT_SKIP);
+			return 0;
+		}
+	} while (!ls_cmpxchg(&ls_acc->nr_sites, &id, id + 1));
+	id++;
+	ls_acc->ops[id] = n->op;
+	found = ls_tagtab_insert(&ls_acc->sites, key, id);
+	if (found != id) {
+		/* Somebody was first, or there is no place; the id stays unused. */
+		if (!found)
+			ls_lose_access(LS_ALOSS_SITES);
+		ls_store_release(&ev.e->state, LS_EVENT_SKIP);
+		return found;
+	}
+	ev.a = (struct ls_rec_access *)(ev.e + 1);
+	*ev.a = (struct ls_rec_access){
+		.hdr.type = LS_REC_ACCESS, .id = id, .offset = offset,
+		.size = min(n->size, 65535u), .op = n->op & ~LS_ACC_WATCHED, .ip = n->ip, .time_ns = local_clock(),
+		.where = n->where, .pid = current->pid, .tgid = current->tgid,
+		.task_flags = ls_task_flags(), .nr_guards = nr, .cpu = smp_processor_id(),
+	};
+	memcpy(ev.a->comm, current->comm, LS_COMM_LEN);
+	memcpy(ev.a->guards, guards, nr * sizeof(*guards));
+	ev.o = (struct ls_access_object *)&ev.a->guards[nr];
+	*ev.o = object;
+	ev.a->hdr.flags = frames_from((u64 *)(ev.o + 1), n);
+	ls_ring_commit(ev.e);
+	ls_wake_worker();
+	return id;
+}
+
+/* Id of the way of accessing, 0 when there is no room for it now. */
+u32 ls_access_site(struct ls_now *n)
+{
+	u64 key = ls_mix(n->ip + ((u64)n->lockset << 48)) + ((u64)n->where << 32 | n->op << 16 | (n->size & 0xffff));
+	u64 *slot, word;
+	u32 id;
+
+	if (n->moving)
+		key += n->addr;
+	key = ls_mix(key);
+	slot = &memo[key >> (64 - MEMO_BITS)];
+	word = ls_load(slot);
+	if (likely((word ^ key << 18) <= LS_SHADOW_MAX_SITE && word))
+		return word & LS_SHADOW_MAX_SITE;
+	n->ctx->busy = 1;
+	barrier();
+	id = new_site(n);
+	barrier();
+	n->ctx->busy = 0;
+	if (id)
+		ls_store(slot, key << 18 | id);
+	return id;
+}

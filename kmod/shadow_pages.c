@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory for the shadow of watched pages, and what is known of memory's lives. */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "access.h"
+#include "handover.h"
+#include "slab.h"
+
+#define PAGE_TABLE_BITS 15
+#define SITE_TABLE_BITS 18
+#define LOCKSETS 32768
+#define LOCKSET_ELEMENTS (4 * LOCKSETS)
+#define LOCKSET_TABLE_BITS 17
+#define CHUNK 32		/* shadow pages allocated at a time */
+#define AHEAD 64		/* so many are ready before they are needed */
+#define MAX_CHUNKS 1024
+#define MAX_BENIGN 128
+
+struct ls_watch ls_watch __read_mostly = { ~0u, ~0u };
+struct ls_access_tables *ls_acc __read_mostly;
+static struct ls_shadow_page *chunks[MAX_CHUNKS];
+static u32 nr_chunks;
+static struct benign {
+	unsigned long start, size;
+} benign[MAX_BENIGN];
+static u32 nr_benign;
+
+/* Shadow of the page that @addr lies in, NULL when it has none. */
+struct ls_shadow_page *ls_shadow_of(unsigned long addr)
+{
+	u64 key = ls_mix(addr >> PAGE_SHIFT);
+	u64 slot = ls_tagtab_first(&ls_acc->pages, key);
+	u32 id = slot & LS_TAG_ID_MASK;
+
+	if (unlikely(!ls_tag_match(slot, key) || !id))
+		id = ls_tagtab_find(&ls_acc->pages, key);
+	return id ? &chunks[(id - 1) / CHUNK][(id - 1) % CHUNK] : NULL;
+}
+
+/* The same, made for it; NULL when there is no room. */
+LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
+{
+	u32 id = ls_load(&ls_acc->nr_pages), ready = ls_load_acquire(&nr_chunks) * CHUNK;
+
+	do {
+		if (id >= ready) {
+			ls_lose_access(LS_ALOSS_PAGES);
+			return NULL;
+		}
+	} while (!ls_cmpxchg(&ls_acc->nr_pages, &id, id + 1));
+	if (id + AHEAD > ready && ready < ls_acc->max_pages)
+		ls_wake_worker();
+	/* Somebody may be first: then theirs is it. */
+	id = ls_tagtab_insert(&ls_acc->pages, ls_mix(addr >> PAGE_SHIFT), id + 1);
+	if (!id) {
+		ls_lose_access(LS_ALOSS_PAGES);
+		return NULL;
+	}
+	return &chunks[(id - 1) / CHUNK][(id - 1) % CHUNK];
+}
+
+bool ls_access_is_benign(unsigned long addr)
+{
+	u32 i, nr = ls_load_acquire(&nr_benign);
+
+	for (i = 0; i < nr; i++)
+		if (addr - ls_load(&benign[i].start) < ls_load(&benign[i].size))
+			return true;
+	return false;
+}
+
+/* Races in [start, start + size) are nobody's concern. Any context. */
+int ls_access_benign(unsigned long start, unsigned long size)
+{
+	u32 i = ls_load(&nr_benign);
+
+	if (ls_access_is_benign(start))
+		return 0;
+	do {
+		if (i >= MAX_BENIGN)
+			return -ENOSPC;
+	} while (!ls_cmpxchg(&nr_benign, &i, i + 1));
+	ls_store(&benign[i].start, start);
+	ls_store(&benign[i].size, size);
+	return 0;
+}
+
+/* [start, start + size) begins a new life. Any context. */
+void ls_shadow_freed(unsigned long start, unsigned long size)
+{
+	unsigned long at, end = start + size;
+
+	for (at = start & ~7ul; at < end;) {
+		unsigned long stop = min(end, (at | ~PAGE_MASK) + 1);
+		struct ls_shadow_page *page = ls_watched(at) ? ls_shadow_of(at) : NULL;
+
+		for (; page && at < stop; at += 8)
+			ls_shadow_forget(&page->granule[(at & ~PAGE_MASK) >> LS_GRANULE_SHIFT]);
+		at = stop;
+	}
+}
+
+/* The slab object at @object begins or ends a life. Any context. */
+void ls_object_forget(unsigned long object)
+{
+	struct kmem_cache *cache;
+	unsigned long start;
+	u32 offset;
+
+	if (!ls_slab_locate(object, &cache, &start, &offset))
+		return;
+	ls_shadow_freed(start, cache->object_size);
+	ls_handover_forget(start);
+}
+
+/* Get shadow pages ready. Thread only; true when something was done. */
+bool ls_access_provide(void)
+{
+	bool any = false;
+
+	while (nr_chunks < MAX_CHUNKS && nr_chunks * CHUNK < ls_acc->max_pages &&
+	       (ls_watch.mask != ~0u || ls_watch.phase != ~0u) &&
+	       ls_load(&ls_acc->nr_pages) + AHEAD > nr_chunks * CHUNK) {
+		chunks[nr_chunks] = vzalloc(array_size(CHUNK, sizeof(struct ls_shadow_page)));
+		if (!chunks[nr_chunks])
+			break;
+		ls_store_release(&nr_chunks, nr_chunks + 1);
+		any = true;
+	}
+	return any;
+}
+
+static void clear_tagtab(struct ls_tagtab *tab)
+{
+	memset(tab->slots, 0, sizeof(u64) * (tab->mask + 1));
+}
+
+/* The shadow of everything is virgin again; ways of accessing stay. Only while nothing is watched. */
+void ls_access_forget_all(void)
+{
+	u32 i, used = ls_acc->nr_pages;
+
+	for (i = 0; i * CHUNK < used && i < nr_chunks; i++)
+		memset(chunks[i], 0, min(used - i * CHUNK, (u32)CHUNK) * sizeof(struct ls_shadow_page));
+	ls_acc->nr_pages = 0;
+	clear_tagtab(&ls_acc->pages);
+	ls_locksets_clear(&ls_acc->sets);
+	ls_memo_clear();
+	ls_handover_clear();
+}
+
+/* @megabytes: most memory for shadow pages. */
+int ls_access_init(u32 megabytes)
+{
+	void *sets, *elements, *ids, *meets, *pages, *sites;
+
+	ls_acc = vzalloc(sizeof(*ls_acc));
+	sets = vzalloc(array_size(LOCKSETS + 1, sizeof(struct ls_lockset)));
+	elements = vzalloc(array_size(LOCKSET_ELEMENTS, sizeof(u64)));
+	ids = vzalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
+	meets = vzalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
+	pages = vzalloc(ls_tagtab_bytes(PAGE_TABLE_BITS));
+	sites = vzalloc(ls_tagtab_bytes(SITE_TABLE_BITS));
+	if (!ls_acc || !sets || !elements || !ids || !meets || !pages || !sites) {
+		vfree(sets), vfree(elements), vfree(ids), vfree(meets), vfree(pages), vfree(sites);
+		vfree(ls_acc);
+		ls_acc = NULL;
+		return -ENOMEM;
+	}
+	ls_locksets_init(&ls_acc->sets, LOCKSETS, LOCKSET_ELEMENTS, sets, elements, ids, meets,
+			 LOCKSET_TABLE_BITS);
+	ls_tagtab_init(&ls_acc->pages, pages, PAGE_TABLE_BITS);
+	ls_tagtab_init(&ls_acc->sites, sites, SITE_TABLE_BITS);
+	ls_acc->max_pages = min_t(u64, ((u64)megabytes << 20) / sizeof(struct ls_shadow_page),
+				  1u << (PAGE_TABLE_BITS - 1));
+	return 0;
+}
+
+/* Nothing is watched any more. */
+void ls_access_exit(void)
+{
+	u32 i;
+
+	if (!ls_acc)
+		return;
+	for (i = 0; i < nr_chunks; i++)
+		vfree(chunks[i]);
+	vfree(ls_acc->sets.sets);
+	vfree(ls_acc->sets.elements);
+	vfree(ls_acc->sets.ids.slots);
+	vfree(ls_acc->sets.meets.slots);
+	vfree(ls_acc->pages.slots);
+	vfree(ls_acc->sites.slots);
+	vfree(ls_acc);
+}
