@@ -216,7 +216,8 @@ static LS_COLD void tell_history(struct ls_now *n, unsigned long addr, u32 site,
 	if (r->after >= LS_SHARED_READ && r->candidates != LS_LOCKSET_NONE) {
 		h->candidates = ls_lockset_size(&ls_acc->sets, r->candidates);
 		for (i = 0; i < h->candidates && i < ARRAY_SIZE(h->locks); i++)
-			h->locks[i] = ls_lockset_get(&ls_acc->sets, r->candidates, i) >> 1 | 1ull << 63;
+			h->locks[i] = ls_lockset_lock(ls_lockset_get(&ls_acc->sets,
+									 r->candidates, i));
 	}
 	ls_ring_commit(e);
 	ls_wake_worker();

@@ -52,6 +52,12 @@ LS_INLINE ls_u64 ls_lockset_element(ls_u64 lock, bool shared)
 	return lock << 1 | shared;
 }
 
+/* The lock of an element. Addresses are canonical: the bit pushed out equals the one below it. */
+LS_INLINE ls_u64 ls_lockset_lock(ls_u64 element)
+{
+	return (ls_u64)((long long)element >> 1);
+}
+
 /* Key of a set: that of the empty one is 0; add the elements in any order. */
 LS_INLINE ls_u64 ls_lockset_key(ls_u64 key, ls_u64 element)
 {
@@ -102,6 +108,7 @@ LS_INLINE ls_u32 ls_lockset_size(const struct ls_locksets *s, ls_u32 id)
 {
 	return s->sets[id].nr;
 }
+
 LS_INLINE ls_u64 ls_lockset_get(const struct ls_locksets *s, ls_u32 id, ls_u32 i)
 {
 	return s->elements[s->sets[id].first + i];
