@@ -9,12 +9,6 @@
 #define OWNER(s) ((s) >> 16 & 0xffff)
 #define CANDIDATES(s) ((s) >> 32 & 0xffff)
 
-static ls_u64 make_entry(const struct ls_shadow_access *a, bool initial, ls_u64 generation)
-{
-	return (ls_u64)a->site | (ls_u64)a->lockset << 18 | (ls_u64)a->context << 34 |
-	       (ls_u64)a->bytes << 50 | (ls_u64)initial << 58 | generation << 59;
-}
-
 static bool live(ls_u64 entry, ls_u64 state)
 {
 	return ls_entry_site(entry) && (entry >> 59 & 15) == GENERATION(state);
@@ -23,11 +17,6 @@ static bool live(ls_u64 entry, ls_u64 state)
 bool ls_shadow_live(const struct ls_granule *g, ls_u32 i)
 {
 	return live(ls_load(&g->entry[i]), ls_load(&g->state));
-}
-
-static ls_u32 stamp_of(ls_u64 stamps, ls_u32 i)
-{
-	return stamps >> 21 * i & LS_STAMP_MASK;
 }
 
 /* A granule as it was at one moment, entries perhaps a moment later. */
@@ -51,7 +40,7 @@ static bool is_ordered(const struct view *v, ls_u32 i, const struct ls_shadow_ac
 		       const struct ls_shadow_rules *rules)
 {
 	return rules->ordered && rules->ordered(rules->cookie, ls_entry_context(v->entry[i]), a->context,
-						stamp_of(v->stamps, i));
+						ls_stamp_of(v->stamps, i));
 }
 
 /* Is everybody else done with it? */
@@ -144,45 +133,47 @@ static ls_u64 handed_over(ls_u64 state, ls_u32 context)
 	return owned_by(generation << 6, context);
 }
 
+/*
+ * What this access leaves of @candidates [Eraser 2.3]. LS_LOCKSET_NONE is all locks
+ * there are: nobody whose locks are known shared the memory yet.
+ */
+static ls_u32 refined(ls_u32 candidates, const struct ls_shadow_access *a,
+		      const struct ls_shadow_rules *rules, struct ls_shadow_result *r)
+{
+	ls_u32 held = a->op & LS_ACC_WRITE ? ls_lockset_writers(rules->sets, a->lockset) : a->lockset;
+
+	if (candidates != LS_LOCKSET_NONE && candidates != held)
+		held = ls_lockset_meet(rules->sets, candidates, held).id;
+	/* Nothing follows from what is not known. */
+	r->unknown = held == LS_LOCKSET_NONE;
+	return r->unknown ? candidates : held;
+}
+
 /* The granule's next state [Eraser figure 4]. */
 static ls_u64 next_state(const struct view *v, const struct ls_shadow_access *a,
 			 const struct ls_shadow_rules *rules, struct ls_shadow_result *r)
 {
 	ls_u64 s = v->state;
 	bool write = a->op & LS_ACC_WRITE;
-	ls_u32 held = write ? ls_lockset_writers(rules->sets, a->lockset) : a->lockset;
-	ls_u32 state = STATE(s);
+	ls_u32 state = STATE(s), candidates = CANDIDATES(s);
 
-	switch (state) {
-	case LS_VIRGIN:
+	if (state == LS_VIRGIN)
 		return owned_by(s, a->context);
-	case LS_EXCLUSIVE_TO:
-		if (OWNER(s) == a->context)
-			return s;
-		if (all_ordered(v, a, rules)) {
-			r->handed_over = true;
-			return handed_over(s, a->context);
-		}
-		if (!write)
-			return with_state(s, LS_SHARED_READ, held);
-		if (rules->pass_on && !(s & PASSED_ON)) {
+	if (state == LS_EXCLUSIVE_TO && OWNER(s) == a->context)
+		return s;
+	if (all_ordered(v, a, rules)) {
+		r->handed_over = true;
+		return handed_over(s, a->context);
+	}
+	if (state == LS_EXCLUSIVE_TO) {
+		if (write && rules->pass_on && !(s & PASSED_ON)) {
 			r->handed_over = true;
 			return owned_by(s, a->context) | PASSED_ON;
 		}
-		return with_state(s, LS_SHARED_MODIFIED, held);
-	default:
-		if (all_ordered(v, a, rules)) {
-			r->handed_over = true;
-			return handed_over(s, a->context);
-		}
-		held = ls_lockset_meet(rules->sets, CANDIDATES(s), held).id;
-		if (held == LS_LOCKSET_NONE) {
-			/* Nothing follows from what is not known. */
-			r->unknown = true;
-			held = CANDIDATES(s);
-		}
-		return with_state(s, write ? LS_SHARED_MODIFIED : state, held);
+		state = LS_SHARED_READ;
+		candidates = LS_LOCKSET_NONE;
 	}
+	return with_state(s, write ? LS_SHARED_MODIFIED : state, refined(candidates, a, rules, r));
 }
 
 struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_shadow_access *a,
@@ -190,7 +181,7 @@ struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_sha
 {
 	struct ls_shadow_result r;
 	struct view v = look(g);
-	ls_u64 next, stamps, want;
+	ls_u64 next, entry, stamps, want;
 	ls_u32 place;
 	bool evicts;
 	int other;
@@ -223,7 +214,16 @@ struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_sha
 			r.other_context = ls_entry_context(v.entry[other]);
 		}
 	}
-	ls_store(&g->entry[place], make_entry(a, r.after == LS_EXCLUSIVE_TO, GENERATION(next)));
+	if (GENERATION(next) != GENERATION(v.state))
+		ls_shadow_wrap(g, GENERATION(next));
+	entry = ls_entry_make(a, r.after == LS_EXCLUSIVE_TO, GENERATION(next));
+	/* A loop over bytes is one site: with the same locks and stamp they add up. */
+	if (ls_entry_covers(v.entry[place] | LS_ENTRY_BYTES, entry) &&
+	    ls_stamp_of(v.stamps, place) == (a->stamp & LS_STAMP_MASK))
+		entry |= v.entry[place] & LS_ENTRY_BYTES;
+	/* What is there already is not written: the line stays with who else reads it. */
+	if (entry != ls_load(&g->entry[place]))
+		ls_store(&g->entry[place], entry);
 	stamps = ls_load(&g->stamps);
 	do {
 		want = (stamps & ~((ls_u64)LS_STAMP_MASK << 21 * place)) |

@@ -87,6 +87,7 @@ struct ls_shadow_result {
 };
 
 /* Fields of an entry. */
+#define LS_ENTRY_BYTES (0xffull << 50)
 LS_INLINE ls_u32 ls_entry_site(ls_u64 e) { return e & LS_SHADOW_MAX_SITE; }
 LS_INLINE ls_u32 ls_entry_lockset(ls_u64 e) { return e >> 18 & 0xffff; }
 LS_INLINE ls_u32 ls_entry_context(ls_u64 e) { return e >> 34 & 0xffff; }
@@ -96,31 +97,66 @@ LS_INLINE bool ls_entry_initial(ls_u64 e) { return e >> 58 & 1; }
 /* Is entry @i of the granule one of its present life? */
 bool ls_shadow_live(const struct ls_granule *g, ls_u32 i);
 
+LS_INLINE ls_u64 ls_entry_make(const struct ls_shadow_access *a, bool initial, ls_u64 generation)
+{
+	return (ls_u64)a->site | (ls_u64)a->lockset << 18 | (ls_u64)a->context << 34 |
+	       (ls_u64)a->bytes << 50 | (ls_u64)initial << 58 | generation << 59;
+}
+
+/* Is @entry what @other would be, but perhaps for more bytes? */
+LS_INLINE bool ls_entry_covers(ls_u64 entry, ls_u64 other)
+{
+	return !((entry ^ other) & ~(entry & LS_ENTRY_BYTES));
+}
+
+LS_INLINE ls_u32 ls_stamp_of(ls_u64 stamps, ls_u32 i)
+{
+	return stamps >> 21 * i & LS_STAMP_MASK;
+}
+
 /*
- * The same context did the same thing here last, with the same locks: nothing
- * can have changed but the stamp. A short cut before ls_shadow_step().
+ * The owner did the same thing here since it has the granule, with the same locks
+ * and stamp: ls_shadow_step() would change nothing. A short cut before it.
  */
 LS_INLINE bool ls_shadow_again(const struct ls_granule *g, const struct ls_shadow_access *a)
 {
 	ls_u64 state = ls_load(&g->state);
-	ls_u64 entry = (ls_u64)a->site | (ls_u64)a->lockset << 18 | (ls_u64)a->context << 34 |
-		       (ls_u64)a->bytes << 50 | 1ull << 58 | (state >> 6 & 15) << 59;
+	ls_u64 entry = ls_entry_make(a, true, state >> 6 & 15);
+	ls_u32 i;
 
-	return (state & 3) == LS_EXCLUSIVE_TO && (state >> 16 & 0xffff) == a->context &&
-	       ls_load(&g->entry[0]) == entry && ((ls_load(&g->stamps) ^ a->stamp) & LS_STAMP_MASK) == 0;
+	if ((state & 3) != LS_EXCLUSIVE_TO || (state >> 16 & 0xffff) != a->context)
+		return false;
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
+		if (ls_entry_covers(ls_load(&g->entry[i]), entry))
+			return ls_stamp_of(ls_load(&g->stamps), i) == (a->stamp & LS_STAMP_MASK);
+	return false;
 }
 
 /* Judge one access to @g and remember it. */
 struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_shadow_access *a,
 				       const struct ls_shadow_rules *rules);
 
+/*
+ * Entries are of the present life when they have its generation. Before the count
+ * starts again they go, or one of sixteen lives ago would pass for one of now.
+ */
+LS_INLINE void ls_shadow_wrap(struct ls_granule *g, ls_u64 generation)
+{
+	ls_u32 i;
+
+	for (i = 0; !generation && i < LS_SHADOW_ENTRIES; i++)
+		ls_store(&g->entry[i], 0);
+}
+
 /* The granule's memory begins a new life. */
 LS_INLINE void ls_shadow_forget(struct ls_granule *g)
 {
-	ls_u64 state = ls_load(&g->state);
+	ls_u64 state = ls_load(&g->state), generation = ((state >> 6) + 1) & 15;
 
-	if (state & 3)
-		ls_store(&g->state, (((state >> 6) + 1) & 15) << 6);
+	if (!(state & 3))
+		return;
+	ls_shadow_wrap(g, generation);
+	ls_store(&g->state, generation << 6);
 }
 
 #endif /* LOCKSCOPE_SHADOW_H */
