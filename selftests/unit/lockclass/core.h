@@ -20,8 +20,10 @@ extern "C" {
 #include "lockclass/hash.h"
 #include "lockclass/held.h"
 #include "lockclass/judge.h"
+#include "lockclass/lockset.h"
 #include "lockclass/pairs.h"
 #include "lockclass/ring.h"
+#include "lockclass/shadow.h"
 #include "lockclass/tagtab.h"
 }
 
