@@ -52,6 +52,17 @@ struct Transition {
 	ls_shadow_state to;
 };
 
+// The test's name.
+void PrintTo(const Transition &t, std::ostream *out)
+{
+	constexpr const char *kNames[] = {"virgin", "exclusive", "shared", "shared-modified"};
+
+	*out << kNames[t.from] << (t.op == kRead ? " read by " : " written by ")
+	     << (t.who == A   ? "the first"
+		 : t.who == B ? "the second"
+			      : "a third");
+}
+
 class EraserFigure4 : public testing::TestWithParam<Transition> {};
 
 TEST_P(EraserFigure4, Leads)
