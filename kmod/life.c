@@ -5,6 +5,7 @@
  * sleeping where that is not allowed.
  */
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/sched/task_stack.h>
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
@@ -95,6 +96,12 @@ void ls_vmalloc_freed(unsigned long addr, unsigned long ip)
 	}
 }
 
+/* Could @word be where a lock function goes on from its hook? Our own calls return to us. */
+static bool back_from_hook(u64 word)
+{
+	return word >= __START_KERNEL_map && !within_module(word, THIS_MODULE);
+}
+
 /*
  * Locks on this stack below the frame that now takes a lock: their function has
  * returned. @ctx is busy. The key of the chain to come is made anew.
@@ -118,7 +125,7 @@ void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key
 		if (!frame && at - stack < THREAD_SIZE)
 			for (frame = ALIGN(at, 8) + 8; frame < at + 512 && frame < stack + THREAD_SIZE - 8; frame += 8)
 				if (READ_ONCE_NOCHECK(*(u64 *)frame) == ip &&
-				    READ_ONCE_NOCHECK(*(u64 *)(frame - 8)) >= __START_KERNEL_map)
+				    back_from_hook(READ_ONCE_NOCHECK(*(u64 *)(frame - 8))))
 					break;
 		if (!frame || frame >= at + 512 || h->lock >= frame)
 			continue;
