@@ -70,6 +70,30 @@ static long read_chains(struct ls_chains_req __user *arg)
 	return rc ? rc : put_user(done, &arg->nr);
 }
 
+/* Classes of which something was counted. */
+static long read_counts(struct ls_counts_req __user *arg)
+{
+	struct ls_counts_req req;
+	struct ls_class_counts counts;
+	u32 last, done = 0;
+
+	if (copy_from_user(&req, arg, sizeof(req)))
+		return -EFAULT;
+	if (!req.from)
+		return -EINVAL;
+	last = ls_load_acquire(&ls.classes.nr);
+	for (; req.from <= last && done < req.nr; req.from++) {
+		if (!ls_classes_counts(&ls.classes, req.from, &counts))
+			continue;
+		if (copy_to_user((struct ls_class_counts __user *)req.buf + done, &counts, sizeof(counts)))
+			return -EFAULT;
+		done++;
+		cond_resched();
+	}
+	req.nr = done;
+	return copy_to_user(arg, &req, sizeof(req)) ? -EFAULT : 0;
+}
+
 static long read_prims(struct ls_prims_req __user *arg)
 {
 	struct ls_prims_req req;
@@ -103,6 +127,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return read_chains(user);
 	case LS_IOC_PRIMS:
 		return read_prims(user);
+	case LS_IOC_COUNTS:
+		return read_counts(user);
 	case LS_IOC_CTL:
 		if (get_user(op, (u32 __user *)user))
 			return -EFAULT;

@@ -87,6 +87,9 @@ void ls_drop_orphans(struct ls_ctx *ctx)
 			continue;
 		if (ls_addrmap_remove(&ls.orphans, ctx->held[i].lock))
 			ls_fetch_add(&ls.nr_orphans, -1);
+		if (kind == LS_KIND_SEMAPHORE)
+			ls_fetch_add(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK]
+					      .unmatched_acquires, 1);
 		ls_held_remove(ctx, i);
 	}
 }
@@ -185,6 +188,41 @@ static u32 pair_gates(const struct ls_ctx *ctx, u32 i)
 	return gates;
 }
 
+/* Does a word of the object at @from, @size bytes long, hold @address? */
+static bool points_to(unsigned long from, u32 size, unsigned long address)
+{
+	u32 i;
+
+	size = min(size, 1u << LS_LOOK_BITS);
+	for (i = 0; i + sizeof(long) <= size; i += sizeof(long))
+		if (READ_ONCE_NOCHECK(*(unsigned long *)(from + i)) == address)
+			return true;
+	return false;
+}
+
+/*
+ * How do the objects of @outer and @inner, a pair not seen in this order, relate? Both
+ * are alive: one lock is held, the other about to be. Only the first few pairs of a
+ * class are searched for pointers; what is not in a slab object is not.
+ */
+static void count_nesting(struct ls_class *c, u64 outer, u64 inner)
+{
+	struct kmem_cache *caches[2];
+	unsigned long bases[2];
+	u32 offset;
+
+	ls_fetch_add(&c->nested[inner > outer ? LS_NEST_ASCENDING : LS_NEST_DESCENDING], 1);
+	if (ls_load(&c->nested[LS_NEST_LOOKED]) >= LS_PAIRS_TOLD ||
+	    !ls_slab_locate(outer, &caches[0], &bases[0], &offset) ||
+	    !ls_slab_locate(inner, &caches[1], &bases[1], &offset) || bases[0] == bases[1])
+		return;
+	ls_fetch_add(&c->nested[LS_NEST_LOOKED], 1);
+	if (points_to(bases[1], caches[1]->object_size, bases[0]))
+		ls_fetch_add(&c->nested[LS_NEST_BACK], 1);
+	else if (points_to(bases[0], caches[0]->object_size, bases[1]))
+		ls_fetch_add(&c->nested[LS_NEST_FORTH], 1);
+}
+
 /*
  * The class is held already. The same instance again is a deadlock unless both
  * may read at once for certain; for two instances it is the order that counts.
@@ -216,12 +254,14 @@ static void look_at_instances(const struct ls_ctx *ctx, u64 lock, u32 val, struc
 		gates = pair_gates(ctx, i);
 		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates)) {
 		case LS_PAIR_INVERTED:
+			count_nesting(c, h->lock, lock);
 			if (!(c->marks & LS_CLASS_INVERTED)) {
 				news->flags |= LS_EV_INVERSION;
 				news->mask |= 1ull << i;
 			}
 			break;
 		case LS_PAIR_NEW:
+			count_nesting(c, h->lock, lock);
 			/* Longer rings of instances are for the thread; it gets the first few. */
 			if (!gates && ls_load(&c->pairs) < LS_PAIRS_TOLD) {
 				ls_fetch_add(&c->pairs, 1);
@@ -440,8 +480,11 @@ static u32 nested(const struct ls_ctx *ctx, u32 val)
 	u32 i;
 
 	for (i = 0; i < ctx->depth; i++)
-		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
+		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK)) {
+			ls_fetch_add(&ls.classes.table[val & LS_VAL_CLASS_MASK]
+					      .nested[LS_NEST_ANNOTATED], 1);
 			return val | LS_VAL_TRY;
+		}
 	return val;
 }
 
@@ -500,11 +543,9 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->lost++;
 		return;
 	}
-	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE) {
-		ls_semaphore_acquired(&ls.classes.table[val]);
-		if (ls.classes.table[val].marks & LS_CLASS_SIGNAL)
-			return;
-	}
+	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE &&
+	    !ls_semaphore_taken(ctx, lock, val, level))
+		return;
 	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
 	if (desc & LS_DESC_SLEEPS && atomic(count))
 		val |= LS_VAL_ATOMIC;

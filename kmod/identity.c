@@ -567,15 +567,18 @@ int ls_identity_init(void)
 {
 	void *addrs = vzalloc(ls_addrmap_bytes(ADDR_BITS));
 	void *orphans = vzalloc(ls_addrmap_bytes(10));
+	void *takers = vzalloc(ls_addrmap_bytes(8));
 	void *slots;
 
-	if (!addrs || !orphans) {
+	if (!addrs || !orphans || !takers) {
 		vfree(addrs);
 		vfree(orphans);
+		vfree(takers);
 		return -ENOMEM;
 	}
 	ls_addrmap_init(&ls.addrs, addrs, ADDR_BITS);
 	ls_addrmap_init(&ls.orphans, orphans, 10);
+	ls_addrmap_init(&ls.takers, takers, 8);
 	names = vzalloc(array_size(MAX_NAMED, sizeof(*names)));
 	slots = vzalloc(ls_tagtab_bytes(NAMED_BITS));
 	if (!names || !slots) {
@@ -595,6 +598,7 @@ void ls_identity_exit(void)
 {
 	vfree(ls.addrs.slots);
 	vfree(ls.orphans.slots);
+	vfree(ls.takers.slots);
 	vfree(named.slots);
 	vfree(names);
 }

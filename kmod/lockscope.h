@@ -25,7 +25,8 @@
 #define LS_EV_PAIR 4		/* a pair of instances not seen before */
 #define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
 #define LS_FAULT_CALLERS 4	/* frames that tell faults apart which are about no lock */
-#define LS_PAIRS_TOLD 64	/* pairs of one class that the thread hears of */
+#define LS_PAIRS_TOLD 64	/* pairs of one class that the thread hears of, or that are looked into */
+#define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
 
 #define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */
 
@@ -60,10 +61,12 @@ struct ls_tables {
 	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
 	struct ls_addrmap orphans;	/* semaphores released by another context */
+	struct ls_addrmap takers;	/* semaphore that is a signal -> who took it last (special.c) */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
 	u32 nr_orphans;
 	u32 semaphore_acquisitions;
+	u32 signal_changes;		/* semaphore classes that became signals, or locks again */
 };
 extern struct ls_tables ls;
 
@@ -136,6 +139,7 @@ extern bool ls_ww_unlock_covered;	/* ww_mutex_unlock() calls mutex_unlock() */
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
 bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip);
+bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level);
 int ls_special_attach(void);
 void ls_special_detach(void);
 

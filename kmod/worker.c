@@ -298,6 +298,27 @@ static const struct ls_judge_ops judge_ops = {
 	.alloc = judge_alloc, .edge = on_edge, .cycle = on_cycle,
 };
 
+/* Tell the judge which semaphores are signals. Any class of a canonical one will do. */
+static void learn_signals(void)
+{
+	static u32 learnt;
+	u32 now = ls_load(&ls.signal_changes), id;
+	int pass;
+
+	if (now == learnt)
+		return;
+	learnt = now;
+	for (pass = 0; pass < 2; pass++) {
+		for (id = 1; id <= named; id++) {
+			const struct ls_class *c = &ls.classes.table[id];
+
+			if (c->kind == LS_KIND_SEMAPHORE &&
+			    (!pass || ls_load(&c->marks) & LS_CLASS_SIGNAL))
+				ls_judge_signal(&judge, ls_worker_class(id), pass);
+		}
+	}
+}
+
 static void take_sight(struct ls_event *e)
 {
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
@@ -322,13 +343,14 @@ static void take_sight(struct ls_event *e)
 		ls_lose(LS_LOSS_RECORDS);
 		return;
 	}
+	learn_signals();
 	ls_judge_sight(&judge, s, ordinal);
 	self = ls_worker_class(s->val);
 	if (s->what > LS_SIGHT_RELEASE)
 		report_fault(s, (u64 *)&s->held[s->nr_held], frames, ordinal);
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
-	if (ls_judge_usage(&judge, self) & LS_JUDGE_EXEMPT)
+	if (ls_judge_usage(&judge, self) & LS_JUDGE_OUT)
 		return;
 	if (flags & LS_EV_INVERSION) {
 		u32 first = ls_tagtab_find(&self_sights, ls_mix(self));
@@ -383,6 +405,9 @@ static void name_classes(void)
 				ls_judge_unite(&judge, named, c->canonical);
 			if (ls_exempt(ls_class_name(named)))
 				ls_judge_exempt(&judge, c->canonical);
+			/* learn_signals() knows no class before it has a name. */
+			if (ls_load(&c->marks) & LS_CLASS_SIGNAL)
+				ls_judge_signal(&judge, c->canonical, true);
 		}
 	}
 }
@@ -584,6 +609,7 @@ static void forget(void)
 	ls_graph_clear(&instances);
 	for (id = 1; id <= ls.classes.nr; id++) {
 		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_TOLD);
+		ls_class_counts_clear(&ls.classes.table[id]);
 		ls.classes.table[id].pairs = 0;
 		ls.classes.table[id].usage = 0;
 		ls.classes.table[id].absent[0] = ls.classes.table[id].absent[1] = 0;

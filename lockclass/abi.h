@@ -22,9 +22,13 @@
 #include <linux/types.h>
 #endif
 
-/* A reader refuses another major; a newer minor only adds record types. */
+/*
+ * A reader refuses another major; a newer minor only adds record types and ioctls.
+ * Minor 1: accesses. Minor 2: LS_IOC_COUNTS. Whoever reads a module or a store from
+ * before has no counts, and then calls no semaphore a signal and sees no rules.
+ */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 1
+#define LS_ABI_MINOR 2
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -470,6 +474,36 @@ struct ls_chains_req {
 	__u64 buf;		/* struct ls_chain[] */
 };
 
+/* Instances of one class nested in each other, by what relates them. */
+enum ls_nesting {
+	LS_NEST_ASCENDING = 0,	/* pairs of instances: the inner one lies at the higher address */
+	LS_NEST_DESCENDING,
+	LS_NEST_LOOKED,		/* pairs of objects that were searched for pointers to each other */
+	LS_NEST_BACK,		/* of these: the inner object points to the outer one */
+	LS_NEST_FORTH,		/* of these: only the outer object points to the inner one */
+	LS_NEST_ANNOTATED,	/* nestings whose order the author vouches for */
+	LS_NR_NESTINGS
+};
+
+/* What was counted of a class since load or reset. */
+struct ls_class_counts {
+	__u32 id;
+	__u32 pad;
+	/* Semaphores. */
+	__u64 acquires;
+	__u64 releases;
+	__u64 unmatched_releases;	/* by who had not acquired it */
+	__u64 unmatched_acquires;	/* given back by somebody else, or taken again before */
+	/* A pair that was forgotten meanwhile is counted again. */
+	__u32 nested[LS_NR_NESTINGS];	/* enum ls_nesting */
+};
+
+struct ls_counts_req {
+	__u32 from;		/* in: first class id, >= 1; out: where to go on */
+	__u32 nr;		/* in: room; out: filled, classes without counts are left out */
+	__u64 buf;		/* struct ls_class_counts[] */
+};
+
 enum ls_prim_state {
 	LS_PRIM_ABSENT = 0,	/* not in this kernel */
 	LS_PRIM_DIRECT,		/* direct-call trampoline */
@@ -505,6 +539,7 @@ enum ls_ctl_op {
 #define LS_IOC_CHAINS _IOWR(LS_IOC_MAGIC, 2, struct ls_chains_req)
 #define LS_IOC_PRIMS _IOWR(LS_IOC_MAGIC, 3, struct ls_prims_req)
 #define LS_IOC_CTL _IOW(LS_IOC_MAGIC, 4, __u32)
+#define LS_IOC_COUNTS _IOWR(LS_IOC_MAGIC, 5, struct ls_counts_req)
 
 enum ls_access_mode {
 	LS_ACCESSES_OFF = 0,

@@ -13,6 +13,7 @@
 #define LOCKSCOPE_CLASSES_H
 
 #include "abi.h"
+#include "belief.h"
 #include "hash.h"
 #include "port.h"
 #include "tagtab.h"
@@ -52,11 +53,15 @@ struct ls_class {
 	ls_u64 key;
 	ls_u64 cache;		/* slab cache, for invalidation only */
 	ls_u32 pairs;		/* instance pairs told to the thread so far */
-	int balance;		/* semaphores: acquisitions less releases */
-	ls_u32 early;		/* semaphores: releases of what nobody had acquired */
 	ls_u32 usage;		/* LS_USE_* that the thread was told of */
 	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
+	/* Semaphores, as in struct ls_class_counts. */
+	ls_u64 acquires;
+	ls_u64 releases;
+	ls_u64 unmatched_releases;
+	ls_u64 unmatched_acquires;
+	ls_u32 nested[LS_NR_NESTINGS];
 };
 
 struct ls_classes {
@@ -135,26 +140,34 @@ void ls_classes_forget_range(struct ls_classes *c, ls_u64 start, ls_u64 end);
 void ls_classes_forget_cache(struct ls_classes *c, ls_u64 cache);
 
 /*
- * Lock or signal? Whoever uses a semaphore as a lock acquires it first; events
- * are released before they are waited for, by somebody who never waits [the
- * asymmetry of RacerX 5.1, without its statistics]. A few releases that match no
- * acquisition, neither the releaser's own nor anybody's, make the class a signal.
- * Any context.
+ * Lock or signal? Whoever uses a semaphore as a lock gives it back himself; events
+ * are told by somebody who never waits for them [RacerX 5.1]. @own: the releaser had
+ * acquired it. True when the class became a signal, or is none any more. Unmatched
+ * acquisitions are the same handing over seen from the other side: they are counted
+ * for people, but no event speaks twice. Any context.
  */
-#define LS_EARLY_RELEASES 3
-LS_INLINE void ls_semaphore_acquired(struct ls_class *c)
+LS_INLINE bool ls_semaphore_released(struct ls_class *c, bool own)
 {
-	ls_fetch_add(&c->balance, 1);
-}
+	ls_u64 n = ls_fetch_add(&c->releases, 1) + 1;
+	ls_u64 unmatched = own ? ls_load(&c->unmatched_releases)
+			       : ls_fetch_add(&c->unmatched_releases, 1) + 1;
+	bool signal = ls_load(&c->marks) & LS_CLASS_SIGNAL;
 
-/* @own: the releaser had acquired it. */
-LS_INLINE void ls_semaphore_released(struct ls_class *c, bool own)
-{
-	int before = ls_fetch_add(&c->balance, -1);
-
-	if (!own && before <= 0 && ls_fetch_add(&c->early, 1) + 1 == LS_EARLY_RELEASES)
+	/* Another release may have come in between the two. */
+	if ((ls_believe(unmatched < n ? unmatched : n, n) == LS_BELIEF_BROKEN) == signal)
+		return false;
+	if (signal)
+		ls_fetch_and(&c->marks, (ls_u8)~LS_CLASS_SIGNAL);
+	else
 		ls_fetch_or(&c->marks, LS_CLASS_SIGNAL);
+	return true;
 }
+
+/* What was counted of class @id; false when it is nothing. Any context. */
+bool ls_classes_counts(const struct ls_classes *c, ls_u32 id, struct ls_class_counts *out);
+
+/* Forget what was counted, and what was concluded from it. No hook runs. */
+void ls_class_counts_clear(struct ls_class *c);
 
 /* Copy at most @size - 1 characters and a zero. No libc here. */
 void ls_copy_label(char *to, const char *from, ls_size size);

@@ -42,6 +42,7 @@ void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max
 	j->max_classes = max_classes;
 	j->ops = ops;
 	j->cookie = cookie;
+	j->nr_signals = 0;
 	j->lost_edges = 0;
 	j->lost_cycles = 0;
 }
@@ -57,6 +58,7 @@ void ls_judge_clear(struct ls_judge *j)
 			j->segs[i][k] = (struct ls_judge_edge){ { 0 }, { 0 }, 0, 0 };
 	for (i = 0; i <= j->max_classes; i++)
 		j->usage[i] &= LS_JUDGE_EXEMPT;
+	j->nr_signals = 0;
 	ls_graph_clear(&j->graph);
 }
 
@@ -64,6 +66,14 @@ void ls_judge_unite(struct ls_judge *j, ls_u32 id, ls_u32 canonical)
 {
 	if (id <= j->max_classes && canonical <= j->max_classes)
 		j->canonical[id] = canonical;
+}
+
+void ls_judge_signal(struct ls_judge *j, ls_u32 id, bool signal)
+{
+	if (id > j->max_classes || !(j->usage[id] & LS_JUDGE_SIGNAL) == !signal)
+		return;
+	j->usage[id] ^= LS_JUDGE_SIGNAL;
+	j->nr_signals += signal ? 1 : -1;
 }
 
 static struct ls_judge_edge *edge_data(struct ls_judge *j, ls_u32 index)
@@ -189,6 +199,8 @@ static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *
 
 	if (d->locks_only && (is_interrupt(d->judge, edge->from) || is_interrupt(d->judge, edge->to)))
 		return 0;
+	if ((ls_judge_usage(d->judge, edge->from) | ls_judge_usage(d->judge, edge->to)) & LS_JUDGE_SIGNAL)
+		return 0;
 	for (i = 0; i < d->nr; i++)
 		if (d->without[i] == index)
 			return 0;
@@ -277,7 +289,9 @@ static void search_among(struct ls_judge *j, ls_u32 index, bool locks_only)
 	for (;;) {
 		nr = ls_graph_shortest_cycle(&j->graph, index, j->graph.edges[index].kinds, path,
 					     LS_CYCLE_MAX,
-					     d.nr || locks_only ? leave_out : (ls_graph_filter)0, &d);
+					     d.nr || locks_only || j->nr_signals ? leave_out :
+									   (ls_graph_filter)0,
+					     &d);
 		if (!nr)
 			return;
 		/* Told already, or, with both interrupts in it, told of the lock between them. */
@@ -338,7 +352,7 @@ static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 static void add_usage(struct ls_judge *j, ls_u32 id, ls_u32 use, const struct ls_rec_sight *s,
 		      ls_u64 lock, ls_u32 ordinal)
 {
-	if (j->usage[id] & LS_JUDGE_EXEMPT)
+	if (j->usage[id] & LS_JUDGE_OUT)
 		return;
 	j->usage[id] |= use;
 	while (use) {
@@ -375,13 +389,13 @@ void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ord
 
 	if (s->what > LS_SIGHT_RELEASE)
 		return;
-	if (ls_judge_usage(j, to) & LS_JUDGE_EXEMPT)
+	if (ls_judge_usage(j, to) & LS_JUDGE_OUT)
 		to = 0;
 	for (i = 0; to && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++) {
 		ls_u32 from = ls_judge_class(j, s->held[i].val), index;
 
 		if (!from || from == to || !ls_orders(s->held[i].val, s->val) ||
-		    j->usage[from] & LS_JUDGE_EXEMPT)
+		    j->usage[from] & LS_JUDGE_OUT)
 			continue;
 		if (add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, 0, ordinal, &index))
 			search(j, index);

@@ -47,10 +47,11 @@ struct ls_judge {
 	struct ls_graph graph;
 	struct ls_tagtab reported;	/* cycle signature -> 1 */
 	ls_u32 *canonical;		/* per class id; 0: itself */
-	ls_u16 *usage;			/* per canonical class: LS_USE_*, LS_JUDGE_EXEMPT */
+	ls_u16 *usage;			/* per canonical class: LS_USE_*, LS_JUDGE_* */
 	struct ls_judge_edge **segs;	/* per LS_JUDGE_SEG graph edges */
 	ls_u32 nr_segs;
 	ls_u32 max_classes;
+	ls_u32 nr_signals;		/* classes that are LS_JUDGE_SIGNAL */
 	const struct ls_judge_ops *ops;
 	void *cookie;
 	ls_u64 lost_edges;
@@ -84,7 +85,15 @@ LS_INLINE void ls_judge_exempt(struct ls_judge *j, ls_u32 id)
 		j->usage[id] |= LS_JUDGE_EXEMPT;
 }
 
-/* LS_USE_* of canonical class @id, and whether it is exempt. */
+/*
+ * Class @id is a semaphore that turned out to count events, or not any more: what
+ * was learnt of it closes no cycle, and nothing is added.
+ */
+#define LS_JUDGE_SIGNAL 512u
+#define LS_JUDGE_OUT (LS_JUDGE_EXEMPT | LS_JUDGE_SIGNAL)
+void ls_judge_signal(struct ls_judge *j, ls_u32 id, bool signal);
+
+/* LS_USE_* of canonical class @id, and whether it is out of the graph. */
 LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
 {
 	return id <= j->max_classes ? j->usage[id] : 0;

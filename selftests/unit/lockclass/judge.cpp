@@ -399,6 +399,54 @@ TEST(Judge, ForgetsEverythingButTheUnions)
 	EXPECT_EQ(j.findings, (Findings{{A, B}})) << "new again, and C is still A";
 }
 
+TEST(Judge, WhatCountsEventsClosesNoCycle)
+{
+	Court j;
+
+	j.takes({W(A)}, W(B));
+	j.takes({W(B)}, W(C));
+	ls_judge_signal(&j.judge, B, true);
+	ls_judge_signal(&j.judge, B, true);
+	EXPECT_EQ(j.judge.nr_signals, 1u);
+	j.takes({W(C)}, W(A));
+	j.takes({W(B)}, W(A));
+	EXPECT_TRUE(j.findings.empty()) << "all ways lead over a signal";
+	EXPECT_EQ(j.edges.size(), 3u) << "and it gets no more of them";
+}
+
+TEST(Judge, ASignalHidesNoOtherCycle)
+{
+	Court j;
+
+	j.takes({W(A)}, W(B));
+	j.takes({W(B)}, W(D));
+	j.takes({W(A)}, W(C));
+	j.takes({W(C)}, W(D));
+	ls_judge_signal(&j.judge, B, true);
+	j.takes({W(D)}, W(A));
+	EXPECT_EQ(j.findings, (Findings{{A, C, D}}));
+}
+
+TEST(Judge, ASignalThatIsALockAfterAll)
+{
+	Court j;
+
+	j.takes({W(A)}, W(B));
+	ls_judge_signal(&j.judge, B, true);
+	j.takes({W(B)}, W(A));
+	ls_judge_signal(&j.judge, B, false);
+	EXPECT_EQ(j.judge.nr_signals, 0u);
+	j.takes({W(B)}, W(A));
+	EXPECT_EQ(j.findings, (Findings{{A, B}}));
+	// Nor does it stay one when all is forgotten.
+	ls_judge_signal(&j.judge, B, true);
+	ls_judge_clear(&j.judge);
+	EXPECT_EQ(j.judge.nr_signals, 0u);
+	EXPECT_FALSE(ls_judge_usage(&j.judge, B) & LS_JUDGE_SIGNAL);
+	ls_judge_signal(&j.judge, 1u << 19, true);
+	EXPECT_EQ(j.judge.nr_signals, 0u) << "no such class";
+}
+
 TEST(Judge, EdgesAreToldOnceForEachKind)
 {
 	Court j;

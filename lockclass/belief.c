@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "belief.h"
+
+/*
+ * Fewest errors of n that a rule which holds makes once in a hundred times at most:
+ * P(X >= errors) <= 1 %, X binomial in n and 1/5. n + 1: any number may be chance.
+ */
+static const ls_u8 too_many[LS_BELIEF_EXACT + 1] = {
+	1,  2,	3,  3,	4,  4,	5,  5,	6,  6,	6,  7,	7,
+	7,  8,	8,  8,	9,  9,	9,  9,	10, 10, 10, 11, 11,
+	11, 12, 12, 12, 12, 13, 13, 13, 14, 14, 14, 14, 15,
+	15, 15, 16, 16, 16, 16, 17, 17, 17, 17, 18, 18, 18,
+	18, 19, 19, 19, 20, 20, 20, 20, 21, 21, 21, 21, 22,
+};
+
+/*
+ * z * z from which on no chance is at work. The distribution leans to the side of
+ * errors, so it is a little more than the 5.4 of the normal one.
+ */
+#define Z_SQUARED 6ull
+
+/* Are @errors of @n more than a rule that holds would show? */
+static bool refuted(ls_u64 errors, ls_u64 n)
+{
+	ls_u64 excess;
+
+	if (n <= LS_BELIEF_EXACT)
+		return errors >= too_many[n];
+	/* So that nothing below overflows; by then only the share matters. */
+	while (n >> 26) {
+		n >>= 1;
+		errors >>= 1;
+	}
+	/* (errors - n/5 - 1/2)^2 >= z^2 * n * 4/25, times 100. */
+	if (10 * errors < 2 * n + 5)
+		return false;
+	excess = 10 * errors - 2 * n - 5;
+	return excess * excess >= 16 * Z_SQUARED * n;
+}
+
+enum ls_belief ls_believe(ls_u64 against, ls_u64 n)
+{
+	bool broken = refuted(against, n), holds = refuted(n - against, n);
+
+	if (broken == holds)
+		return LS_BELIEF_OPEN;
+	return broken ? LS_BELIEF_BROKEN : LS_BELIEF_HOLDS;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+// Belief analysis against the binomial distribution in double precision.
+#include "core.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace lockscope::test {
+namespace {
+
+constexpr double kErrors = 1.0 / LS_BELIEF_ERRORS;
+constexpr double kLevel = 0.01;
+
+/* P(X >= k) of n tries. */
+double tail(std::uint64_t k, std::uint64_t n)
+{
+	double sum = 0;
+
+	for (std::uint64_t i = k; i <= n; i++) {
+		const auto x = static_cast<double>(i), all = static_cast<double>(n);
+		sum += std::exp(std::lgamma(all + 1) - std::lgamma(x + 1) -
+				std::lgamma(all - x + 1) + x * std::log(kErrors) +
+				(all - x) * std::log(1 - kErrors));
+	}
+	return sum;
+}
+
+ls_belief reference(std::uint64_t against, std::uint64_t n)
+{
+	const bool broken = tail(against, n) <= kLevel, holds = tail(n - against, n) <= kLevel;
+
+	if (broken == holds)
+		return LS_BELIEF_OPEN;
+	return broken ? LS_BELIEF_BROKEN : LS_BELIEF_HOLDS;
+}
+
+TEST(Belief, FewCasesAreExact)
+{
+	for (std::uint64_t n = 0; n <= LS_BELIEF_EXACT; n++)
+		for (std::uint64_t k = 0; k <= n; k++)
+			EXPECT_EQ(ls_believe(k, n), reference(k, n)) << k << " of " << n;
+}
+
+/* Where the approximation gives a rule up, chance would do so at most once in a
+ * hundred, and where it does not, once in four hundred at least. */
+TEST(Belief, ManyCasesAreCloseToExact)
+{
+	for (std::uint64_t n = LS_BELIEF_EXACT + 1; n <= 3000; n += 1 + n / 40) {
+		std::uint64_t first = 0;
+
+		while (ls_believe(first, n) == LS_BELIEF_HOLDS)
+			first++;
+		EXPECT_LE(tail(first, n), kLevel * 1.05) << first << " of " << n;
+		EXPECT_GE(tail(first - 1, n), kLevel / 4) << first << " of " << n;
+	}
+}
+
+TEST(Belief, TheOppositeOfARuleIsARule)
+{
+	for (std::uint64_t n = 0; n <= 400; n++)
+		for (std::uint64_t k = 0; k <= n; k++) {
+			const auto rule = ls_believe(k, n), opposite = ls_believe(n - k, n);
+
+			EXPECT_EQ(rule == LS_BELIEF_HOLDS, opposite == LS_BELIEF_BROKEN);
+			EXPECT_EQ(rule == LS_BELIEF_OPEN, opposite == LS_BELIEF_OPEN);
+		}
+}
+
+/* More breaches never make a rule more credible. */
+TEST(Belief, EachBreachSpeaksAgainst)
+{
+	auto trust = [](ls_belief b) {
+		return b == LS_BELIEF_HOLDS ? 2 : b == LS_BELIEF_OPEN ? 1 : 0;
+	};
+
+	for (std::uint64_t n : {1, 5, 40, 64, 65, 200, 1000})
+		for (std::uint64_t k = 1; k <= n; k++)
+			EXPECT_LE(trust(ls_believe(k, n)), trust(ls_believe(k - 1, n)));
+}
+
+TEST(Belief, ThreeCasesAreTheFewest)
+{
+	EXPECT_EQ(ls_believe(0, 0), LS_BELIEF_OPEN);
+	EXPECT_EQ(ls_believe(2, 2), LS_BELIEF_OPEN);
+	EXPECT_EQ(ls_believe(3, 3), LS_BELIEF_BROKEN);
+	EXPECT_EQ(ls_believe(0, 3), LS_BELIEF_HOLDS);
+	EXPECT_EQ(ls_believe(1, 3), LS_BELIEF_OPEN);
+}
+
+TEST(Belief, HugeCountsDoNotOverflow)
+{
+	constexpr std::uint64_t all = ~std::uint64_t{0};
+
+	EXPECT_EQ(ls_believe(0, all), LS_BELIEF_HOLDS);
+	EXPECT_EQ(ls_believe(all, all), LS_BELIEF_BROKEN);
+	EXPECT_EQ(ls_believe(all / 2, all), LS_BELIEF_OPEN);
+	EXPECT_EQ(ls_believe(all / 10, all), LS_BELIEF_HOLDS);
+	EXPECT_EQ(ls_believe(all / 10 * 9, all), LS_BELIEF_BROKEN);
+}
+
+/* A semaphore's class, @others releases by somebody else and @own by who took it. */
+struct Semaphore {
+	ls_class cls{};
+	std::uint32_t changes = 0;
+
+	void release(bool own, int times = 1)
+	{
+		while (times-- > 0)
+			changes += ls_semaphore_released(&cls, own);
+	}
+	bool signal() const { return cls.marks & LS_CLASS_SIGNAL; }
+};
+
+TEST(Semaphore, EventsMakeASignal)
+{
+	Semaphore s;
+
+	s.release(false, 2);
+	EXPECT_FALSE(s.signal()) << "too early to tell";
+	s.release(false);
+	EXPECT_TRUE(s.signal());
+	s.release(false, 100);
+	EXPECT_EQ(s.changes, 1u);
+	EXPECT_EQ(s.cls.releases, 103u);
+	EXPECT_EQ(s.cls.unmatched_releases, 103u);
+}
+
+TEST(Semaphore, ALockHandedOverNowAndThenStaysOne)
+{
+	Semaphore s;
+
+	for (int i = 0; i < 50; i++) {
+		s.release(true, 9);
+		s.release(false);
+		EXPECT_FALSE(s.signal());
+	}
+	EXPECT_EQ(s.changes, 0u);
+}
+
+TEST(Semaphore, ABeliefCanChange)
+{
+	Semaphore s;
+
+	/* Held by others when recording began. */
+	s.release(false, 4);
+	EXPECT_TRUE(s.signal());
+	s.release(true, 30);
+	EXPECT_FALSE(s.signal());
+	EXPECT_EQ(s.changes, 2u);
+}
+
+TEST(Semaphore, CountsAreHandedOutAndForgotten)
+{
+	ls_class table[2] = {};
+	ls_classes all{};
+	ls_class_counts counts;
+
+	all.table = table;
+	table[1].state = LS_CLASS_READY;
+	table[1].marks = LS_CLASS_SAME;
+	EXPECT_FALSE(ls_classes_counts(&all, 1, &counts)) << "nothing counted";
+	for (int i = 0; i < 3; i++)
+		ls_semaphore_released(&table[1], false);
+	table[1].nested[LS_NEST_BACK] = 7;
+	ASSERT_TRUE(ls_classes_counts(&all, 1, &counts));
+	EXPECT_EQ(counts.id, 1u);
+	EXPECT_EQ(counts.unmatched_releases, 3u);
+	EXPECT_EQ(counts.nested[LS_NEST_BACK], 7u);
+	ls_class_counts_clear(&table[1]);
+	EXPECT_FALSE(ls_classes_counts(&all, 1, &counts));
+	EXPECT_EQ(table[1].marks, LS_CLASS_SAME) << "a signal no more, all else as it was";
+	table[1].releases = 1;
+	table[1].state = LS_CLASS_HOLE;
+	EXPECT_FALSE(ls_classes_counts(&all, 1, &counts));
+}
+
+} // namespace
+} // namespace lockscope::test
