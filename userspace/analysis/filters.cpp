@@ -16,6 +16,9 @@
  *                           all of it, along one call path      function
  *   vouched-for             a lock's authors exempt it from     what they got wrong
  *                           validation (lockclass/exempt.h)
+ *   counts-events           a lock is a semaphore that is   a lock that is always
+ *                           given back by others than who   handed over to whoever
+ *                           took it (lockclass/belief.h)    gives it back
  *   different-instances     never; no instance of the lock was  -
  *                           seen both in the interrupt and held
  *                           while it could come
@@ -29,6 +32,7 @@
  */
 #include "analysis/filters.h"
 
+#include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 
 extern "C" {
@@ -150,6 +154,8 @@ std::map<ClassId, bool> always_held(const Model &model, const Finding &finding,
 		always = held_in_both(always, fact->held);
 	for (ClassId cls : finding.classes)
 		always.erase(cls);
+	/* What counts events keeps nobody apart. */
+	std::erase_if(always, [&](const auto &gate) { return counts_events(model, gate.first); });
 	return always;
 }
 
@@ -364,6 +370,20 @@ void vouched_for(const Model &model, Finding &finding)
 		}
 }
 
+/* Edges learnt before the semaphore's use was known do not count. */
+void demote_counting(const Model &model, Finding &finding)
+{
+	for (ClassId cls : finding.classes) {
+		if (!counts_events(model, cls))
+			continue;
+		finding.filters.push_back(
+			{"counts-events", true,
+			 model[cls].name + " is " +
+				 describe_semaphore(*semaphore_counts(model, cls))});
+		finding.confidence = Confidence::Possible;
+	}
+}
+
 } // namespace
 
 void apply_filters(const Model &model, Finding &finding,
@@ -372,6 +392,7 @@ void apply_filters(const Model &model, Finding &finding,
 	if (finding.edges.empty() || finding.single())
 		return;
 	vouched_for(model, finding);
+	demote_counting(model, finding);
 	if (finding.kind == FindingKind::InconsistentIrqState) {
 		/* One context is all that it takes. */
 		initialisation_only(model, finding);

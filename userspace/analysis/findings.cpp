@@ -77,7 +77,7 @@ public:
 	{
 	}
 
-	Analysis run()
+	Analysis run(const AnalysisOptions &options)
 	{
 		Analysis out;
 		out.edges = graph_.size();
@@ -98,6 +98,13 @@ public:
 			out.findings.push_back(std::move(fault));
 		sort_findings(out.findings);
 		out.self_check = self_check(model_, graph_, cycles.size(), out.findings);
+		/* The module does not know of these. */
+		if (options.raw_nesting) {
+			out.raw = raw_nesting_coverage(model_);
+			for (auto &finding : raw_nesting(model_, by_place_))
+				out.findings.push_back(std::move(finding));
+			sort_findings(out.findings);
+		}
 		return out;
 	}
 
@@ -242,9 +249,9 @@ private:
 
 } // namespace
 
-Analysis analyse(const Model &model)
+Analysis analyse(const Model &model, const AnalysisOptions &options)
 {
-	return Analyser(model).run();
+	return Analyser(model).run(options);
 }
 
 } // namespace lockscope

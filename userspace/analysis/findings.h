@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/finding.h"
+#include "analysis/rawnesting.h"
 #include "analysis/suppressions.h"
 
 namespace lockscope {
@@ -14,9 +15,14 @@ struct Analysis {
 	/// round, in words: one of the two is wrong.
 	std::vector<std::string> self_check;
 	SuppressionReport suppressions; ///< see apply_suppressions()
+	std::optional<RawNesting> raw;	///< how far that could be looked at, if it was
+};
+
+struct AnalysisOptions {
+	bool raw_nesting = false; ///< what only PREEMPT_RT forbids, too
 };
 
 /// Search @model for faults.
-Analysis analyse(const Model &model);
+Analysis analyse(const Model &model, const AnalysisOptions &options = {});
 
 } // namespace lockscope

@@ -12,6 +12,8 @@ ClassId Model::intern(LockClass cls)
 		std::move(key), ClassId(static_cast<std::uint32_t>(classes.size())));
 	if (added)
 		classes.push_back(std::move(cls));
+	else if (classes[index(at->second)].type.empty())
+		classes[index(at->second)].type = std::move(cls.type);
 	return at->second;
 }
 

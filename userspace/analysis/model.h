@@ -46,6 +46,7 @@ struct LockClass {
 	ls_origin origin = LS_ORIGIN_NONE;
 	std::uint32_t offset = 0, object_size = 0; ///< bytes
 	std::string module;
+	std::string type; ///< of a spinlock, "raw_spinlock_t" or "spinlock_t"; empty: unknown
 
 	/// One lock for the whole system, not one in every object.
 	bool global() const { return origin == LS_ORIGIN_STATIC; }
@@ -120,6 +121,12 @@ struct Inversion {
 	std::uint32_t first = 0, second = 0; ///< sight ordinals of the run
 };
 
+/// What was counted of a class, over all runs; see struct ls_class_counts.
+struct ClassCounts {
+	std::uint64_t acquires = 0, releases = 0, unmatched_releases = 0, unmatched_acquires = 0;
+	std::uint64_t nested[LS_NR_NESTINGS] = {};
+};
+
 struct Primitive {
 	std::string function;
 	ls_kind kind = LS_KIND_NONE;
@@ -146,6 +153,7 @@ struct Model {
 	std::vector<Sight> sights;
 	std::vector<KernelFinding> kernel_findings;
 	std::vector<Inversion> inversions;
+	std::map<ClassId, ClassCounts> counts; ///< of classes of which anything was counted
 
 	const LockClass &operator[](ClassId id) const
 	{

@@ -20,6 +20,7 @@ struct Options {
 	std::string format = "text", out, min_confidence = "possible", fail_on = "error";
 	std::size_t limit = 0;
 	bool all = false;
+	AnalysisOptions analysis;
 	SuppressionOptions suppressions;
 };
 
@@ -32,13 +33,14 @@ int run(const Options &options, const Globals &globals)
 		return fail({0,
 			     "nothing was recorded in " + stores_or_default(options.files).front(),
 			     "record first: lockscope record -- COMMAND", Exit::Environment});
-	auto analysed = analyse_with(*model, options.suppressions);
+	auto analysed = analyse_with(*model, options.suppressions, options.analysis);
 	if (!analysed)
 		return fail(analysed.error());
 	const Analysis &analysis = *analysed;
 	ReportOptions wanted;
 	wanted.min_confidence = *parse_confidence(options.min_confidence);
 	wanted.all = options.all;
+	wanted.rules = options.all || globals.verbose > 0;
 	wanted.limit = options.limit;
 
 	std::string text;
@@ -86,7 +88,11 @@ void add_report_command(CLI::App &app, Globals &globals)
 		->capture_default_str();
 	command->add_option("--limit", options->limit, "list at most this many, 0 for all")
 		->capture_default_str();
-	command->add_flag("--all", options->all, "list findings hidden by filters too");
+	command->add_flag("--all", options->all,
+			  "list findings hidden by filters too, and the rules that locks follow");
+	command->add_flag("--raw-nesting", options->analysis.raw_nesting,
+			  "look for spinlock_t under raw_spinlock_t as well, which PREEMPT_RT "
+			  "forbids");
 	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }

@@ -17,6 +17,7 @@ namespace {
 struct Options {
 	std::string id;
 	std::vector<std::string> files;
+	AnalysisOptions analysis;
 	SuppressionOptions suppressions;
 };
 
@@ -26,7 +27,7 @@ int run(const Options &options, const Globals &globals)
 	auto model = load_stores(files);
 	if (!model)
 		return fail(model.error());
-	auto analysed = analyse_with(*model, options.suppressions);
+	auto analysed = analyse_with(*model, options.suppressions, options.analysis);
 	if (!analysed)
 		return fail(analysed.error());
 	const Analysis &analysis = *analysed;
@@ -62,6 +63,8 @@ void add_show_command(CLI::App &app, Globals &globals)
 	command->add_option("ID", options->id, "id of the finding, or the first digits of it")
 		->required();
 	command->add_option("FILE", options->files, "stores to read (default lockscope.db)");
+	command->add_flag("--raw-nesting", options->analysis.raw_nesting,
+			  "the finding is one of report --raw-nesting");
 	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }

@@ -16,7 +16,8 @@ void add_suppression_options(CLI::App *command, SuppressionOptions &options)
 		->excludes(none);
 }
 
-Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options)
+Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
+			      const AnalysisOptions &wanted)
 {
 	std::vector<Suppression> entries;
 	/* Read before the search: a mistake in the file shows at once. */
@@ -27,7 +28,7 @@ Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &opti
 			return loaded.error();
 		entries = std::move(*loaded);
 	}
-	Analysis analysis = analyse(model);
+	Analysis analysis = analyse(model, wanted);
 	apply_suppressions(model, analysis, entries, today());
 	return analysis;
 }

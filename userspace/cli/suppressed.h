@@ -19,6 +19,7 @@ struct SuppressionOptions {
 void add_suppression_options(CLI::App *command, SuppressionOptions &options);
 
 /// Search @model for faults and hide what is suppressed.
-Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options);
+Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
+			      const AnalysisOptions &wanted = {});
 
 } // namespace lockscope::cli

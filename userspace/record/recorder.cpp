@@ -119,7 +119,7 @@ Status Recorder::put(const ClassRecord &record)
 		object_offset_[record.id] = record.offset;
 	else
 		object_offset_.erase(record.id);
-	return store_.put_class(run_, record, fields_ ? fields_(record) : std::string());
+	return store_.put_class(run_, record, fields_ ? fields_(record) : LockField{});
 }
 
 Status Recorder::put(const StackRecord &record)
@@ -236,6 +236,9 @@ Status Recorder::snapshot()
 	auto prims = source_.prims();
 	if (!prims)
 		return prims.error();
+	auto counts = source_.counts();
+	if (!counts)
+		return counts.error();
 	auto chains = source_.chains(1);
 	if (!chains)
 		return chains.error();
@@ -246,6 +249,12 @@ Status Recorder::snapshot()
 		LS_TRY_STATUS(put_counters());
 		for (const auto &prim : *prims)
 			LS_TRY_STATUS(store_.put_primitive(run_, prim));
+		/* Each count is read while others go on: keep to what makes sense. */
+		for (auto &count : *counts) {
+			count.unmatched_releases =
+				std::min(count.unmatched_releases, count.releases);
+			LS_TRY_STATUS(store_.put_class_count(run_, count));
+		}
 		LS_TRY_STATUS(transaction.commit(run_));
 	}
 	for (std::size_t done = 0; done < chains->size();) {

@@ -20,8 +20,8 @@ struct Progress {
 		      losses = 0;
 };
 
-/// Field of a slab object, "struct x.y", or empty; see symbolize/fields.h.
-using FieldNamer = std::function<std::string(const ClassRecord &)>;
+/// What type information says of a class; see symbolize/fields.h.
+using FieldNamer = std::function<LockField(const ClassRecord &)>;
 
 class Recorder {
 public:
@@ -39,7 +39,7 @@ public:
 	/// together with the log offset after it.
 	Status drain();
 
-	/// Store counters, lock functions, and the counts of all chains.
+	/// Store counters, lock functions, and the counts of all classes and chains.
 	Status snapshot();
 
 	/// Counters as last read.

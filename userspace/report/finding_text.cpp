@@ -4,6 +4,7 @@
 
 #include "report/report.h"
 
+#include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 #include "analysis/rank.h"
 #include "util/text.h"
@@ -90,6 +91,9 @@ private:
 				about += ", module " + cls.module;
 			out_.wrap(4, "[" + letter(i) + "] " + cls.name + "  (" + about + ")",
 				  Tone::Plain, 4);
+			const auto *counts = semaphore_counts(model_, locks[i]);
+			if (counts && detail_ == Detail::Full)
+				out_.wrap(8, describe_semaphore(*counts), Tone::Plain, 2);
 		}
 	}
 

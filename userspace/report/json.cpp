@@ -2,12 +2,14 @@
 // The report for programs: "lockscope-report/1".
 #include "report/report.h"
 
+#include "analysis/beliefs.h"
 #include "store/rows.h"
 #include "util/text.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace lockscope {
 
@@ -99,6 +101,38 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i)
 		{"held", held_json(model, sight)}};
 }
 
+Json semaphore_json(const ClassCounts &counts)
+{
+	return {{"acquires", counts.acquires},
+		{"releases", counts.releases},
+		{"unmatched", counts.unmatched_releases},
+		{"unmatched_acquires", counts.unmatched_acquires},
+		{"z", std::round(semaphore_z(counts) * 100) / 100},
+		{"verdict", semaphore_verdict(counts)}};
+}
+
+Json semaphores_json(const Model &model)
+{
+	Json out = Json::array();
+	for (const auto &[cls, counts] : model.counts)
+		if (semaphore_counts(model, cls)) {
+			out.push_back({{"class", model[cls].name}});
+			out.back().update(semaphore_json(counts));
+		}
+	return out;
+}
+
+Json rules_json(const Model &model)
+{
+	Json out = Json::array();
+	for (const auto &rule : lock_rules(model))
+		out.push_back({{"class", model[rule.cls].name},
+			       {"rule", rule.rule},
+			       {"support", rule.support},
+			       {"against", rule.against}});
+	return out;
+}
+
 Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 {
 	Json out = {{"id", finding.id},
@@ -119,6 +153,8 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 					  {"kind", kind_name(c.kind)},
 					  {"origin", origin_name(c.origin)},
 					  {"module", c.module.empty() ? "vmlinux" : c.module}});
+		if (const auto *counts = semaphore_counts(model, cls))
+			out["classes"].back()["semaphore"] = semaphore_json(*counts);
 	}
 	/* Without a class there is nothing that an edge could name. */
 	for (std::size_t i = 0; i < finding.edges.size() && !finding.classes.empty(); i++)
@@ -217,7 +253,12 @@ std::string json_report(const Model &model, const Analysis &analysis, const Repo
 		    {"coverage", coverage_json(model, analysis)},
 		    {"self_check", analysis.self_check},
 		    {"suppressions", suppressions_json(analysis.suppressions)},
+		    {"semaphores", semaphores_json(model)},
+		    {"lock_rules", rules_json(model)},
 		    {"findings", Json::array()}};
+	if (analysis.raw)
+		out["raw_nesting"] = {{"known", analysis.raw->known},
+				      {"spinlock_classes", analysis.raw->spinlocks}};
 	std::size_t rank = 0;
 	for (const auto *finding : select_findings(analysis, options))
 		out["findings"].push_back(finding_json(model, *finding, ++rank));

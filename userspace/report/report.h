@@ -14,6 +14,7 @@ namespace lockscope {
 struct ReportOptions {
 	Confidence min_confidence = Confidence::Possible;
 	bool all = false;      ///< hidden findings too
+	bool rules = false;    ///< text: how semaphores are used, orders of instances
 	std::size_t limit = 0; ///< most findings listed, 0 for all
 };
 

@@ -4,6 +4,7 @@
 #include "report/printer.h"
 #include "report/report.h"
 
+#include "analysis/beliefs.h"
 #include "store/rows.h"
 #include "util/text.h"
 
@@ -53,6 +54,32 @@ void print_header(const Model &model, const Analysis &analysis,
 		summary += "; " + std::to_string(rest) +
 			   " more left out by --limit or --min-confidence";
 	out.wrap(0, summary, Tone::Plain, 2);
+}
+
+void print_rules(const Model &model, Printer &out)
+{
+	const auto rules = lock_rules(model);
+	if (!rules.empty()) {
+		out.blank();
+		out.wrap(0, "Orders that nested locks of one class keep:", Tone::Bold);
+	}
+	for (const auto &rule : rules)
+		out.wrap(4,
+			 model[rule.cls].name + ": " + rule.rule + ", " +
+				 with_commas(rule.support) + " for it, " +
+				 with_commas(rule.against) + " against",
+			 Tone::Plain, 2);
+	bool any = false;
+	for (const auto &[cls, counts] : model.counts) {
+		if (!semaphore_counts(model, cls))
+			continue;
+		if (!any) {
+			out.blank();
+			out.wrap(0, "How semaphores are used:", Tone::Bold);
+		}
+		any = true;
+		out.wrap(4, model[cls].name + ": " + describe_semaphore(counts), Tone::Plain, 2);
+	}
 }
 
 void print_suppressions(const SuppressionReport &report, Printer &out)
@@ -115,6 +142,12 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 	if (!absent.empty())
 		out.wrap(0, "Not in this kernel: " + join({absent.begin(), absent.end()}, ", "),
 			 Tone::Plain, 2);
+	if (analysis.raw)
+		out.wrap(0,
+			 "Raw nesting: types of " + std::to_string(analysis.raw->known) + " of " +
+				 counted(analysis.raw->spinlocks, "spinlock class") +
+				 " known; the rest was left out",
+			 Tone::Plain, 2);
 	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(), "; "), Tone::Plain, 2);
 	print_suppressions(analysis.suppressions, out);
 	for (const auto &note : analysis.self_check)
@@ -133,6 +166,8 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 		out.blank();
 		print_finding(model, *shown[i], out, Detail::Short, i + 1);
 	}
+	if (options.rules)
+		print_rules(model, out);
 	print_footer(model, analysis, out);
 	return out.take();
 }

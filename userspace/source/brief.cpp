@@ -34,6 +34,11 @@ public:
 		return ask<std::vector<ls_prim_info>>(
 			[](Source &source) { return source.prims(); });
 	}
+	Result<std::vector<ls_class_counts>> counts() override
+	{
+		return ask<std::vector<ls_class_counts>>(
+			[](Source &source) { return source.counts(); });
+	}
 	Status control(ls_ctl_op op) override
 	{
 		return ask<Nothing>([&](Source &source) { return source.control(op); });

@@ -9,7 +9,7 @@ namespace lockscope {
 
 namespace {
 
-constexpr char kMagic[8] = {'L', 'S', 'I', 'M', 'A', 'G', 'E', '1'};
+constexpr char kMagic[8] = {'L', 'S', 'I', 'M', 'A', 'G', 'E', '2'};
 
 template <typename T> void put(std::string &out, const T *items, std::size_t n)
 {
@@ -66,6 +66,7 @@ public:
 	}
 
 	Result<std::vector<ls_prim_info>> prims() override { return image_.prims; }
+	Result<std::vector<ls_class_counts>> counts() override { return image_.counts; }
 	Status control(ls_ctl_op) override { return success(); }
 	bool live() const override { return false; }
 
@@ -78,12 +79,14 @@ private:
 std::string encode_image(const Image &image)
 {
 	std::string out(kMagic, sizeof(kMagic));
-	const std::uint32_t counts[2] = {static_cast<std::uint32_t>(image.prims.size()),
-					 static_cast<std::uint32_t>(image.chains.size())};
-	put(out, counts, 2);
+	const std::uint32_t counts[3] = {static_cast<std::uint32_t>(image.prims.size()),
+					 static_cast<std::uint32_t>(image.chains.size()),
+					 static_cast<std::uint32_t>(image.counts.size())};
+	put(out, counts, 3);
 	put(out, &image.info, 1);
 	put(out, image.prims.data(), image.prims.size());
 	put(out, image.chains.data(), image.chains.size());
+	put(out, image.counts.data(), image.counts.size());
 	put(out, image.log.data(), image.log.size());
 	return out;
 }
@@ -94,9 +97,9 @@ Result<Image> decode_image(std::string_view bytes, const std::string &name)
 			"leave --device out to use " + std::string(kDevicePath), Exit::Environment};
 	Image image;
 	char magic[sizeof(kMagic)];
-	std::uint32_t counts[2];
+	std::uint32_t counts[3];
 	if (!take(bytes, magic, sizeof(magic)) || std::memcmp(magic, kMagic, sizeof(magic)) != 0 ||
-	    !take(bytes, counts, 2) || !take(bytes, &image.info, 1) ||
+	    !take(bytes, counts, 3) || !take(bytes, &image.info, 1) ||
 	    counts[0] > bytes.size() / sizeof(ls_prim_info))
 		return bad;
 	image.prims.resize(counts[0]);
@@ -104,7 +107,11 @@ Result<Image> decode_image(std::string_view bytes, const std::string &name)
 	    counts[1] > bytes.size() / sizeof(ls_chain))
 		return bad;
 	image.chains.resize(counts[1]);
-	if (!take(bytes, image.chains.data(), counts[1]))
+	if (!take(bytes, image.chains.data(), counts[1]) ||
+	    counts[2] > bytes.size() / sizeof(ls_class_counts))
+		return bad;
+	image.counts.resize(counts[2]);
+	if (!take(bytes, image.counts.data(), counts[2]))
 		return bad;
 	image.log.resize(bytes.size());
 	take(bytes, image.log.data(), image.log.size());

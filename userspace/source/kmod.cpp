@@ -79,6 +79,26 @@ public:
 		return prims;
 	}
 
+	Result<std::vector<ls_class_counts>> counts() override
+	{
+		std::vector<ls_class_counts> all, block(1024);
+		for (std::uint32_t from = 1;;) {
+			ls_counts_req req{from, static_cast<std::uint32_t>(block.size()),
+					  reinterpret_cast<std::uintptr_t>(block.data())};
+			/* Minor 0 had none. */
+			auto read = control_call(LS_IOC_COUNTS, &req, "read counts of");
+			if (!read && read.error().code == ENOTTY)
+				return all;
+			LS_TRY_STATUS(std::move(read));
+			const std::size_t n = std::min<std::size_t>(req.nr, block.size());
+			all.insert(all.end(), block.begin(),
+				   block.begin() + static_cast<std::ptrdiff_t>(n));
+			if (n < block.size() || req.from <= from)
+				return all;
+			from = req.from;
+		}
+	}
+
 	Status control(ls_ctl_op op) override
 	{
 		__u32 arg = op;

@@ -27,6 +27,8 @@ public:
 	virtual Result<std::vector<ls_chain>> chains(std::uint32_t from) = 0;
 	/// The lock functions and how each is watched.
 	virtual Result<std::vector<ls_prim_info>> prims() = 0;
+	/// What was counted of classes; nothing from a module that does not know.
+	virtual Result<std::vector<ls_class_counts>> counts() = 0;
 	virtual Status control(ls_ctl_op op) = 0;
 	/// The addresses belong to the running kernel, so its symbol table may
 	/// be asked about them.
@@ -54,6 +56,7 @@ struct Image {
 	ls_info info{};
 	std::vector<ls_prim_info> prims;
 	std::vector<ls_chain> chains; ///< [0] is chain 1
+	std::vector<ls_class_counts> counts;
 	std::vector<std::byte> log;
 };
 std::string encode_image(const Image &image);

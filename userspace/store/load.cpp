@@ -25,6 +25,10 @@ public:
 
 	Status load()
 	{
+		auto version = schema_version(db_);
+		if (!version)
+			return version.error();
+		version_ = *version;
 		LS_TRY_STATUS(load_counters());
 		LS_TRY_STATUS(load_classes());
 		LS_TRY_STATUS(load_code());
@@ -32,6 +36,8 @@ public:
 		LS_TRY_STATUS(load_chains());
 		LS_TRY_STATUS(load_findings());
 		LS_TRY_STATUS(load_inversions());
+		if (version_ >= 3)
+			LS_TRY_STATUS(load_counts());
 		return load_primitives();
 	}
 
@@ -87,9 +93,12 @@ private:
 	{
 		std::map<std::uint32_t, std::uint32_t> canonical;
 		std::map<std::uint32_t, LockClass> raw;
+		/* Before version 3 no type was known. */
+		const std::string type = version_ >= 3 ? "type" : "''";
 		LS_TRY_STATUS(each(
 			"SELECT id, canonical, kind, origin, offset, object_size, module, name,"
-			" field FROM class",
+			" field, " +
+				type + " FROM class",
 			[&](Statement &row) {
 				const auto kind = row.word(2), origin = row.word(3);
 				if (kind >= LS_NR_KINDS || origin >= LS_NR_ORIGINS)
@@ -101,6 +110,7 @@ private:
 				cls.offset = static_cast<std::uint32_t>(row.word(4));
 				cls.object_size = static_cast<std::uint32_t>(row.word(5));
 				cls.module = row.text(6);
+				cls.type = row.text(9);
 				if (auto field = row.text(8); !field.empty()) {
 					/* The field outlives a change of layout, the offset does
 					 * not. */
@@ -165,11 +175,8 @@ private:
 				stack.push_back(code(frame));
 			return true;
 		}));
-		auto version = schema_version(db_);
-		if (!version)
-			return version.error();
 		/* Before version 2 every sight was an acquisition. */
-		const std::string later = *version >= 2 ? "what, extra" : "0, 0";
+		const std::string later = version_ >= 2 ? "what, extra" : "0, 0";
 		return each("SELECT ordinal, time, new_mask, code, lock, object, val, chain, "
 			    "stack, pid,"
 			    " tgid, task_flags, cpu, comm, held, " +
@@ -256,6 +263,28 @@ private:
 			    });
 	}
 
+	Status load_counts()
+	{
+		return each("SELECT class, acquires, releases, unmatched_releases,"
+			    " unmatched_acquires, nested FROM class_count",
+			    [&](Statement &row) {
+				    auto nested = unpack_words(row.blob(5), LS_NR_NESTINGS);
+				    const ClassId id = cls(static_cast<std::uint32_t>(row.word(0)));
+				    if (!nested || row.word(3) > row.word(2))
+					    return false;
+				    if (id == kNoClass)
+					    return true;
+				    ClassCounts &counts = model_.counts[id];
+				    counts.acquires += row.word(1);
+				    counts.releases += row.word(2);
+				    counts.unmatched_releases += row.word(3);
+				    counts.unmatched_acquires += row.word(4);
+				    for (std::size_t i = 0; i < nested->size(); i++)
+					    counts.nested[i] += (*nested)[i];
+				    return true;
+			    });
+	}
+
 	Status load_primitives()
 	{
 		return each("SELECT function, kind, state, error FROM primitive",
@@ -274,6 +303,7 @@ private:
 	Model &model_;
 	std::string id_;
 	std::uint32_t run_;
+	std::int64_t version_ = 0;
 	std::unordered_map<std::uint32_t, ClassId> classes_;
 	std::unordered_map<std::uint64_t, CodeId> code_;
 };

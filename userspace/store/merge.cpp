@@ -10,24 +10,29 @@ namespace lockscope {
 
 namespace {
 
-/// A table whose rows belong to a run, and its columns besides; those of @since2
-/// are not in a store of version 1, and their defaults are what it means.
+/// A table whose rows belong to a run, and its columns besides. Stores older than
+/// version @since lack @later, or the table when it has no other columns; defaults
+/// are what they mean.
 struct RunTable {
-	const char *name, *columns, *since2 = "";
+	const char *name, *columns, *later = "";
+	int since = 1;
 };
 constexpr RunTable kRunTables[] = {
 	{"counter", "name, value"},
-	{"class", "id, canonical, kind, origin, offset, object_size, module, name, field"},
+	{"class", "id, canonical, kind, origin, offset, object_size, module, name, field", ", type",
+	 3},
 	{"code", "id, hash, open, function, offset, module, build_id"},
 	{"stack", "id, frames"},
 	{"sight",
 	 "ordinal, time, new_mask, code, lock, object, val, chain, stack, pid, tgid, task_flags,"
 	 " cpu, comm, held",
-	 ", what, extra"},
+	 ", what, extra", 2},
 	{"chain", "id, parent, val, code, count"},
 	{"kernel_finding", "id, kind, edges"},
 	{"inversion", "class, same, first, second"},
 	{"primitive", "function, kind, state, error"},
+	{"class_count", "",
+	 "class, acquires, releases, unmatched_releases, unmatched_acquires, nested", 3},
 };
 
 Status remove_run(Database &db, std::int64_t run)
@@ -54,7 +59,9 @@ Status copy_run(Database &db, std::int64_t from)
 		return version.error();
 	for (const auto &table : kRunTables) {
 		const std::string columns =
-			std::string(table.columns) + (*version >= 2 ? table.since2 : "");
+			std::string(table.columns) + (*version >= table.since ? table.later : "");
+		if (columns.empty())
+			continue;
 		LS_TRY_STATUS(db.exec(std::string("INSERT INTO main.") + table.name + "(run, " +
 				      columns + ") SELECT " + to + ", " + columns + " FROM input." +
 				      table.name + " WHERE run = " + id));

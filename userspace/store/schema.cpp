@@ -14,7 +14,7 @@ namespace {
  * key lives in run.key only while the run goes on, so that a restarted
  * recorder continues with the same hashes. A code row stands for one address
  * from the first time it was seen until the module there was unloaded.
- * Blobs: stack.frames and sight.held are arrays, see store/rows.h.
+ * Blobs: stack.frames, sight.held and class_count.nested are arrays, see store/rows.h.
  */
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
@@ -27,6 +27,7 @@ CREATE TABLE counter(run INTEGER, name TEXT, value INTEGER,
 	PRIMARY KEY(run, name)) WITHOUT ROWID;
 CREATE TABLE class(run INTEGER, id INTEGER, canonical INTEGER, kind INTEGER,
 	origin INTEGER, offset INTEGER, object_size INTEGER, module TEXT, name TEXT, field TEXT,
+	type TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY(run, id)) WITHOUT ROWID;
 CREATE TABLE code(run INTEGER, id INTEGER, hash INTEGER, open INTEGER,
 	function TEXT, offset INTEGER, module TEXT, build_id TEXT,
@@ -49,6 +50,9 @@ CREATE TABLE inversion(run INTEGER, class INTEGER, same INTEGER, first INTEGER, 
 	PRIMARY KEY(run, class, first, second)) WITHOUT ROWID;
 CREATE TABLE primitive(run INTEGER, function TEXT, kind INTEGER, state INTEGER, error INTEGER,
 	PRIMARY KEY(run, function)) WITHOUT ROWID;
+CREATE TABLE class_count(run INTEGER, class INTEGER, acquires INTEGER, releases INTEGER,
+	unmatched_releases INTEGER, unmatched_acquires INTEGER, nested BLOB,
+	PRIMARY KEY(run, class)) WITHOUT ROWID;
 )sql";
 
 /* From version 1: all it knew were acquisitions, and those are 0. */
@@ -56,6 +60,21 @@ constexpr const char *kToVersion2 = R"sql(
 ALTER TABLE sight ADD COLUMN what INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sight ADD COLUMN extra INTEGER NOT NULL DEFAULT 0;
 )sql";
+
+/* From version 2: nothing was counted, and no type is known. */
+constexpr const char *kToVersion3 = R"sql(
+ALTER TABLE class ADD COLUMN type TEXT NOT NULL DEFAULT '';
+CREATE TABLE class_count(run INTEGER, class INTEGER, acquires INTEGER, releases INTEGER,
+	unmatched_releases INTEGER, unmatched_acquires INTEGER, nested BLOB,
+	PRIMARY KEY(run, class)) WITHOUT ROWID;
+)sql";
+
+/// One step of bringing a store up to date.
+struct Migration {
+	int from;
+	const char *sql;
+};
+constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}};
 
 Status check_version(Database &db)
 {
@@ -101,7 +120,10 @@ Status migrate(Database &db)
 	if (*version == kSchemaVersion)
 		return success();
 	LS_TRY_STATUS(db.exec("BEGIN IMMEDIATE"));
-	auto changed = db.exec(kToVersion2);
+	Status changed = success();
+	for (const auto &step : kMigrations)
+		if (changed && *version <= step.from)
+			changed = db.exec(step.sql);
 	if (changed)
 		changed = set_version(db);
 	if (changed)

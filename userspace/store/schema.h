@@ -7,8 +7,9 @@
 namespace lockscope {
 
 /// Goes up with every change that older programs cannot read.
-inline constexpr int kSchemaVersion = 2;
-/// Oldest version that is still read. 1: sights of acquisitions only.
+inline constexpr int kSchemaVersion = 3;
+/// Oldest version that is still read. 1: sights of acquisitions only. 2: neither
+/// counts of classes nor types of spinlocks.
 inline constexpr int kOldestSchema = 1;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;

@@ -137,14 +137,24 @@ void StoreWriter::rollback()
 }
 
 Status StoreWriter::put_class(const RunState &run, const ClassRecord &record,
-			      const std::string &field)
+			      const LockField &field)
 {
-	LS_STATEMENT(put, "INSERT OR REPLACE INTO class VALUES(?,?,?,?,?,?,?,?,?,?)");
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO class VALUES(?,?,?,?,?,?,?,?,?,?,?)");
 	put.bind(0, run.id).bind(1, record.id).bind(2, record.canonical);
 	put.bind(3, int{record.kind}).bind(4, int{record.origin});
 	put.bind(5, record.offset).bind(6, record.object_size);
-	put.bind(7, record.module).bind(8, record.name).bind(9, field);
-	return put.run();
+	put.bind(7, record.module).bind(8, record.name).bind(9, field.path);
+	return put.bind(10, field.type).run();
+}
+
+Status StoreWriter::put_class_count(const RunState &run, const ls_class_counts &counts)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO class_count VALUES(?,?,?,?,?,?,?)");
+	put.bind(0, run.id).bind(1, counts.id).bind(2, std::uint64_t{counts.acquires});
+	put.bind(3, std::uint64_t{counts.releases});
+	put.bind(4, std::uint64_t{counts.unmatched_releases});
+	put.bind(5, std::uint64_t{counts.unmatched_acquires});
+	return put.bind_blob(6, pack(std::span<const std::uint32_t>(counts.nested))).run();
 }
 
 Status StoreWriter::put_stack(const RunState &run, std::uint32_t id,
@@ -242,7 +252,7 @@ Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primi
 
 Status StoreWriter::forget(const RunState &run)
 {
-	for (const char *table : {"sight", "chain", "kernel_finding", "inversion"})
+	for (const char *table : {"sight", "chain", "kernel_finding", "inversion", "class_count"})
 		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
 					" WHERE run = " + std::to_string(run.id)));
 	return success();

@@ -7,6 +7,7 @@
 #include "source/log.h"
 #include "store/database.h"
 #include "store/rows.h"
+#include "symbolize/fields.h"
 #include "util/fd.h"
 #include "util/text.h"
 
@@ -51,7 +52,8 @@ public:
 	Status commit();
 	void rollback();
 
-	Status put_class(const RunState &run, const ClassRecord &record, const std::string &field);
+	Status put_class(const RunState &run, const ClassRecord &record, const LockField &field);
+	Status put_class_count(const RunState &run, const ls_class_counts &counts);
 	Status put_stack(const RunState &run, std::uint32_t id,
 			 const std::vector<std::uint32_t> &code);
 	Status put_sight(const RunState &run, const SightRecord &sight, std::uint32_t code,

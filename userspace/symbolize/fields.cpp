@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdarg>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -22,6 +24,7 @@ struct LockType {
 	ls_kind kind;
 	const char *name;   ///< of the struct, or of the typedef of a nameless one
 	const char *member; ///< address is that of this member; nullptr: of the lock
+	const char *spin;   ///< LockField::type
 };
 
 /*
@@ -29,18 +32,18 @@ struct LockType {
  * knows them by the address of a later member.
  */
 constexpr LockType kLockTypes[] = {
-	{LS_KIND_SPINLOCK, "spinlock", nullptr},
-	{LS_KIND_SPINLOCK, "raw_spinlock", nullptr},
-	{LS_KIND_SPINLOCK, "wait_queue_head", nullptr},
-	{LS_KIND_RWLOCK, "rwlock_t", nullptr},
-	{LS_KIND_RWLOCK, "rwlock", nullptr},
-	{LS_KIND_MUTEX, "mutex", nullptr},
-	{LS_KIND_RWSEM, "rw_semaphore", nullptr},
-	{LS_KIND_WW_MUTEX, "ww_mutex", nullptr},
-	{LS_KIND_SEMAPHORE, "semaphore", "count"},
-	{LS_KIND_RT_MUTEX, "rt_mutex", "rtmutex"},
-	{LS_KIND_SOCKET, "socket_lock_t", "owned"},
-	{LS_KIND_PERCPU_RWSEM, "percpu_rw_semaphore", nullptr},
+	{LS_KIND_SPINLOCK, "spinlock", nullptr, "spinlock_t"},
+	{LS_KIND_SPINLOCK, "raw_spinlock", nullptr, "raw_spinlock_t"},
+	{LS_KIND_SPINLOCK, "wait_queue_head", nullptr, "spinlock_t"},
+	{LS_KIND_RWLOCK, "rwlock_t", nullptr, ""},
+	{LS_KIND_RWLOCK, "rwlock", nullptr, ""},
+	{LS_KIND_MUTEX, "mutex", nullptr, ""},
+	{LS_KIND_RWSEM, "rw_semaphore", nullptr, ""},
+	{LS_KIND_WW_MUTEX, "ww_mutex", nullptr, ""},
+	{LS_KIND_SEMAPHORE, "semaphore", "count", ""},
+	{LS_KIND_RT_MUTEX, "rt_mutex", "rtmutex", ""},
+	{LS_KIND_SOCKET, "socket_lock_t", "owned", ""},
+	{LS_KIND_PERCPU_RWSEM, "percpu_rw_semaphore", nullptr, ""},
 };
 
 /* Nesting of structs; real ones stay well below. */
@@ -82,10 +85,10 @@ std::optional<std::uint32_t> member_offset(const btf *types, const btf_type *typ
 	return std::nullopt;
 }
 
-/// Is @type a lock of @kind that the hook would know by an address @offset
-/// bytes into it?
-bool is_lock(const btf *types, const btf_type *type, const std::string &alias, ls_kind kind,
-	     std::uint32_t offset)
+/// The sort of lock of @kind that @type is, if the hook would know it by an address
+/// @offset bytes into it.
+const LockType *lock_type(const btf *types, const btf_type *type, const std::string &alias,
+			  ls_kind kind, std::uint32_t offset)
 {
 	const std::string name = type_name(types, type);
 	for (const auto &lock : kLockTypes) {
@@ -97,50 +100,46 @@ bool is_lock(const btf *types, const btf_type *type, const std::string &alias, l
 		else if (lock.member)
 			expected = member_offset(types, type, lock.member).value_or(0);
 		if (offset == expected)
-			return true;
+			return &lock;
 	}
-	return false;
+	return nullptr;
 }
 
-/// Path to the outermost lock of @kind at @offset within the struct, "" when
-/// there is none.
-std::string lock_path(const btf *types, const btf_type *type, std::uint32_t offset, ls_kind kind,
-		      int nesting)
+/// The outermost lock of @kind @offset bytes into something of type @id. Its path
+/// begins with a dot or brackets, and is empty when all of it is the lock.
+std::optional<LockField> find_lock(const btf *types, std::uint32_t id, std::uint32_t offset,
+				   ls_kind kind, int nesting)
 {
-	if (nesting == kMaxNesting)
-		return {};
+	std::string alias, brackets;
+	const btf_type *type = resolve(types, id, &alias);
+	/* An element of an array, whichever it is. */
+	while (type && btf_is_array(type)) {
+		const auto *array = btf_array(type);
+		const __s64 size = btf__resolve_size(types, array->type);
+		if (size <= 0 || array->nelems == 0 || offset / size >= array->nelems)
+			return std::nullopt;
+		offset %= static_cast<std::uint32_t>(size);
+		brackets += "[]";
+		type = resolve(types, array->type, &alias);
+	}
+	if (!type || !btf_is_composite(type) || offset >= type->size || nesting == kMaxNesting)
+		return std::nullopt;
+	if (const auto *lock = lock_type(types, type, alias, kind, offset))
+		return LockField{brackets, lock->spin};
 	for (int i = 0; i < btf_vlen(type); i++) {
 		const auto index = static_cast<__u32>(i);
-		if (btf_member_bitfield_size(type, index) != 0)
-			continue;
 		const btf_member &member = btf_members(type)[i];
 		const std::uint32_t begin = btf_member_bit_offset(type, index) / 8;
-		if (offset < begin)
+		if (btf_member_bitfield_size(type, index) != 0 || offset < begin)
 			continue;
-		std::string alias;
-		const btf_type *inner = resolve(types, member.type, &alias);
-		std::uint32_t inside = offset - begin;
-		std::string name = btf__name_by_offset(types, member.name_off);
-		/* An element of an array, whichever it is. */
-		while (inner && btf_is_array(inner)) {
-			const auto *array = btf_array(inner);
-			const __s64 size = btf__resolve_size(types, array->type);
-			if (size <= 0 || array->nelems == 0 || inside / size >= array->nelems)
-				inner = nullptr;
-			else {
-				inside %= static_cast<std::uint32_t>(size);
-				name += "[]";
-				inner = resolve(types, array->type, &alias);
-			}
-		}
-		if (!inner || !btf_is_composite(inner) || inside >= inner->size)
+		auto found = find_lock(types, member.type, offset - begin, kind, nesting + 1);
+		if (!found)
 			continue;
-		if (is_lock(types, inner, alias, kind, inside))
-			return name;
-		if (auto rest = lock_path(types, inner, inside, kind, nesting + 1); !rest.empty())
-			return name.empty() ? rest : name + "." + rest;
+		const std::string name = btf__name_by_offset(types, member.name_off);
+		return LockField{brackets + (name.empty() ? "" : "." + name) + found->path,
+				 found->type};
 	}
-	return {};
+	return std::nullopt;
 }
 
 /// Parts of a name, in lower case: caches are called "UNIX-STREAM" as well.
@@ -197,6 +196,8 @@ void FieldNames::load()
 			const btf_type *type = btf__type_by_id(types, id);
 			if (btf_is_struct(type) && type->name_off)
 				structs_.push_back({types, id, type->size, type_name(types, type)});
+			else if (btf_is_var(type))
+				variables_.insert({type_name(types, type), {types, type->type}});
 		}
 	}
 }
@@ -218,37 +219,59 @@ int FieldNames::similarity(const std::string &cache, const std::string &type)
 	return shared;
 }
 
-std::string FieldNames::find(const std::string &cache, std::uint32_t object_size,
-			     std::uint32_t offset, ls_kind kind)
+LockField FieldNames::find(const std::string &cache, std::uint32_t object_size,
+			   std::uint32_t offset, ls_kind kind)
 {
 	for (int round = 0; round < 2; round++) {
 		/* The second time: the type may be that of a new module. */
 		if (round == 1 || owned_.empty())
 			load();
-		std::string best;
+		LockField best;
 		int best_score = -1, ties = 0;
 		std::set<std::string> seen;
 		for (const auto &candidate : structs_) {
 			const bool named = candidate.name == cache;
 			if ((candidate.size != object_size && !named) || offset >= candidate.size)
 				continue;
-			const btf_type *type = btf__type_by_id(candidate.types, candidate.id);
-			const std::string path = lock_path(candidate.types, type, offset, kind, 0);
-			const std::string full = "struct " + candidate.name + "." + path;
+			auto found = find_lock(candidate.types, candidate.id, offset, kind, 0);
+			/* A lock alone is no field. */
+			if (!found || found->path.empty())
+				continue;
+			found->path.insert(0, "struct " + candidate.name);
 			/* Modules may carry a copy of one struct. */
-			if (path.empty() || !seen.insert(full).second)
+			if (!seen.insert(found->path).second)
 				continue;
 			const int score = named ? 1000 : similarity(cache, candidate.name);
 			ties = score == best_score ? ties + 1 : score > best_score ? 1 : ties;
 			if (score > best_score) {
 				best_score = score;
-				best = full;
+				best = *found;
 			}
 		}
-		if (!best.empty())
-			return ties == 1 ? best : "";
+		if (!best.path.empty())
+			return ties == 1 ? best : LockField{};
 	}
 	return {};
+}
+
+std::string FieldNames::variable(const std::string &name, ls_kind kind)
+{
+	if (owned_.empty())
+		load();
+	/* Neither part contains a colon or a plus of its own. */
+	const auto colon = name.find(':'), begin = colon == name.npos ? 0 : colon + 1;
+	const auto plus = name.find("+0x", begin);
+	std::uint32_t offset = 0;
+	if (plus != name.npos)
+		offset = static_cast<std::uint32_t>(
+			std::strtoul(name.c_str() + plus + 1, nullptr, 16));
+	const auto [first, last] =
+		variables_.equal_range(name.substr(begin, plus == name.npos ? plus : plus - begin));
+	if (first == last || std::next(first) != last)
+		return {};
+	const Variable &variable = first->second;
+	auto found = find_lock(variable.types, variable.type, offset, kind, 0);
+	return found ? found->type : "";
 }
 
 } // namespace lockscope

@@ -5,13 +5,19 @@
 #include "lockclass/abi.h"
 
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
 struct btf;
 
 namespace lockscope {
+
+/// What is known of a lock from the types of what it lies in.
+struct LockField {
+	std::string path; ///< "struct ext4_inode_info.i_data_sem", empty: unknown
+	std::string type; ///< "raw_spinlock_t" or "spinlock_t" of a spinlock, else empty
+};
 
 /// Type information of the kernel and its modules.
 class FieldNames {
@@ -26,8 +32,14 @@ public:
 	/// object of @cache: it has a lock of @kind at @offset, and either the
 	/// size, or the cache's own name. When several do, the one whose name
 	/// shares most words with the cache's; empty on a tie, or for none.
-	std::string find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
-			 ls_kind kind);
+	LockField find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
+			       ls_kind kind);
+
+	/// LockField::type of the lock called @name as static locks are, "symbol",
+	/// "module:symbol+0x8" or "percpu:symbol"; empty unless exactly one variable of
+	/// that name has a type: those of per-CPU variables, and of others where
+	/// whoever made the BTF kept them.
+	std::string variable(const std::string &name, ls_kind kind);
 
 	/// Words of a cache's name found in a type's, or beginnings of such:
 	/// "ext4_inode_cache" and "ext4_inode_info" share two. Words like "cache"
@@ -40,12 +52,17 @@ private:
 		std::uint32_t id, size;
 		std::string name;
 	};
+	struct Variable {
+		const btf *types;
+		std::uint32_t type;
+	};
 	void load();
 
 	std::string dir_;
 	std::vector<std::string> loaded_; ///< files in dir_
 	std::vector<btf *> owned_;	  ///< [0] is the kernel's, which all others build on
 	std::vector<Struct> structs_;
+	std::multimap<std::string, Variable> variables_;
 };
 
 } // namespace lockscope

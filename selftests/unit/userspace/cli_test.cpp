@@ -121,6 +121,32 @@ TEST_F(CliTest, RecordAndReport)
 	EXPECT_EQ(run({"report", "--min-confidence", "confirmed", store}).status, 0);
 }
 
+TEST_F(CliTest, RawNestingIsLookedAtWhenAskedFor)
+{
+	LogBuilder log;
+	const auto raw = log.add_class("raw"), spin = log.add_class("spin");
+	log.acquire({.stack = {"f"}}, {{.cls = raw}}, {.cls = spin});
+	spill(image, encode_image(log.image()));
+	ASSERT_EQ(record().status, 0);
+	/* An image has no types: everything is silent, and said to be unknown. */
+	auto unknown = run({"report", "--raw-nesting", "--fail-on", "note", store});
+	EXPECT_EQ(unknown.status, 0) << unknown.out;
+	EXPECT_NE(unknown.out.find("types of 0 of 2 spinlock classes known"), std::string::npos);
+	{
+		auto db = Database::open(store, Access::Write);
+		ASSERT_TRUE(db.ok());
+		ASSERT_TRUE(db->exec("UPDATE class SET type = name || '_spinlock_t';"
+				     "UPDATE class SET type = 'spinlock_t' WHERE name = 'spin'")
+				    .ok());
+	}
+	EXPECT_EQ(run({"report", "--fail-on", "note", store}).status, 0);
+	auto found = run({"report", "--raw-nesting", "--fail-on", "warning", store});
+	EXPECT_EQ(found.status, 1) << found.out;
+	EXPECT_NE(found.out.find("invalid wait context on PREEMPT_RT: spinlock_t spin taken"),
+		  std::string::npos);
+	EXPECT_EQ(run({"report", "--raw-nesting", store}).status, 0) << "no error by itself";
+}
+
 TEST_F(CliTest, TheDefaultStoreIsInTheCurrentFolder)
 {
 	ASSERT_EQ(run({"record", "-q", "--device", image, "--", "true"}).status, 0);

@@ -204,6 +204,15 @@ void LogBuilder::finding(const std::vector<std::uint32_t> &classes, ls_finding_k
 	image_.info.findings = findings_;
 }
 
+void LogBuilder::count_semaphore(std::uint32_t cls, std::uint64_t releases, std::uint64_t unmatched)
+{
+	ls_class_counts counts{};
+	counts.id = cls;
+	counts.acquires = counts.releases = releases;
+	counts.unmatched_releases = counts.unmatched_acquires = unmatched;
+	count(counts);
+}
+
 void LogBuilder::reset()
 {
 	struct {

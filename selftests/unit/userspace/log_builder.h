@@ -57,6 +57,10 @@ public:
 	void finding(const std::vector<std::uint32_t> &classes,
 		     ls_finding_kind kind = LS_FINDING_ORDER_CYCLE);
 	void reset();
+	/// What the module counted of a class.
+	void count(const ls_class_counts &counts) { image_.counts.push_back(counts); }
+	/// A semaphore: @unmatched of @releases by somebody else than who took it.
+	void count_semaphore(std::uint32_t cls, std::uint64_t releases, std::uint64_t unmatched);
 	/// Any bytes at all; the caller sees to their framing.
 	void raw(const void *data, std::size_t size);
 

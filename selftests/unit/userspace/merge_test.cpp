@@ -89,6 +89,7 @@ TEST_F(MergeTest, StoresOfVersion1AreTakenIn)
 		ASSERT_TRUE(db.ok());
 		ASSERT_TRUE(db->exec("ALTER TABLE sight DROP COLUMN what;"
 				     " ALTER TABLE sight DROP COLUMN extra;"
+				     " ALTER TABLE class DROP COLUMN type; DROP TABLE class_count;"
 				     " PRAGMA user_version = 1")
 				    .ok());
 	}
@@ -96,6 +97,22 @@ TEST_F(MergeTest, StoresOfVersion1AreTakenIn)
 	EXPECT_EQ(analyse(load(dir / "all.db")).findings.size(), 1u);
 	ASSERT_TRUE(merge_stores({dir / "2.db"}, dir / "1.db").ok());
 	EXPECT_EQ(analyse(load(dir / "1.db")).findings.size(), 1u);
+}
+
+TEST_F(MergeTest, CountsOfAllRunsAddUp)
+{
+	for (int run = 1; run <= 2; run++) {
+		LogBuilder log(static_cast<std::uint64_t>(run));
+		const auto sem = log.add_class("sem", LS_KIND_SEMAPHORE);
+		log.count_semaphore(sem, 10, static_cast<std::uint64_t>(run));
+		const std::string n = std::to_string(run);
+		ASSERT_TRUE(record_image(log.image(), dir / ("c" + n + ".db"), "c" + n).ok());
+	}
+	ASSERT_TRUE(merge_stores({dir / "c1.db", dir / "c2.db"}, dir / "all.db").ok());
+	const Model model = load(dir / "all.db");
+	ASSERT_EQ(model.counts.size(), 1u);
+	EXPECT_EQ(model.counts.begin()->second.releases, 20u);
+	EXPECT_EQ(model.counts.begin()->second.unmatched_releases, 3u);
 }
 
 TEST_F(MergeTest, TheLongerRecordingOfARunWins)

@@ -41,6 +41,7 @@ public:
 		return image_.chains;
 	}
 	Result<std::vector<ls_prim_info>> prims() override { return image_.prims; }
+	Result<std::vector<ls_class_counts>> counts() override { return image_.counts; }
 	Status control(ls_ctl_op) override { return success(); }
 	bool live() const override { return false; }
 

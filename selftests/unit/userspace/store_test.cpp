@@ -134,6 +134,7 @@ TEST_F(StoreTest, AStoreOfVersion1IsReadAsItIsAndBroughtUpToDateByARecorder)
 {
 	record(abba());
 	sql("ALTER TABLE sight DROP COLUMN what; ALTER TABLE sight DROP COLUMN extra;"
+	    " ALTER TABLE class DROP COLUMN type; DROP TABLE class_count;"
 	    " PRAGMA user_version = 1");
 	Model old;
 	ASSERT_TRUE(load_store(file, old).ok());
@@ -152,6 +153,36 @@ TEST_F(StoreTest, AStoreOfVersion1IsReadAsItIsAndBroughtUpToDateByARecorder)
 	auto db = open_store(file, Access::Read);
 	ASSERT_TRUE(db.ok());
 	EXPECT_EQ(*schema_version(*db), kSchemaVersion);
+}
+
+TEST_F(StoreTest, AStoreOfVersion2HasNoCountsUntilARecorderBringsThem)
+{
+	LogBuilder log = abba();
+	const auto sem = log.add_class("sem", LS_KIND_SEMAPHORE);
+	log.count_semaphore(sem, 20, 17);
+	record(log);
+	sql("ALTER TABLE class DROP COLUMN type; DROP TABLE class_count; PRAGMA user_version = 2");
+	Model old;
+	ASSERT_TRUE(load_store(file, old).ok());
+	EXPECT_TRUE(old.counts.empty());
+	EXPECT_EQ(analyse(old).findings.size(), 1u);
+
+	record(log);
+	Model updated;
+	ASSERT_TRUE(load_store(file, updated).ok());
+	ASSERT_EQ(updated.counts.size(), 1u);
+	EXPECT_EQ(updated.counts.begin()->second.releases, 20u);
+	EXPECT_EQ(updated.counts.begin()->second.unmatched_releases, 17u);
+}
+
+TEST_F(StoreTest, CountsThatMakeNoSenseAreRefused)
+{
+	LogBuilder log = abba();
+	log.count_semaphore(1, 3, 2);
+	record(log);
+	sql("UPDATE class_count SET unmatched_releases = 4");
+	Model model;
+	EXPECT_FALSE(load_store(file, model).ok());
 }
 
 TEST_F(StoreTest, Truncated)

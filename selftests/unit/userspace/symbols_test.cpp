@@ -5,6 +5,8 @@
 #include "symbolize/lines.h"
 #include "symbolize/symbols.h"
 
+#include <bpf/btf.h>
+
 using namespace lockscope;
 using namespace lockscope::test;
 
@@ -51,9 +53,9 @@ TEST(Fields, WordsOfNames)
 TEST(Fields, WithoutTypesThereAreNoFields)
 {
 	TempDir dir;
-	EXPECT_EQ(FieldNames(dir.path()).find("dentry", 192, 88, LS_KIND_SPINLOCK), "");
+	EXPECT_EQ(FieldNames(dir.path()).find("dentry", 192, 88, LS_KIND_SPINLOCK).path, "");
 	spill(dir / "vmlinux", "not BTF");
-	EXPECT_EQ(FieldNames(dir.path()).find("dentry", 192, 88, LS_KIND_SPINLOCK), "");
+	EXPECT_EQ(FieldNames(dir.path()).find("dentry", 192, 88, LS_KIND_SPINLOCK).path, "");
 }
 
 TEST(Fields, RealTypesWhereTheyAreThere)
@@ -62,12 +64,80 @@ TEST(Fields, RealTypesWhereTheyAreThere)
 		GTEST_SKIP() << "no BTF on this kernel";
 	FieldNames names;
 	/* By the cache's own name, whatever the size. */
-	EXPECT_EQ(names.find("no_such_cache", 1, 0, LS_KIND_SPINLOCK), "");
+	EXPECT_EQ(names.find("no_such_cache", 1, 0, LS_KIND_SPINLOCK).path, "");
 	bool found = false;
 	for (std::uint32_t offset = 0; offset < 400 && !found; offset += 4)
-		found = names.find("dentry", 0, offset, LS_KIND_SPINLOCK) ==
+		found = names.find("dentry", 0, offset, LS_KIND_SPINLOCK).path ==
 			"struct dentry.d_lockref.lock";
 	EXPECT_TRUE(found);
+}
+
+/* A small kernel's types: locks, a struct with both sorts, per-CPU variables. */
+class SmallTypes : public testing::Test {
+protected:
+	SmallTypes()
+	{
+		btf *types = btf__new_empty();
+		const int word = btf__add_int(types, "unsigned int", 4, 0);
+		const int raw = btf__add_struct(types, "raw_spinlock", 4);
+		btf__add_field(types, "raw_lock", word, 0, 0);
+		const int raw_t = btf__add_typedef(types, "raw_spinlock_t", raw);
+		const int inner = btf__add_union(types, "", 4);
+		btf__add_field(types, "rlock", raw, 0, 0);
+		const int spin = btf__add_struct(types, "spinlock", 4);
+		btf__add_field(types, "", inner, 0, 0);
+		const int spin_t = btf__add_typedef(types, "spinlock_t", spin);
+		const int two = btf__add_array(types, word, spin_t, 2);
+		const int queue = btf__add_struct(types, "wait_queue_head", 8);
+		btf__add_field(types, "lock", spin_t, 0, 0);
+		const int both = btf__add_struct(types, "both", 32);
+		btf__add_field(types, "raw", raw_t, 0, 0);
+		btf__add_field(types, "spin", spin_t, 32, 0);
+		btf__add_field(types, "many", two, 64, 0);
+		btf__add_field(types, "queue", queue, 128, 0);
+		btf__add_var(types, "runqueues", BTF_VAR_GLOBAL_ALLOCATED, both);
+		btf__add_var(types, "one_raw", BTF_VAR_STATIC, raw_t);
+		btf__add_var(types, "twice", BTF_VAR_STATIC, raw_t);
+		btf__add_var(types, "twice", BTF_VAR_STATIC, spin_t);
+		std::uint32_t size = 0;
+		const void *data = btf__raw_data(types, &size);
+		spill(dir / "vmlinux", std::string(static_cast<const char *>(data), size));
+		btf__free(types);
+	}
+
+	TempDir dir;
+	FieldNames names{dir.path()};
+};
+
+TEST_F(SmallTypes, TheFieldTellsRawFromSleeping)
+{
+	auto at = [&](std::uint32_t offset) {
+		return names.find("both", 32, offset, LS_KIND_SPINLOCK);
+	};
+	EXPECT_EQ(at(0).path, "struct both.raw");
+	EXPECT_EQ(at(0).type, "raw_spinlock_t");
+	/* Its rlock is a raw one, but what is taken is what lies around it. */
+	EXPECT_EQ(at(4).path, "struct both.spin");
+	EXPECT_EQ(at(4).type, "spinlock_t");
+	EXPECT_EQ(at(12).path, "struct both.many[]");
+	EXPECT_EQ(at(12).type, "spinlock_t");
+	EXPECT_EQ(at(16).type, "spinlock_t") << "of a wait queue";
+	EXPECT_EQ(at(24).path, "");
+	EXPECT_EQ(at(24).type, "");
+	EXPECT_EQ(names.find("both", 32, 4, LS_KIND_MUTEX).path, "");
+}
+
+TEST_F(SmallTypes, VariablesTellTheirType)
+{
+	auto of = [&](const char *name) { return names.variable(name, LS_KIND_SPINLOCK); };
+	EXPECT_EQ(of("percpu:runqueues"), "raw_spinlock_t");
+	EXPECT_EQ(of("percpu:runqueues+0x4"), "spinlock_t");
+	EXPECT_EQ(of("one_raw"), "raw_spinlock_t");
+	EXPECT_EQ(of("module:one_raw"), "raw_spinlock_t");
+	EXPECT_EQ(of("one_raw+0x4"), "") << "beyond it";
+	EXPECT_EQ(of("twice"), "") << "which of the two?";
+	EXPECT_EQ(of("nobody_knows"), "");
+	EXPECT_EQ(names.variable("one_raw", LS_KIND_RWLOCK), "");
 }
 
 TEST(Lines, PathsAsDevelopersKnowThem)

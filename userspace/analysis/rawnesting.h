@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+// Nesting that only PREEMPT_RT forbids: there a spinlock_t or an rwlock_t sleeps,
+// and a raw_spinlock_t still spins.
+#pragma once
+
+#include "analysis/evidence.h"
+#include "analysis/finding.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace lockscope {
+
+/// How far this could be looked at: raw_spin_lock() and spin_lock() are one
+/// function, so only types tell them apart.
+struct RawNesting {
+	std::size_t known = 0, spinlocks = 0; ///< classes; with a type, and all
+};
+RawNesting raw_nesting_coverage(const Model &model);
+
+/// A spinlock_t or rwlock_t taken under a raw_spinlock_t, one for each pair of classes.
+/// Locks of unknown type are left out.
+std::vector<Finding> raw_nesting(const Model &model, const SightsByPlace &by_place);
+
+} // namespace lockscope
