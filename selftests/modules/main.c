@@ -61,6 +61,7 @@ static const struct {
 	{ "verdict", verdict_annotate_cases },
 	{ "verdict", verdict_ww_cases },
 	{ "verdict", verdict_order_cases },
+	{ "verdict", verdict_belief_cases },
 	{ "special", special_hold_cases },
 };
 
