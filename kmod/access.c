@@ -12,6 +12,7 @@
 
 #include "access.h"
 #include "handover.h"
+#include "slab.h"
 
 #define MAX_GRANULES 64		/* of one block; the rest is counted */
 #define TOLD_BITS 10
@@ -52,7 +53,7 @@ void ls_access_seq(unsigned long addr, u32 op)
 {
 	struct ls_seq_slot *s;
 	unsigned long who;
-	bool odd;
+	bool is_odd;
 
 	preempt_disable_notrace();
 	s = seq_slot(preempt_count(), &who);
@@ -60,14 +61,14 @@ void ls_access_seq(unsigned long addr, u32 op)
 		s->who = who;
 		s->read = s->write = 0;
 	}
-	odd = READ_ONCE(*(u32 *)addr) & 1;
+	is_odd = READ_ONCE(*(u32 *)addr) & 1;
 	if (op & LS_ACC_WRITE) {
-		if (!odd)
+		if (!is_odd)
 			s->write = addr;
 		else if (s->write == addr)
 			s->write = 0;
 	} else {
-		s->read = odd || s->read == addr ? 0 : addr;
+		s->read = is_odd || s->read == addr ? 0 : addr;
 	}
 	ls_leave();
 }
@@ -80,21 +81,31 @@ static void add_element(struct ls_now *n, u64 lock, bool shared)
 	n->key = ls_lockset_key(n->key, e);
 }
 
+/* Is the counter at @addr odd? -1 when it is not there any more. */
+static __always_inline int odd(unsigned long addr)
+{
+	u32 value;
+
+	__get_kernel_nofault(&value, (u32 *)addr, u32, gone);
+	return value & 1;
+gone:
+	return -1;
+}
+
 static void add_sections(struct ls_now *n)
 {
 	struct ls_seq_slot *s;
 	unsigned long who;
-	u32 value;
 
 	s = seq_slot(n->count, &who);
 	if (s->who != who)
 		return;
-	if (s->read && s->read != n->addr && !get_kernel_nofault(value, (u32 *)s->read) && !(value & 1)) {
+	if (s->read && s->read != n->addr && !odd(s->read)) {
 		add_element(n, s->read | 1, true);
 		n->where |= LS_WHERE_SEQ_READ;
 	}
 	/* Counted up by now, if it was one. */
-	if (s->write && s->write != n->addr && !get_kernel_nofault(value, (u32 *)s->write) && value & 1) {
+	if (s->write && s->write != n->addr && odd(s->write) > 0) {
 		add_element(n, s->write | 1, false);
 		n->where |= LS_WHERE_SEQ_WRITE;
 	}
@@ -141,8 +152,8 @@ static void collect(struct ls_now *n)
 	}
 #endif
 	/* A CPU's own data: whoever cannot be interrupted there has them for itself. */
-	if ((n->level || irq_off || n->where & (LS_WHERE_PREEMPT_OFF | LS_VAL_BH_OFF)) &&
-	    unlikely(own_percpu(n->addr))) {
+	if (!n->start && n->addr < __START_KERNEL_map && (n->level || irq_off || n->where & (LS_WHERE_PREEMPT_OFF | LS_VAL_BH_OFF)) &&
+	    own_percpu(n->addr)) {
 		if (!n->level && (irq_off || softirq || n->where & LS_WHERE_PREEMPT_OFF))
 			add_element(n, LS_PSEUDO_PREEMPT, false);
 		if (softirq || irq_off || n->level == LS_SOFTIRQ)
@@ -229,7 +240,7 @@ void ls_access_untell(void)
 	memset(told, 0, sizeof(told));
 }
 
-static void judge(struct ls_now *n, struct ls_shadow_page *page, u32 site)
+static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 site)
 {
 	struct ls_shadow_rules rules = {
 		.sets = &ls_acc->sets, .ops = ls_acc->ops, .ordered = ls_ordered, .cookie = n,
@@ -252,8 +263,6 @@ static void judge(struct ls_now *n, struct ls_shadow_page *page, u32 site)
 			break;
 		}
 		a.bytes = (0xff << first & 0xff) & 0xff >> (8 - last);
-		if (ls_shadow_again(g, &a))
-			continue;
 		r = ls_shadow_step(g, &a, &rules);
 		if (unlikely(r.handed_over))
 			this_cpu_inc(ls_access_cpus.handovers);
@@ -267,7 +276,20 @@ static void judge(struct ls_now *n, struct ls_shadow_page *page, u32 site)
 	}
 }
 
-static void look(struct ls_now *n)
+/* Nothing new: the owner of a granule does what it did before. */
+static __always_inline bool again(const struct ls_now *n, struct ls_shadow_page *page, u32 site)
+{
+	u32 first = n->addr & 7;
+	struct ls_shadow_access a = {
+		.site = site, .lockset = n->lockset, .stamp = ls_load(&ls_acc->sync) & LS_STAMP_MASK,
+		.context = n->context, .bytes = ((1u << (n->size & 15)) - 1) << first,
+	};
+
+	return first + n->size <= 8 &&
+	       ls_shadow_again(&page->granule[(n->addr & ~PAGE_MASK) >> LS_GRANULE_SHIFT], &a);
+}
+
+static __always_inline void look(struct ls_now *n)
 {
 	struct ls_shadow_page *page;
 	u32 site;
@@ -278,6 +300,8 @@ static void look(struct ls_now *n)
 		if (!page)
 			return;
 	}
+	if (n->addr >= __START_KERNEL_map || !ls_slab_locate(n->addr, &n->cache, &n->start, &n->offset))
+		n->start = 0;
 	collect(n);
 	n->lockset = n->nr < LS_LOCKSET_LOCKS ? ls_lockset_find(&ls_acc->sets, n->key) : LS_LOCKSET_NONE;
 	if (unlikely(n->lockset == LS_LOCKSET_NONE)) {
@@ -293,7 +317,7 @@ static void look(struct ls_now *n)
 	if (unlikely(!site))
 		return;
 	ls_acc->counts[site]++;
-	if (likely(!(n->op & LS_ACC_WATCHED)))
+	if (!again(n, page, site) && likely(!(n->op & LS_ACC_WATCHED)))
 		judge(n, page, site);
 	if (unlikely((n->addr & ~7ul) == READ_ONCE(ls_stop_at)))
 		ls_stop(n, site);
@@ -327,7 +351,7 @@ static __always_inline void see(struct ls_now *n, unsigned long addr, u32 size, 
 
 noinline void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip)
 {
-	struct ls_now n;
+	LS_UNSET struct ls_now n;
 
 	preempt_disable_notrace();
 	n.count = preempt_count();
@@ -343,7 +367,7 @@ noinline void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip)
  */
 void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs)
 {
-	struct ls_now n;
+	LS_UNSET struct ls_now n;
 
 	preempt_disable_notrace();
 	n.count = preempt_count();

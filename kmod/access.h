@@ -72,7 +72,10 @@ struct ls_now {
 	struct pt_regs *regs;		/* of whom a trap stopped; NULL for call-outs */
 	unsigned long addr, ip;
 	unsigned long count;		/* preempt_count() of whom we look at, one more for us */
-	struct ls_object *object;	/* NULL: not in a slab */
+	struct ls_object *object;	/* its way, NULL: not in a slab */
+	struct kmem_cache *cache;
+	unsigned long start;		/* of the slab object accessed, 0: there is none */
+	u32 offset;			/* in it */
 	u64 key;			/* of elements */
 	ls_u64 elements[LS_LOCKSET_LOCKS + 8];
 	u32 nr, size, op, level, context, lockset;

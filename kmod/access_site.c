@@ -28,10 +28,9 @@ void ls_memo_clear(void)
 }
 
 /* The object that @addr lies in. */
-static void find_object(unsigned long addr, unsigned long ip, struct ls_access_object *o, u32 *offset)
+static void find_object(const struct ls_now *n, struct ls_access_object *o, u32 *offset)
 {
-	struct kmem_cache *cache = NULL;
-	unsigned long start, at;
+	unsigned long addr = n->addr, at;
 	u32 site;
 	int cpu;
 
@@ -42,17 +41,18 @@ static void find_object(unsigned long addr, unsigned long ip, struct ls_access_o
 		o->type = addr;
 		return;
 	}
-	if (ls_slab_locate(addr, &cache, &start, offset)) {
+	if (n->start) {
+		*offset = n->offset;
 		o->kind = LS_DATA_SLAB;
-		o->type = (u64)cache;
-		o->start = start;
-		o->size = cache->object_size;
-		site = ls_alloc_site(start);
+		o->type = (u64)n->cache;
+		o->start = n->start;
+		o->size = n->cache->object_size;
+		site = ls_alloc_site(n->start);
 		if (site) {
 			o->kind = LS_DATA_ALLOC;
 			o->type = ls_site_ip(site);
 		}
-		ls_copy_label(o->label, cache->name, sizeof(o->label));
+		ls_copy_label(o->label, n->cache->name, sizeof(o->label));
 		return;
 	}
 	for_each_possible_cpu(cpu) {
@@ -77,7 +77,7 @@ static void find_object(unsigned long addr, unsigned long ip, struct ls_access_o
 		return;
 	}
 	o->kind = LS_DATA_OTHER;
-	o->type = ip;
+	o->type = n->ip;
 }
 
 /* Offset in the object at @start of a pointer into [to, to + size); -1 when there is none. */
@@ -120,7 +120,8 @@ static void relate(const struct ls_held *h, const struct ls_access_object *o, st
 /* Frames from the place @ip on. */
 static u32 frames_from(u64 *to, const struct ls_now *n)
 {
-	unsigned long frames[LS_STACK_FRAMES + 8], ip = n->ip;
+	LS_UNSET unsigned long frames[LS_STACK_FRAMES + 8];
+	unsigned long ip = n->ip;
 	u32 nr, i = 0;
 
 	if (n->regs) {
@@ -153,12 +154,12 @@ static LS_COLD u32 new_site(struct ls_now *n)
 		struct ls_access_object *o;
 	} ev;
 	struct ls_access_object object;
-	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
+	LS_UNSET struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	u32 i, nr = 0, id, found, offset;
 	u64 key;
 
-	find_object(n->addr, n->ip, &object, &offset);
+	find_object(n, &object, &offset);
 	key = ls_mix(ls_mix(n->ip) + ((u64)n->op << 32 | min(n->size, 65535u)));
 	key = ls_mix(ls_mix(key + object.type + offset) + n->where);
 	for (i = 0; i < n->ctx->depth && nr < LS_LOCKSET_LOCKS; i++) {

@@ -4,7 +4,6 @@
 
 #include "access.h"
 #include "handover.h"
-#include "slab.h"
 
 #define ORDER_BITS 12
 #define OBJECT_BITS 12
@@ -80,14 +79,12 @@ static bool order_known(u32 from, u32 to, u32 stamp)
 /* Follow the object's way from context to context. */
 void ls_handover_follow(struct ls_now *n)
 {
-	struct kmem_cache *cache;
-	unsigned long start;
+	unsigned long start = n->start;
 	u64 last = (u64)n->context << 16 | n->lockset, before;
 	struct ls_object *o;
-	u32 offset;
 
 	n->object = NULL;
-	if (n->addr >= __START_KERNEL_map || !ls_slab_locate(n->addr, &cache, &start, &offset))
+	if (!start)
 		return;
 	o = &objects[ls_mix(start) >> (64 - OBJECT_BITS)];
 	n->object = o;

@@ -89,7 +89,8 @@ ls_u32 ls_lockset_intern(struct ls_locksets *s, ls_u64 *elements, ls_u32 nr, ls_
 static struct ls_meet compute(struct ls_locksets *s, ls_u32 a, ls_u32 b)
 {
 	const struct ls_lockset *x = &s->sets[a], *y = &s->sets[b];
-	ls_u64 common[LS_LOCKSET_LOCKS], key = 0;
+	LS_UNSET ls_u64 common[LS_LOCKSET_LOCKS];
+	ls_u64 key = 0;
 	ls_u32 i = 0, k = 0, nr = 0;
 	struct ls_meet meet = { 0 };
 
@@ -146,7 +147,8 @@ struct ls_meet ls_lockset_meet(struct ls_locksets *s, ls_u32 a, ls_u32 b)
 
 ls_u32 ls_lockset_writers(struct ls_locksets *s, ls_u32 a)
 {
-	ls_u64 alone[LS_LOCKSET_LOCKS], key = 0;
+	LS_UNSET ls_u64 alone[LS_LOCKSET_LOCKS];
+	ls_u64 key = 0;
 	ls_u32 i, id, nr = 0;
 	struct ls_lockset *set;
 
