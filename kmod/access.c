@@ -276,22 +276,46 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 	}
 }
 
-/* Nothing new: the owner of a granule does what it did before. */
-static __always_inline bool again(const struct ls_now *n, struct ls_shadow_page *page, u32 site)
+/* All that decides about the lockset, and when we are. */
+static __always_inline u64 signature(const struct ls_now *n)
 {
-	u32 first = n->addr & 7;
-	struct ls_shadow_access a = {
-		.site = site, .lockset = n->lockset, .stamp = ls_load(&ls_acc->sync) & LS_STAMP_MASK,
-		.context = n->context, .bytes = ((1u << (n->size & 15)) - 1) << first,
-	};
+	const struct ls_ctx *ctx = n->ctx;
+	u64 sig = ctx->key + (u64)current + ((u64)n->count << 1 | n->irq_off) + ctx->run;
+	struct ls_seq_slot *s;
+	unsigned long who;
+	u32 i;
 
-	return first + n->size <= 8 &&
-	       ls_shadow_again(&page->granule[(n->addr & ~PAGE_MASK) >> LS_GRANULE_SHIFT], &a);
+	for (i = 0; i < ctx->depth; i++)
+		sig = (sig + ctx->held[i].lock) * LS_GOLDEN;
+	s = seq_slot(n->count, &who);
+	/* What is accessed may be a counter itself: then it counts for nothing. */
+	if (s->who == who)
+		sig += ((s->read == n->addr ? 0 : s->read) + (s->write == n->addr ? 0 : s->write * 3)) << 8;
+#ifdef CONFIG_PREEMPT_RCU
+	sig += (u64)READ_ONCE(current->rcu_read_lock_nesting) << 32;
+#endif
+	return (sig ^ sig >> 32) + ((u64)ls_load(&ls_acc->sync) << 40);
+}
+
+static __always_inline struct ls_same *same_place(const struct ls_now *n)
+{
+	return &this_cpu_read(ls_access_cpus.same)[(n->ip ^ n->ip >> 6 ^ n->addr >> 3) &
+						    ((1 << LS_SAME_BITS) - 1)];
+}
+
+static __always_inline bool same_again(const struct ls_same *q, const struct ls_now *n, u64 sig, u64 state)
+{
+	return q->addr == n->addr && q->ip == n->ip && q->signature == sig && q->state == state &&
+	       q->how == (n->op << 16 | (n->size & 0xffff)) && state &&
+	       (!q->object || ls_handover_same(q->object, q->start, q->last));
 }
 
 static __always_inline void look(struct ls_now *n)
 {
 	struct ls_shadow_page *page;
+	struct ls_granule *g;
+	struct ls_same *q;
+	u64 sig;
 	u32 site;
 
 	page = ls_shadow_of(n->addr);
@@ -299,6 +323,14 @@ static __always_inline void look(struct ls_now *n)
 		page = ls_shadow_new(n->addr);
 		if (!page)
 			return;
+	}
+	g = &page->granule[(n->addr & ~PAGE_MASK) >> LS_GRANULE_SHIFT];
+	sig = signature(n);
+	q = same_place(n);
+	if (same_again(q, n, sig, ls_load(&g->state))) {
+		site = q->site;
+		ls_acc->counts[site]++;
+		goto stop;
 	}
 	if (n->addr >= __START_KERNEL_map || !ls_slab_locate(n->addr, &n->cache, &n->start, &n->offset))
 		n->start = 0;
@@ -317,8 +349,18 @@ static __always_inline void look(struct ls_now *n)
 	if (unlikely(!site))
 		return;
 	ls_acc->counts[site]++;
-	if (!again(n, page, site) && likely(!(n->op & LS_ACC_WATCHED)))
+	if (likely(!(n->op & LS_ACC_WATCHED)))
 		judge(n, page, site);
+	/* In a trap's way of counting, where we are is not the same every time. */
+	if ((ls_load(&g->state) & 3) == LS_EXCLUSIVE_TO && (n->addr & 7) + n->size <= 8 && !n->regs) {
+		*q = (struct ls_same){
+			.addr = n->addr, .ip = n->ip, .signature = sig, .state = ls_load(&g->state),
+			.start = n->start, .object = n->object, .site = site,
+			.last = (u64)n->context << 16 | n->lockset,
+			.how = n->op << 16 | (n->size & 0xffff),
+		};
+	}
+stop:
 	if (unlikely((n->addr & ~7ul) == READ_ONCE(ls_stop_at)))
 		ls_stop(n, site);
 }

@@ -30,8 +30,25 @@ struct ls_seq_slot {
 };
 #define LS_SEQ_SLOTS 4
 
+/*
+ * An access that changed nothing: the same again, with everything else the same,
+ * will change nothing either.
+ */
+struct ls_same {
+	unsigned long addr, ip;
+	u64 signature;			/* of context, locks and sections */
+	u64 state;			/* of the granule */
+	u64 last;			/* what it leaves in object */
+	unsigned long start;		/* of object */
+	struct ls_object *object;
+	u32 how;			/* op and size */
+	u32 site;
+};
+#define LS_SAME_BITS 5
+
 /* One CPU's part. */
 struct ls_access_cpu {
+	struct ls_same *same;		/* 1 << LS_SAME_BITS; modules get little per-CPU memory */
 	u64 seen;
 	u64 losses[LS_NR_ALOSSES];
 	u64 handovers;

@@ -103,6 +103,14 @@ void ls_handover_follow(struct ls_now *n)
 	ls_store(&o->last, last);
 }
 
+bool ls_handover_same(struct ls_object *o, u64 start, u64 last)
+{
+	if (o->start != start || ls_load(&o->last) >> 16 != last >> 16)
+		return false;
+	ls_store(&o->last, last);
+	return true;
+}
+
 bool ls_ordered(void *cookie, u32 from, u32 to, u32 stamp)
 {
 	const struct ls_now *n = cookie;

@@ -142,6 +142,7 @@ static void clear_tagtab(struct ls_tagtab *tab)
 void ls_access_forget_all(void)
 {
 	u32 i, used = ls_acc->nr_pages;
+	int cpu;
 
 	for (i = 0; i * CHUNK < used && i < nr_chunks; i++)
 		memset(chunks[i], 0, min(used - i * CHUNK, (u32)CHUNK) * sizeof(struct ls_shadow_page));
@@ -149,6 +150,8 @@ void ls_access_forget_all(void)
 	clear_tagtab(&ls_acc->pages);
 	ls_locksets_clear(&ls_acc->sets);
 	ls_memo_clear();
+	for_each_possible_cpu(cpu)
+		memset(per_cpu(ls_access_cpus, cpu).same, 0, sizeof(struct ls_same) << LS_SAME_BITS);
 	ls_handover_clear();
 }
 
@@ -156,6 +159,7 @@ void ls_access_forget_all(void)
 int ls_access_init(u32 megabytes)
 {
 	void *sets, *elements, *ids, *meets, *pages, *sites;
+	int cpu;
 
 	ls_acc = vzalloc(sizeof(*ls_acc));
 	sets = vzalloc(array_size(LOCKSETS + 1, sizeof(struct ls_lockset)));
@@ -174,6 +178,13 @@ int ls_access_init(u32 megabytes)
 			 LOCKSET_TABLE_BITS);
 	ls_tagtab_init(&ls_acc->pages, pages, PAGE_TABLE_BITS);
 	ls_tagtab_init(&ls_acc->sites, sites, SITE_TABLE_BITS);
+	for_each_possible_cpu(cpu) {
+		struct ls_same *same = kcalloc(1 << LS_SAME_BITS, sizeof(*same), GFP_KERNEL);
+
+		if (!same)
+			return -ENOMEM;
+		per_cpu(ls_access_cpus, cpu).same = same;
+	}
 	ls_acc->max_pages = min_t(u64, ((u64)megabytes << 20) / sizeof(struct ls_shadow_page),
 				  1u << (PAGE_TABLE_BITS - 1));
 	return 0;
@@ -183,9 +194,12 @@ int ls_access_init(u32 megabytes)
 void ls_access_exit(void)
 {
 	u32 i;
+	int cpu;
 
 	if (!ls_acc)
 		return;
+	for_each_possible_cpu(cpu)
+		kfree(per_cpu(ls_access_cpus, cpu).same);
 	for (i = 0; i < nr_chunks; i++)
 		vfree(chunks[i]);
 	vfree(ls_acc->sets.sets);
