@@ -53,6 +53,7 @@
 #define LS_VAL_BH_OFF (1u << 26)	/* softirqs were disabled */
 #define LS_VAL_CTX (1u << 27)	/* under a ww acquire context: no order among those */
 #define LS_VAL_ATOMIC (1u << 28)	/* a lock that may sleep, where sleeping is not allowed */
+#define LS_VAL_WAIT (1u << 29)	/* waited for, not taken: nobody holds it */
 
 enum ls_read {
 	LS_EXCLUSIVE = 0,
@@ -81,6 +82,7 @@ enum ls_kind {
 	LS_KIND_PERCPU_RWSEM,
 	LS_KIND_PRIVATE,	/* a lock of somebody's own making, annotated */
 	LS_KIND_WORK,		/* runs of a work function: who flushes the item waits for it */
+	LS_KIND_COMPLETION,	/* waited for with LS_VAL_WAIT, see LS_SIGHT_COMPLETE */
 	LS_NR_KINDS
 };
 
@@ -192,6 +194,10 @@ struct ls_held_rec {
  * and adds nothing to the order of locks:
  *
  * LS_SIGHT_RELEASE: @val is given back, its context bits are those of now.
+ * LS_SIGHT_COMPLETE: @val is completed by somebody who needed the locks that
+ * @new_mask marks in held[] to get there. There is one of these for every time
+ * that fewer locks are left which all who complete @val had: those make the
+ * wait-for edges @val -> lock.
  * LS_FINDING_*: a fault. @lock and @val say which lock it is about, 0 when it is
  * about none; @new_mask marks it, or all that matter, in held[].
  */
@@ -209,7 +215,7 @@ struct ls_rec_sight {
 	__u32 task_flags;	/* LS_TASK_* */
 	__u16 nr_held;
 	__u16 cpu;
-	__u32 what;		/* LS_SIGHT_* or enum ls_finding_kind */
+	__u32 what;		/* LS_SIGHT_* or enum ls_finding_kind (those of one sight) */
 	/*
 	 * LONG_HOLD: nanoseconds waited, and the entry that @new_mask marks is not
 	 * the waiting task's but that of the one that has the lock. Else 0.
@@ -220,6 +226,8 @@ struct ls_rec_sight {
 };
 #define LS_SIGHT_ACQUIRE 0u
 #define LS_SIGHT_RELEASE 1u
+#define LS_SIGHT_COMPLETE 2u
+#define LS_SIGHT_IS_FAULT(what) ((what) >= LS_FINDING_WAIT_CONTEXT)
 #define LS_TASK_KTHREAD 1u
 #define LS_TASK_WORKER 2u	/* workqueue worker */
 #define LS_TASK_INIT_CODE 4u	/* some frame lies in a module's or the kernel's init section */

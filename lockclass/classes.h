@@ -54,7 +54,8 @@ struct ls_class {
 	ls_u64 cache;		/* slab cache, for invalidation only */
 	ls_u32 pairs;		/* instance pairs told to the thread so far */
 	ls_u32 usage;		/* LS_USE_* that the thread was told of */
-	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have */
+	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have;
+				 * completions: what some completer did not have (ls_need_bits()), halves */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
 	/* Semaphores, as in struct ls_class_counts. */
 	ls_u64 acquires;

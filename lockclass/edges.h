@@ -75,13 +75,15 @@ LS_INLINE ls_u32 ls_usage_on(ls_u32 held, ls_u32 now)
 #define LS_USE_ON_ANY_HARDIRQ (LS_USE_ON_HARDIRQ | LS_USE_ON_HARDIRQ_READ)
 #define LS_USE_ON_ANY_SOFTIRQ (LS_USE_ON_SOFTIRQ | LS_USE_ON_SOFTIRQ_READ)
 
-/* LS_USE_* of acquiring @val. Who only tries never hangs an interrupt. */
+/* LS_USE_* of acquiring @val. Who only tries never hangs an interrupt; who waits holds nothing. */
 LS_INLINE ls_u32 ls_usage(ls_u32 val)
 {
 	ls_u32 level = (val & LS_VAL_LEVEL_MASK) >> LS_VAL_LEVEL_SHIFT;
 	ls_u32 use = ls_usage_on(val, val);
 	ls_u32 read = (val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT == LS_RECURSIVE;
 
+	if (val & LS_VAL_WAIT)
+		return 0;
 	if (val & LS_VAL_TRY)
 		return use;
 	if (level == LS_HARDIRQ)
@@ -103,6 +105,33 @@ LS_INLINE ls_u32 ls_gate_bits(ls_u64 lock, ls_u32 val)
 
 	if (!(val & LS_VAL_READ_MASK))
 		bits |= 1u << ((mixed >> 54) & 31);
+	return bits;
+}
+
+/* Did who holds @val, and completes something, have to wait for it first? Not if it only tried. */
+LS_INLINE bool ls_needed(ls_u32 val)
+{
+	return !(val & (LS_VAL_TRY | LS_VAL_WAIT));
+}
+
+/* Dependency kind of a completion on a lock that its completer had taken like @val. */
+LS_INLINE ls_u32 ls_need_kind(ls_u32 val)
+{
+	return (val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT == LS_RECURSIVE ? LS_DEP_ER : LS_DEP_EN;
+}
+
+/*
+ * Signature of one lock that a completer had: two bits for its class, and two
+ * that are there only when it was taken other than recursively. What is in the
+ * signatures of all completers is what all of them had.
+ */
+LS_INLINE ls_u64 ls_need_bits(ls_u32 val)
+{
+	ls_u64 mixed = ls_mix(val & LS_VAL_CLASS_MASK);
+	ls_u64 bits = 1ull << (mixed >> 59) | 1ull << ((mixed >> 54) & 31);
+
+	if (ls_need_kind(val) == LS_DEP_EN)
+		bits |= 1ull << (32 + ((mixed >> 49) & 31)) | 1ull << (32 + ((mixed >> 44) & 31));
 	return bits;
 }
 

@@ -42,6 +42,7 @@ struct ls_ctx {
 	ls_u32 distrust;	/* after a locking error, until nothing is held [RacerX 6.1] */
 	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to give way */
 	ls_u64 contended;	/* on this ww_mutex */
+	ls_u64 completed;	/* what was completed here last, and by whom (completions.c) */
 	ls_u64 run;		/* work item that runs: it never runs twice at a time */
 	ls_u32 id;		/* place in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */
@@ -58,6 +59,7 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->distrust = 0;
 	ctx->nest = 0;
 	ctx->backoff = 0;
+	ctx->completed = 0;
 	ctx->run = 0;
 }
 

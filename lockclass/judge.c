@@ -45,6 +45,8 @@ void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max
 	j->nr_signals = 0;
 	j->lost_edges = 0;
 	j->lost_cycles = 0;
+	j->nr_needs = 0;
+	j->unsettled = false;
 }
 
 void ls_judge_clear(struct ls_judge *j)
@@ -55,10 +57,12 @@ void ls_judge_clear(struct ls_judge *j)
 		j->reported.slots[i] = 0;
 	for (i = 0; i < j->nr_segs; i++)
 		for (k = 0; j->segs[i] && k < LS_JUDGE_SEG; k++)
-			j->segs[i][k] = (struct ls_judge_edge){ { 0 }, { 0 }, 0, 0 };
+			j->segs[i][k] = (struct ls_judge_edge){ { 0 }, { 0 }, 0, 0, 0, 0, 0 };
 	for (i = 0; i <= j->max_classes; i++)
 		j->usage[i] &= LS_JUDGE_EXEMPT;
 	j->nr_signals = 0;
+	j->nr_needs = 0;
+	j->unsettled = false;
 	ls_graph_clear(&j->graph);
 }
 
@@ -153,11 +157,26 @@ static bool exclude(const struct ls_judge_edge *a, const struct ls_judge_edge *b
 	return false;
 }
 
+/*
+ * Who waits holds another lock of the class than who completes: neither one lock
+ * nor that of the same object, as far as the distance to the completion tells.
+ */
+static bool apart(const struct ls_judge_edge *a, const struct ls_judge_edge *b)
+{
+	return a->lock != b->lock && a->lock - a->completion != b->lock - b->completion;
+}
+
 /* An edge of the cycle that another one excludes, 0 when the cycle can happen. */
 static ls_u32 gated_edge(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 {
 	ls_u32 i, k;
 
+	if (nr == 2) {
+		struct ls_judge_edge *a = edge_data(j, path[0]), *b = edge_data(j, path[1]);
+
+		if (a && b && (a->completes || b->completes) && apart(a, b))
+			return path[1];
+	}
 	for (i = 0; i < nr; i++) {
 		for (k = i + 1; k < nr; k++) {
 			struct ls_judge_edge *a = edge_data(j, path[i]), *b = edge_data(j, path[k]);
@@ -213,6 +232,20 @@ static ls_u32 class_of_node(const struct ls_judge *j, ls_u32 node)
 	return is_interrupt(j, node) ? LS_CLASS_HARDIRQ + (node - j->max_classes - 1) : node;
 }
 
+/* The edge into a completion that the cycle leaves by what its completers need; 0 when there is none. */
+static ls_u32 waiting_edge(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
+{
+	ls_u32 i;
+
+	for (i = 0; i < nr; i++) {
+		struct ls_judge_edge *next = edge_data(j, path[(i + 1) % nr]);
+
+		if (next && next->completes)
+			return i;
+	}
+	return 0;
+}
+
 /* Where to begin telling: after the interrupt, else the same for every rotation. */
 static ls_u32 first_edge(const struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 {
@@ -258,6 +291,8 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	if (is_interrupt(j, j->graph.edges[path[start]].from)) {
 		kind = nr == 2 ? LS_FINDING_IRQ_STATE : LS_FINDING_IRQ_INVERSION;
 		first = start;
+	} else {
+		first = waiting_edge(j, path, nr);
 	}
 	for (i = 0; i < nr; i++) {
 		ls_u32 index = path[(first + i) % nr];
@@ -338,6 +373,7 @@ static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 	narrowed = narrow_gates(e, s, self);
 	if (!added && !narrowed)
 		return false;
+	j->unsettled = true;
 	e->sight[__builtin_ctz(kind)] = ordinal + 1;
 	if (added && !is_interrupt(j, from) && !is_interrupt(j, to))
 		j->ops->edge(j->cookie, from, to, j->graph.edges[*index].kinds, ordinal);
@@ -383,10 +419,105 @@ static void take_usage(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 
 	}
 }
 
+/* How the completer of @s needed class @id, a LS_DEP_* bit; 0 when it did not. */
+static ls_u32 needed_as(const struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 id)
+{
+	ls_u32 i, kind = 0;
+
+	for (i = 0; i < s->nr_held; i++) {
+		if (!(s->new_mask & (1ull << i)) || ls_judge_class(j, s->held[i].val) != id)
+			continue;
+		if (ls_need_kind(s->held[i].val) == LS_DEP_EN)
+			return LS_DEP_EN;
+		kind = LS_DEP_ER;
+	}
+	return kind;
+}
+
+/* The first who completes class @id: what it had is what is needed, as far as we know. */
+static void first_needs(struct ls_judge *j, ls_u32 id, const struct ls_rec_sight *s, ls_u32 ordinal)
+{
+	ls_u32 i;
+
+	for (i = 0; i < s->nr_held; i++) {
+		ls_u32 lock = ls_judge_class(j, s->held[i].val), kind, index, added;
+		struct ls_judge_edge *e;
+
+		kind = lock && lock != id ? needed_as(j, s, lock) : 0;
+		if (!kind || ls_judge_usage(j, lock) & LS_JUDGE_OUT)
+			continue;
+		index = j->nr_needs < LS_JUDGE_NEEDS ? ls_graph_add(&j->graph, id, lock, kind, &added) : 0;
+		e = index ? edge_data(j, index) : (struct ls_judge_edge *)0;
+		if (!e) {
+			j->lost_edges++;
+			continue;
+		}
+		if (!added)		/* held twice */
+			continue;
+		e->completes = 1;
+		e->lock = s->held[i].lock;
+		e->completion = s->lock;
+		e->sight[__builtin_ctz(kind)] = ordinal + 1;
+		j->needs[j->nr_needs++] = (struct ls_judge_need){ index, kind };
+	}
+	/* Nobody follows them until it is time. */
+	for (i = 0; i < j->nr_needs; i++)
+		j->graph.edges[j->needs[i].edge].kinds = 0;
+}
+
+/* Class @id is completed: what this one did without is not needed. */
+static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_sight *s, ls_u32 ordinal)
+{
+	ls_u32 i = 0;
+
+	j->unsettled = true;
+	if (!(j->usage[id] & LS_JUDGE_COMPLETED)) {
+		j->usage[id] |= LS_JUDGE_COMPLETED;
+		first_needs(j, id, s, ordinal);
+		return;
+	}
+	while (i < j->nr_needs) {
+		struct ls_judge_need *need = &j->needs[i];
+		const struct ls_graph_edge *ge = &j->graph.edges[need->edge];
+		ls_u32 kind = ge->from == id ? needed_as(j, s, ge->to) : need->kinds;
+
+		if (!kind) {
+			*need = j->needs[--j->nr_needs];
+			continue;
+		}
+		/* Who reads recursively needs less. */
+		if (kind == LS_DEP_ER && need->kinds == LS_DEP_EN) {
+			struct ls_judge_edge *e = edge_data(j, need->edge);
+
+			need->kinds = kind;
+			e->sight[__builtin_ctz(kind)] = ordinal + 1;
+			e->sight[__builtin_ctz(LS_DEP_EN)] = 0;
+		}
+		i++;
+	}
+}
+
+void ls_judge_settle(struct ls_judge *j)
+{
+	ls_u32 i;
+
+	if (!j->unsettled)
+		return;
+	j->unsettled = false;
+	for (i = 0; i < j->nr_needs; i++)
+		j->graph.edges[j->needs[i].edge].kinds = j->needs[i].kinds;
+	for (i = 0; i < j->nr_needs; i++)
+		search_among(j, j->needs[i].edge, true);
+	for (i = 0; i < j->nr_needs; i++)
+		j->graph.edges[j->needs[i].edge].kinds = 0;
+}
+
 void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
 	ls_u32 to = ls_judge_class(j, s->val), i;
 
+	if (s->what == LS_SIGHT_COMPLETE && to && !(ls_judge_usage(j, to) & LS_JUDGE_OUT))
+		take_completion(j, to, s, ordinal);
 	if (s->what > LS_SIGHT_RELEASE)
 		return;
 	if (ls_judge_usage(j, to) & LS_JUDGE_OUT)
@@ -397,8 +528,15 @@ void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ord
 		if (!from || from == to || !ls_orders(s->held[i].val, s->val) ||
 		    j->usage[from] & LS_JUDGE_OUT)
 			continue;
-		if (add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, 0, ordinal, &index))
-			search(j, index);
+		if (!add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, 0, ordinal, &index))
+			continue;
+		if (s->val & LS_VAL_WAIT) {
+			struct ls_judge_edge *e = edge_data(j, index);
+
+			e->lock = s->held[i].lock;
+			e->completion = s->lock;
+		}
+		search(j, index);
 	}
 	take_usage(j, s, ordinal);
 }

@@ -8,6 +8,12 @@
  * one of them exclusively, exclude each other (gate lock [DLOS D2]): such a cycle
  * is kept back until a sight without that gate comes in.
  *
+ * Who waits for a completion waits for the locks that everybody needs who completes
+ * it. What everybody needs is known only in time: such edges take part in a search
+ * only when the caller says that it is time, ls_judge_settle(), and one that a
+ * completer proves wrong is gone for good. A gate does not keep a completer apart
+ * from who waits for it: it is one more lock that the completer needs.
+ *
  * Interrupts are two classes of their own in the graph (abi.h, LS_CLASS_HARDIRQ),
  * so the search for strong cycles finds what lockdep's usage bits are for.
  */
@@ -21,6 +27,7 @@
 
 #define LS_CYCLE_MAX 8		/* edges of the longest cycle looked for */
 #define LS_JUDGE_GATES 6	/* held locks compared; a deeper stack only means fewer gates known */
+#define LS_JUDGE_NEEDS 1024	/* edges from completions, at one time */
 #define LS_JUDGE_SEG_BITS 10
 #define LS_JUDGE_SEG (1u << LS_JUDGE_SEG_BITS)
 
@@ -28,7 +35,15 @@ struct ls_judge_edge {
 	ls_u64 gates[LS_JUDGE_GATES];	/* instances held at every sight; bit 0: not always exclusively */
 	ls_u32 sight[4];		/* per LS_DEP_* bit: 1 + ordinal, 0 none */
 	ls_u32 nr_gates;
-	ls_u32 seen;
+	ls_u16 seen;
+	ls_u16 completes;		/* from a completion to a lock that its completers need */
+	ls_u64 lock, completion;	/* with a completion at one end: instances at the latest sight */
+};
+
+/* An edge from a completion; its kinds are kept here while the graph has none. */
+struct ls_judge_need {
+	ls_u32 edge;
+	ls_u32 kinds;
 };
 
 struct ls_judge_ops {
@@ -38,7 +53,8 @@ struct ls_judge_ops {
 	void (*edge)(void *cookie, ls_u32 from, ls_u32 to, ls_u32 kinds, ls_u32 sight);
 	/*
 	 * New cycle; edges in order. @kind: LS_FINDING_ORDER_CYCLE, or _IRQ_INVERSION
-	 * or _IRQ_STATE, then the first edge leads out of the interrupt.
+	 * or _IRQ_STATE, then the first edge leads out of the interrupt. With a
+	 * completion in it, the first edge is that of somebody who waits for it.
 	 */
 	void (*cycle)(void *cookie, ls_u32 kind, const struct ls_finding_edge *edges, ls_u32 nr);
 };
@@ -56,6 +72,9 @@ struct ls_judge {
 	void *cookie;
 	ls_u64 lost_edges;
 	ls_u64 lost_cycles;		/* signature table full: may be reported twice */
+	ls_u32 nr_needs;
+	bool unsettled;			/* something new since the last ls_judge_settle() */
+	struct ls_judge_need needs[LS_JUDGE_NEEDS];
 };
 
 /* Bytes of zeroed, 8-byte aligned memory for ls_judge_init(). */
@@ -93,7 +112,10 @@ LS_INLINE void ls_judge_exempt(struct ls_judge *j, ls_u32 id)
 #define LS_JUDGE_OUT (LS_JUDGE_EXEMPT | LS_JUDGE_SIGNAL)
 void ls_judge_signal(struct ls_judge *j, ls_u32 id, bool signal);
 
-/* LS_USE_* of canonical class @id, and whether it is out of the graph. */
+/* Somebody was seen to complete the class. */
+#define LS_JUDGE_COMPLETED 1024u
+
+/* LS_USE_* of canonical class @id, and LS_JUDGE_* marks. */
 LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
 {
 	return id <= j->max_classes ? j->usage[id] : 0;
@@ -101,5 +123,8 @@ LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
 
 /* Take sight number @ordinal in. @s is well-formed; nr_held <= LS_MAX_DEPTH. */
 void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal);
+
+/* Look for cycles through completions with what is known of who completes them. */
+void ls_judge_settle(struct ls_judge *j);
 
 #endif /* LOCKSCOPE_JUDGE_H */

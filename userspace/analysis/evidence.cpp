@@ -3,6 +3,10 @@
 
 #include "analysis/lockgraph.h"
 
+extern "C" {
+#include "lockclass/edges.h"
+}
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -31,7 +35,7 @@ std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness
 		return read_of(val) == LS_EXCLUSIVE ? LS_DEP_EN : LS_DEP_SN;
 	if (from_interrupt(edge))
 		return read_of(val) == LS_RECURSIVE ? LS_DEP_ER : LS_DEP_EN;
-	return dependency_kind(val, sight.acquired.val);
+	return sight.completion() ? ls_need_kind(val) : dependency_kind(val, sight.acquired.val);
 }
 
 bool same_function(const Code &a, const Code &b)
@@ -101,7 +105,7 @@ void choose_witnesses(const Model &model, Finding &finding)
 		auto value = [&](const Witness &witness) {
 			const Sight &sight = model.sights[witness.sight];
 			/* An acquire says more than what was held later. */
-			const bool acquires = sight.acquisition() &&
+			const bool acquires = (sight.acquisition() || sight.completion()) &&
 					      (witness.position == kOwnLock || !to_interrupt(edge));
 			return std::tuple(kind_of(model, edge, witness) == edge.kind,
 					  edges_seen[sight.run],
@@ -130,12 +134,18 @@ common_instance(const Model &model, const FindingEdge &in, const FindingEdge &ou
 	std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> held;
 	for (std::size_t i = 0; i < out.witnesses.size(); i++) {
 		const Sight &sight = model.sights[out.witnesses[i].sight];
-		held.try_emplace({sight.run, sight.at(out.witnesses[i].position).instance}, i);
+		const auto position = out.witnesses[i].position;
+		held.try_emplace({sight.run, position == kOwnLock ? sight.acquired.instance
+								  : sight.from(position).instance},
+				 i);
 	}
 	for (std::size_t i = 0; i < in.witnesses.size(); i++) {
 		const Sight &sight = model.sights[in.witnesses[i].sight];
-		auto at = held.find({sight.run, sight.acquired.instance});
-		if (sight.acquired.instance != 0 && at != held.end())
+		const auto position = in.witnesses[i].position;
+		const std::uint64_t instance = position == kOwnLock ? sight.acquired.instance
+								    : sight.to(position).instance;
+		auto at = held.find({sight.run, instance});
+		if (instance != 0 && at != held.end())
 			return std::pair{i, at->second};
 	}
 	return std::nullopt;

@@ -19,6 +19,9 @@
  *   counts-events           a lock is a semaphore that is   a lock that is always
  *                           given back by others than who   handed over to whoever
  *                           took it (lockclass/belief.h)    gives it back
+ *   other-completer         who waits for a completion holds    objects that change roles
+ *                           a lock of another object than who
+ *                           completes it, says the module
  *   different-instances     never; no instance of the lock was  -
  *                           seen both in the interrupt and held
  *                           while it could come
@@ -55,6 +58,12 @@ constexpr std::size_t kProvingPairs = 2;
 const Sight &sight_of(const Model &model, const Witness &witness)
 {
 	return model.sights[witness.sight];
+}
+
+/// From a completion to a lock that its completers need?
+bool completes(const Model &model, const FindingEdge &edge)
+{
+	return !edge.witnesses.empty() && sight_of(model, edge.shown()).completion();
 }
 
 bool every_witness(const Finding &finding, const std::function<bool(const Witness &)> &test)
@@ -169,8 +178,9 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<const Cha
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const auto &edge = finding.edges[i];
 		held.emplace_back();
-		/* Nobody keeps an interrupt away but by turning it off. */
-		if (!from_interrupt(edge))
+		/* Nobody keeps an interrupt away but by turning it off. What keeps a
+		 * completer away keeps the one waiting who waits for it. */
+		if (!from_interrupt(edge) && !completes(model, edge))
 			held.back() = always_held(model, finding, edge,
 						  i < facts.size() ? facts[i] : nullptr);
 	}
@@ -282,8 +292,8 @@ void same_instance_excluded(const Model &model, Finding &finding)
 			return;
 		for (const auto &witness : edge.witnesses) {
 			const Sight &sight = sight_of(model, witness);
-			const std::uint64_t from = sight.held[witness.position].object;
-			const std::uint64_t to = sight.acquired.object;
+			const std::uint64_t from = sight.from(witness.position).object;
+			const std::uint64_t to = sight.to(witness.position).object;
 			if (from == 0 || to == 0)
 				return;
 			(from == to ? all_differ : all_same) = false;
@@ -358,6 +368,34 @@ void different_instances(const Model &model, Finding &finding)
 	finding.confidence = Confidence::Possible;
 }
 
+/*
+ * Between one lock and one completion the instances decide, and of those only the
+ * module knows how far one is from the other: it tells of such a cycle when it can
+ * close. What no run saw on its own nobody judged.
+ */
+void other_completer(const Model &model, Finding &finding)
+{
+	if (finding.edges.size() != 2 || std::none_of(finding.edges.begin(), finding.edges.end(),
+						      [&](const FindingEdge &edge) {
+							      return completes(model, edge);
+						      }))
+		return;
+	std::set<std::uint32_t> runs[2];
+	for (std::size_t side = 0; side < 2; side++)
+		for (const auto &witness : finding.edges[side].witnesses)
+			runs[side].insert(sight_of(model, witness).run);
+	const auto judged = [&](std::uint32_t run) { return runs[1].count(run) != 0; };
+	if (std::none_of(runs[0].begin(), runs[0].end(), judged))
+		return;
+	for (const auto &told : model.kernel_findings)
+		if (told.kind == LS_FINDING_ORDER_CYCLE && told.classes.size() == 2 &&
+		    std::is_permutation(told.classes.begin(), told.classes.end(),
+					finding.classes.begin(), finding.classes.end()))
+			return;
+	finding.filters.push_back({"other-completer", true,
+				   "who completes holds the lock of another object than who waits"});
+}
+
 /* What lockdep_set_novalidate_class() says in a kernel with lockdep. */
 void vouched_for(const Model &model, Finding &finding)
 {
@@ -402,8 +440,10 @@ void apply_filters(const Model &model, Finding &finding,
 	gate_lock(model, finding, facts);
 	one_context_only(finding);
 	initialisation_only(model, finding);
-	if (finding.kind == FindingKind::LockOrderCycle)
+	if (finding.kind == FindingKind::LockOrderCycle) {
 		same_instance_excluded(model, finding);
+		other_completer(model, finding);
+	}
 	cannot_run_in_parallel(finding);
 }
 

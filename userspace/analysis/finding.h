@@ -72,6 +72,8 @@ struct Witness {
 /// From a lock to an interrupt: to_stack is where the lock was held while the
 /// interrupt could come, from_stack where it had been taken. From an interrupt to
 /// a lock: to_stack is the acquire, from_stack begins where the interrupt did.
+/// Out of a completion: to_stack is where it was completed, from_stack where the
+/// lock had been taken that was held there.
 /// For a fault shown by one sight, both ends are its lock or no class at all;
 /// to_stack is where it happened, from_stack where the lock had been taken, empty
 /// when that is not known.

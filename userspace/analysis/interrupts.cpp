@@ -23,7 +23,9 @@ public:
 				taken_[dependency.to] = edge;
 			else if (dependency.to == interrupt)
 				held_[dependency.from] = edge;
-			else if (!is_interrupt(dependency.from) && !is_interrupt(dependency.to))
+			/* Nobody who can be interrupted with a lock held waits asleep. */
+			else if (!dependency.need && !is_interrupt(dependency.from) &&
+				 !is_interrupt(dependency.to))
 				out_[dependency.from].push_back(edge);
 		}
 	}

@@ -39,7 +39,7 @@ void LockGraph::add(Known &known, ClassId from, ClassId to, Evidence evidence)
 {
 	auto [at, added] = known.try_emplace(pair_key(from, to), dependencies_.size());
 	if (added)
-		dependencies_.push_back({from, to, 0, {}});
+		dependencies_.push_back({from, to, 0, {}, false});
 	auto &dependency = dependencies_[at->second];
 	dependency.kinds |= evidence.kind;
 	dependency.evidence.push_back(evidence);
@@ -48,6 +48,7 @@ void LockGraph::add(Known &known, ClassId from, ClassId to, Evidence evidence)
 LockGraph::LockGraph(const Model &model) : nodes_(model.classes.size())
 {
 	add_orders(model);
+	add_needs(model);
 	orders_ = dependencies_.size();
 	add_usage(model);
 }
@@ -72,6 +73,47 @@ void LockGraph::add_orders(const Model &model)
 	}
 }
 
+/* Who waits for a completion waits for the locks that all who complete it hold,
+ * as the module's judge has it; here all of them are known. */
+void LockGraph::add_needs(const Model &model)
+{
+	struct Need {
+		std::uint32_t kind = 0; ///< the weakest
+		std::vector<Evidence> evidence;
+	};
+	std::map<ClassId, std::map<ClassId, Need>> needs;
+	for (std::size_t s = 0; s < model.sights.size(); s++) {
+		const Sight &sight = model.sights[s];
+		const ClassId done = sight.acquired.cls;
+		if (done == kNoClass || !sight.completion())
+			continue;
+		std::map<ClassId, Need> here;
+		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
+			const Held &held = sight.held[i];
+			if (held.cls == kNoClass || held.cls == done ||
+			    !(sight.new_mask >> i & 1))
+				continue;
+			const std::uint32_t kind = ls_need_kind(held.val);
+			auto &need = here[held.cls];
+			if (need.kind != LS_DEP_EN)
+				need = {kind, {{s, i, kind}}};
+		}
+		auto [at, first] = needs.try_emplace(done, here);
+		if (first)
+			continue;
+		std::erase_if(at->second,
+			      [&](const auto &entry) { return !here.contains(entry.first); });
+		for (auto &[lock, need] : at->second) {
+			const Need &now = here.at(lock);
+			need.kind = need.kind == LS_DEP_EN ? now.kind : need.kind;
+			need.evidence.push_back(now.evidence.front());
+		}
+	}
+	for (const auto &[done, locks] : needs)
+		for (const auto &[lock, need] : locks)
+			dependencies_.push_back({done, lock, need.kind, need.evidence, true});
+}
+
 void LockGraph::add_usage(const Model &model)
 {
 	Known known;
@@ -92,7 +134,7 @@ void LockGraph::add_usage(const Model &model)
 	};
 	for (std::size_t s = 0; s < model.sights.size(); s++) {
 		const Sight &sight = model.sights[s];
-		if (sight.fault())
+		if (sight.fault() || sight.completion())
 			continue;
 		const std::uint32_t now = sight.acquired.val;
 		add_use(s, kOwnLock, sight.acquired.cls,

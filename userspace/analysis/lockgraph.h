@@ -13,8 +13,8 @@
 
 namespace lockscope {
 
-/// Sight number @sight saw @held[position] held while acquiring. A dependency
-/// with an interrupt is about one lock only: that one, or kOwnLock.
+/// Sight number @sight saw @held[position] held while acquiring, or completing. A
+/// dependency with an interrupt is about one lock only: that one, or kOwnLock.
 struct Evidence {
 	std::size_t sight;	///< in Model::sights
 	std::uint32_t position; ///< in Sight::held
@@ -25,14 +25,15 @@ struct Dependency {
 	ClassId from, to;
 	std::uint32_t kinds = 0; ///< LS_DEP_* mask
 	std::vector<Evidence> evidence;
+	bool need = false; ///< of a completion on what all who complete it hold
 };
 
 class LockGraph {
 public:
 	explicit LockGraph(const Model &model);
 
-	/// Edge i is dependencies()[i - 1]: first the order of locks, size() of
-	/// them, then what leads to interrupts and out of them.
+	/// Edge i is dependencies()[i - 1]: first the order of locks, completions
+	/// among them, size() of them, then what leads to interrupts and out of them.
 	const std::vector<Dependency> &dependencies() const { return dependencies_; }
 	const Dependency &dependency(std::uint32_t edge) const { return dependencies_[edge - 1]; }
 	/// Cycles of locks alone; see interrupts.h for the others.
@@ -43,6 +44,7 @@ private:
 	using Known = std::unordered_map<std::uint64_t, std::size_t>;
 	void add(Known &known, ClassId from, ClassId to, Evidence evidence);
 	void add_orders(const Model &model);
+	void add_needs(const Model &model);
 	void add_usage(const Model &model);
 
 	std::size_t nodes_, orders_ = 0;

@@ -79,12 +79,12 @@ struct Held {
 /// Position in Sight::held that means Sight::acquired.
 inline constexpr std::uint32_t kOwnLock = 0xffffffffu;
 
-/// An acquisition that brought something new, a release that did, or a fault
-/// (ls_rec_sight).
+/// An acquisition that brought something new, a release or a completion that did,
+/// or a fault (ls_rec_sight).
 struct Sight {
 	std::uint32_t run = 0, ordinal = 0;
 	std::uint64_t time_ns = 0, new_mask = 0;
-	Held acquired; ///< or given back, or what a fault is about; may be no class then
+	Held acquired; ///< or given back, completed, or what a fault is about; may be no class then
 	std::uint32_t what = LS_SIGHT_ACQUIRE; ///< LS_SIGHT_* or enum ls_finding_kind
 	std::uint64_t extra = 0;	       ///< long hold: nanoseconds waited
 	std::uint32_t chain = 0, pid = 0, tgid = 0, task_flags = 0, cpu = 0;
@@ -93,10 +93,21 @@ struct Sight {
 	std::vector<Held> held;	   ///< oldest first
 
 	bool acquisition() const { return what == LS_SIGHT_ACQUIRE; }
-	bool fault() const { return what >= LS_FINDING_WAIT_CONTEXT; }
+	bool completion() const { return what == LS_SIGHT_COMPLETE; }
+	bool fault() const { return LS_SIGHT_IS_FAULT(what); }
 	const Held &at(std::uint32_t position) const
 	{
 		return position == kOwnLock ? acquired : held[position];
+	}
+	/// Both ends of an order that held[position] is one of: who acquires waits
+	/// with that, who completes something had to wait for it.
+	const Held &from(std::uint32_t position) const
+	{
+		return completion() ? acquired : held[position];
+	}
+	const Held &to(std::uint32_t position) const
+	{
+		return completion() ? held[position] : acquired;
 	}
 };
 

@@ -119,18 +119,26 @@ private:
 			print_edge(finding_.edges[(first + i) % n], i + 1);
 	}
 
+	bool completes(const FindingEdge &edge) const
+	{
+		return model_.sights[edge.shown().sight].completion();
+	}
+
 	/// What the side does: "holds [A], takes [B]".
 	std::string what_it_does(const FindingEdge &edge) const
 	{
 		const Witness &witness = edge.shown();
 		const Sight &sight = model_.sights[witness.sight];
 		const Held &held = sight.at(witness.position);
-		const std::string takes =
-			read_of(sight.acquired.val) == LS_EXCLUSIVE ? "takes " : "reads ";
+		const std::string takes = sight.acquired.val & LS_VAL_WAIT ? "waits for "
+					  : read_of(sight.acquired.val) == LS_EXCLUSIVE ? "takes "
+											: "reads ";
 		if (from_interrupt(edge))
 			return takes + mark(edge.to) + " in " + interrupt_name(edge.from);
 		const std::string holds =
 			read_of(held.val) == LS_EXCLUSIVE ? "holds " : "holds (shared) ";
+		if (completes(edge))
+			return holds + mark(edge.to) + ", completes " + mark(edge.from);
 		if (!to_interrupt(edge))
 			return holds + mark(edge.from) + ", " + takes + mark(edge.to);
 		const std::string on = std::string(" with ") + interrupt_name(edge.to) + "s on";
@@ -163,6 +171,8 @@ private:
 			print_stack(mark(edge.to) + " =>", edge.to_stack);
 		else if (to_interrupt(edge) && witness.position == kOwnLock)
 			print_stack(mark(edge.from) + " =>", edge.to_stack);
+		else if (completes(edge))
+			print_stacks(edge, mark(edge.to), mark(edge.from));
 		else
 			print_stacks(edge, mark(edge.from),
 				     to_interrupt(edge) ? "on" : mark(edge.to));

@@ -38,6 +38,7 @@ const std::vector<std::string> &blind_spots()
 		"bit spinlocks and local_lock, which are inlined",
 		"interrupts disabled by inlined code, but for their state at each acquire",
 		"locks already held when the module was loaded",
+		"what wait queues wait for",
 	};
 	return spots;
 }

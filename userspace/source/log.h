@@ -45,7 +45,7 @@ struct SightRecord {
 /// Is @what something a sight can show?
 inline bool valid_sight(std::uint64_t what)
 {
-	return what == LS_SIGHT_ACQUIRE || what == LS_SIGHT_RELEASE ||
+	return what == LS_SIGHT_ACQUIRE || what == LS_SIGHT_RELEASE || what == LS_SIGHT_COMPLETE ||
 	       (what >= LS_FINDING_WAIT_CONTEXT && what < LS_NR_FINDINGS);
 }
 

@@ -64,7 +64,24 @@ public:
 	Court(const Court &) = delete;
 
 	// A context that holds @held, oldest first, takes @next.
-	void takes(const Holding &held, Hold next)
+	void takes(const Holding &held, Hold next) { sees(held, next, LS_SIGHT_ACQUIRE); }
+	// It waits for @completion.
+	void waits(const Holding &held, Hold completion)
+	{
+		sees(held, {completion.val | LS_VAL_WAIT, completion.lock}, LS_SIGHT_ACQUIRE);
+	}
+	// It completes it; what it has only tried for it did not need.
+	void completes(const Holding &held, Hold completion)
+	{
+		sees(held, completion, LS_SIGHT_COMPLETE);
+	}
+	// What is known by now is judged.
+	const Findings &settled()
+	{
+		ls_judge_settle(&judge);
+		return findings;
+	}
+	void sees(const Holding &held, Hold next, std::uint32_t what)
 	{
 		const std::size_t bytes = sizeof(ls_rec_sight) + held.size() * sizeof(ls_held_rec);
 		std::unique_ptr<std::uint64_t[]> room(new std::uint64_t[bytes / 8]());
@@ -72,12 +89,15 @@ public:
 
 		s->hdr.len = static_cast<std::uint32_t>(bytes);
 		s->hdr.type = LS_REC_SIGHT;
+		s->what = what;
 		s->val = next.val;
 		s->lock = next.lock;
 		s->nr_held = static_cast<std::uint16_t>(held.size());
 		for (std::size_t i = 0; i < held.size(); i++) {
 			s->held[i].val = held[i].val;
 			s->held[i].lock = held[i].lock;
+			if (ls_needed(held[i].val))
+				s->new_mask |= std::uint64_t{1} << i;
 		}
 		sight(*s);
 	}

@@ -60,7 +60,8 @@ std::uint64_t LogBuilder::ip(const std::string &function, std::uint32_t offset)
 std::uint32_t LogBuilder::val(const Lock &lock, const Task &task) const
 {
 	return lock.cls | std::uint32_t{lock.read} << LS_VAL_READ_SHIFT |
-	       (lock.try_lock ? LS_VAL_TRY : 0) | std::uint32_t{task.level} << LS_VAL_LEVEL_SHIFT |
+	       (lock.try_lock ? LS_VAL_TRY : 0) | (lock.wait ? LS_VAL_WAIT : 0) |
+	       std::uint32_t{task.level} << LS_VAL_LEVEL_SHIFT |
 	       (task.irq_off || task.level == LS_HARDIRQ ? LS_VAL_IRQ_OFF : 0) |
 	       (task.bh_off ? LS_VAL_BH_OFF : 0);
 }
@@ -127,6 +128,15 @@ std::uint32_t LogBuilder::release(const Task &task, const std::vector<Lock> &hel
 	ls_rec_sight record{};
 	record.what = LS_SIGHT_RELEASE;
 	return sight(task, held, released, record);
+}
+
+std::uint32_t LogBuilder::complete(const Task &task, const std::vector<Lock> &held,
+				   const Lock &completion)
+{
+	ls_rec_sight record{};
+	record.what = LS_SIGHT_COMPLETE;
+	record.new_mask = (std::uint64_t{1} << held.size()) - 1;
+	return sight(task, held, completion, record);
 }
 
 std::uint32_t LogBuilder::fault(ls_finding_kind kind, const Task &task,

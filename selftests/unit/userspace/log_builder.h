@@ -19,6 +19,7 @@ struct Lock {
 	ls_read read = LS_EXCLUSIVE;
 	std::string function = "lock_it"; ///< where it is taken
 	bool try_lock = false;
+	bool wait = false; ///< waited for, not taken
 };
 
 struct Task {
@@ -47,6 +48,9 @@ public:
 	/// @released is given back by Lock::function while @held is held.
 	std::uint32_t release(const Task &task, const std::vector<Lock> &held,
 			      const Lock &released);
+	/// @completion is completed while @held is held, all of which was needed.
+	std::uint32_t complete(const Task &task, const std::vector<Lock> &held,
+			       const Lock &completion);
 	/// A fault in function lock.function; bits of @marked name held locks.
 	std::uint32_t fault(ls_finding_kind kind, const Task &task, const std::vector<Lock> &held,
 			    const Lock &lock, std::uint64_t marked = 0, std::uint64_t extra = 0);

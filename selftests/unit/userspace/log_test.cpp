@@ -246,12 +246,14 @@ TEST_F(LogTest, SightsOfOtherSorts)
 	EXPECT_TRUE(std::get<SightRecord>(out.records[7]).valid);
 	EXPECT_EQ(std::get<SightRecord>(out.records[7]).lock, 0u);
 
-	for (std::uint32_t what : {2u, 4u, std::uint32_t{LS_NR_FINDINGS}, ~0u}) {
+	for (std::uint32_t what : {3u, 4u, std::uint32_t{LS_NR_FINDINGS}, ~0u}) {
 		last<ls_rec_sight>()->what = what;
 		expect_refused("unknown sort");
 	}
-	last<ls_rec_sight>()->what = LS_SIGHT_RELEASE;
-	expect_refused("class or mode");
+	for (std::uint32_t what : {LS_SIGHT_RELEASE, LS_SIGHT_COMPLETE}) {
+		last<ls_rec_sight>()->what = what;
+		expect_refused("class or mode");
+	}
 	last<ls_rec_sight>()->val |= LS_VAL_READ_MASK;
 	expect_refused("class or mode");
 }
