@@ -547,6 +547,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	    !ls_semaphore_taken(ctx, lock, val, level))
 		return;
 	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
+	if (unlikely(desc >> LS_DESC_KIND_SHIFT == LS_KIND_COMPLETION))
+		val |= LS_VAL_WAIT;
 	if (desc & LS_DESC_SLEEPS && atomic(count))
 		val |= LS_VAL_ATOMIC;
 	if (unlikely(ctx->nest)) {
@@ -771,6 +773,9 @@ unusual:
 	release_leave(lock, frame);
 }
 
+/* Kinds that ls_hook_result() has to do more about. */
+#define ODD_RESULTS (1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_COMPLETION)
+
 /* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */
 void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
 		    unsigned long arg1)
@@ -784,7 +789,11 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 		taken = desc & LS_DESC_BOOL ? (ret & 0xff) : (u32)ret;
 		if (desc & LS_DESC_ZERO)
 			taken = !taken;
-		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX) {
+		if (unlikely(ODD_RESULTS >> (desc >> LS_DESC_KIND_SHIFT) & 1)) {
+			if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_COMPLETION) {
+				ls_wait_over(lock, desc, ret);
+				goto out;
+			}
 			if (!(desc & LS_VAL_TRY))
 				ls_look_at_ww(this_cpu_ptr(&ls_cpus), lock, ip, arg1, ret);
 			if (arg1)
@@ -795,6 +804,7 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 		if (taken)
 			ls_acquire(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
 	}
+out:
 	ls_leave();
 }
 

@@ -232,6 +232,9 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 	/* Anything but a guess stands until the memory is freed. */
 	if (id && ls.classes.table[id].origin != LS_ORIGIN_SITE && ls.classes.table[id].kind == kind)
 		return id;
+	/* Not everybody who completes or waits at a place is about the same thing. */
+	if (kind == LS_KIND_COMPLETION)
+		return 0;
 	if (id && (!site || site == id)) {
 		if (!site && ls.classes.table[id].kind == kind)
 			ls_classes_alias(&ls.classes, key, id);
@@ -311,6 +314,9 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	id = ls_classes_find(&ls.classes, ls_key_alloc((u64)cache, offset, site));
 	if (id)
 		return id;
+	/* Elements of an array are no one completion: what completes one does not complete another. */
+	if (kind == LS_KIND_COMPLETION && ls_site_is_array(site, false))
+		return 0;
 	if (ls_site_is_array(site, false)) {
 		at = LS_ARRAY_OFFSET;
 		id = ls_classes_find(&ls.classes, ls_key_alloc((u64)cache, at, site));

@@ -136,12 +136,17 @@ struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 
 /* special.c */
 extern bool ls_ww_unlock_covered;	/* ww_mutex_unlock() calls mutex_unlock() */
+void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5);
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
 bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip);
 bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level);
 int ls_special_attach(void);
 void ls_special_detach(void);
+
+/* completions.c */
+void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip);
+void ls_wait_over(u64 completion, u32 desc, unsigned long ret);
 
 /* events.c: what the thread is told */
 void ls_events_init(void);

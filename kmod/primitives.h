@@ -10,6 +10,7 @@
  *   RELEASE  on entry the lock counts as released, whatever kind it is
  *   RESULT   taken only if the return value says so
  *   WW       the same, and looked at on entry as well
+ *   WAIT     waits for something that is not taken: looked at on entry and on return
  *   SPECIAL  rare or odd: goes through a switch (special.c)
  *   SLEEP    a place that may sleep: looked at only where that is not allowed
  * value bits: how it is taken (LS_VAL_*), without class and level. RELEASE: whether
@@ -28,6 +29,7 @@
 #define LS_P_ZERO 1	/* RESULT: taken when it returns 0 (else: when not 0) */
 #define LS_P_BOOL 2	/* RESULT: only the low 8 bits of the value count */
 #define LS_P_WRAPS 4
+#define LS_P_VOID 8	/* WAIT: returns nothing, and only when it is done */
 
 #define LS_SH (LS_SHARED << LS_VAL_READ_SHIFT)
 #define LS_IRQ LS_VAL_IRQ_OFF
@@ -120,6 +122,18 @@
 	X(flush_work,			WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(cancel_work_sync,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(cancel_delayed_work_sync,	WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
+	X(wait_for_completion,		COMPLETION, WAIT,  0,			0, LS_P_VOID)	\
+	X(wait_for_completion_io,	COMPLETION, WAIT,  0,			0, LS_P_VOID)	\
+	X(wait_for_completion_interruptible, COMPLETION, WAIT, 0,		0, LS_P_ZERO)	\
+	X(wait_for_completion_killable,	COMPLETION, WAIT,  0,			0, LS_P_ZERO)	\
+	X(wait_for_completion_state,	COMPLETION, WAIT,  0,			0, LS_P_ZERO)	\
+	X(wait_for_completion_timeout,	COMPLETION, WAIT,  LS_VAL_TRY,		0, 0)		\
+	X(wait_for_completion_io_timeout, COMPLETION, WAIT, LS_VAL_TRY,		0, 0)		\
+	X(wait_for_completion_interruptible_timeout, COMPLETION, WAIT, LS_VAL_TRY, 0, 0)	\
+	X(wait_for_completion_killable_timeout, COMPLETION, WAIT, LS_VAL_TRY,	0, 0)		\
+	X(try_wait_for_completion,	COMPLETION, RESULT, LS_VAL_TRY,		0, LS_P_BOOL)	\
+	X(complete,			COMPLETION, SPECIAL, LS_OP_COMPLETE,	0, 0)	\
+	X(complete_all,			COMPLETION, SPECIAL, LS_OP_COMPLETE,	0, 0)	\
 	X(update_process_times,		NONE,	  SPECIAL, LS_OP_TICK,		0, 0)	\
 	X(__cond_resched,		NONE,	  SLEEP,   LS_OP_SLEEP,		0, 0)
 
@@ -135,11 +149,13 @@ enum ls_special_op {
 	LS_OP_TICK = 7 << 20,
 	LS_OP_SLEEP = 8 << 20,
 	LS_OP_WW_UNLOCK = 9 << 20,
+	LS_OP_COMPLETE = 10 << 20,
 	LS_OP_MASK = 15 << 20,
 };
 
 enum ls_group {
-	LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_WW, LS_G_SPECIAL, LS_G_SLEEP, LS_NR_GROUPS
+	LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_WW, LS_G_WAIT, LS_G_SPECIAL, LS_G_SLEEP,
+	LS_NR_GROUPS
 };
 
 /*
@@ -151,7 +167,8 @@ enum ls_group {
 #define LS_DESC_FLAG_SHIFT 12
 #define LS_DESC_ZERO (LS_P_ZERO << LS_DESC_FLAG_SHIFT)
 #define LS_DESC_BOOL (LS_P_BOOL << LS_DESC_FLAG_SHIFT)
-#define LS_DESC_SLEEPS (8u << LS_DESC_FLAG_SHIFT)	/* waits asleep for a lock */
+#define LS_DESC_VOID (LS_P_VOID << LS_DESC_FLAG_SHIFT)
+#define LS_DESC_SLEEPS (16u << LS_DESC_FLAG_SHIFT)	/* waits asleep for a lock */
 #define LS_DESC_KIND_SHIFT 28
 #define LS_SLEEPING_KINDS								\
 	(1u << LS_KIND_MUTEX | 1u << LS_KIND_RWSEM | 1u << LS_KIND_SEMAPHORE |		\

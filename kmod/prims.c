@@ -157,6 +157,7 @@ void ls_tramp_acquire(void);
 void ls_tramp_release(void);
 void ls_tramp_result(void);
 void ls_tramp_ww(void);
+void ls_tramp_wait(void);
 void ls_tramp_special(void);
 void ls_tramp_sleep(void);
 
@@ -199,6 +200,7 @@ static struct group {
 	[LS_G_RELEASE] = { .tramp = ls_tramp_release, .func = on_release },
 	[LS_G_RESULT] = { .tramp = ls_tramp_result },
 	[LS_G_WW] = { .tramp = ls_tramp_ww },
+	[LS_G_WAIT] = { .tramp = ls_tramp_wait },
 	[LS_G_SPECIAL] = { .tramp = ls_tramp_special, .func = on_special },
 	[LS_G_SLEEP] = { .tramp = ls_tramp_sleep, .func = on_sleep },
 };
@@ -213,13 +215,22 @@ static int on_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct probe_data *d = (struct probe_data *)ri->data;
 	struct kretprobe *probe = get_kretprobe(ri);
+	unsigned long func5;
 
 	d->lock = regs->di;
 	d->arg1 = regs->si;
 	d->ip = *(unsigned long *)regs->sp;
-	if (probe && ls_desc_of((unsigned long)probe->kp.addr + FENTRY_CALL) >>
-		     LS_DESC_KIND_SHIFT == LS_KIND_WW_MUTEX)
+	if (!probe)
+		return 0;
+	func5 = (unsigned long)probe->kp.addr + FENTRY_CALL;
+	switch (ls_desc_of(func5) >> LS_DESC_KIND_SHIFT) {
+	case LS_KIND_WW_MUTEX:
 		ls_hook_ww(d->lock, d->arg1, d->ip);
+		break;
+	case LS_KIND_COMPLETION:
+		ls_hook_wait(d->lock, d->arg1, d->ip, func5);
+		break;
+	}
 	return 0;
 }
 
@@ -352,7 +363,7 @@ static int attach_ops(u32 group)
  * for ever. Nothing is recorded until ls_active is set.
  */
 static const u8 order[LS_NR_GROUPS] = {
-	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_RESULT, LS_G_WW, LS_G_ACQUIRE
+	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_RESULT, LS_G_WW, LS_G_WAIT, LS_G_ACQUIRE
 };
 
 int ls_prims_attach(void)

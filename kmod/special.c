@@ -150,6 +150,9 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	case LS_OP_WAIT_WORK:
 		wait_for_work(pc, (struct work_struct *)arg0, ip);
 		break;
+	case LS_OP_COMPLETE:
+		ls_complete(pc, lock, ip);
+		break;
 	case LS_OP_WW_UNLOCK:
 		look_at_ww_unlock(pc, lock, ip);
 		if (!ls_ww_unlock_covered)

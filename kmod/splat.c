@@ -19,6 +19,17 @@ static const char *kind_name(u32 class_id)
 	return class_id >= LS_CLASS_HARDIRQ ? "interrupt" : ls_kind_name(ls.classes.table[class_id].kind);
 }
 
+static bool is_completion(u32 class_id)
+{
+	return class_id < LS_CLASS_HARDIRQ && ls.classes.table[class_id].kind == LS_KIND_COMPLETION;
+}
+
+/* What stands before its name, as lockdep had it while it knew completions. */
+static const char *prefix(u32 class_id)
+{
+	return is_completion(class_id) ? "(completion)" : "";
+}
+
 struct side {
 	struct ls_rec_sight s;
 	struct ls_held_rec held[LS_MAX_DEPTH];
@@ -65,8 +76,8 @@ static void print_lock(const char *lead, u32 class_id, u64 ip)
 	char text[KSYM_SYMBOL_LEN];
 
 	symbol(text, ip);
-	printk(KERN_WARNING "%s(%s){%s}, at: %s\n", lead, ls_class_name(class_id),
-	       kind_name(class_id), text);
+	printk(KERN_WARNING "%s(%s%s){%s}, at: %s\n", lead, prefix(class_id),
+	       ls_class_name(class_id), kind_name(class_id), text);
 }
 
 static void print_head(const char *warning)
@@ -128,6 +139,23 @@ static struct ls_held_rec taken(const struct side *x, u32 class_id)
 	return (struct ls_held_rec){ .val = x->s.val, .ip = x->s.ip };
 }
 
+/* edges[0] is that of a task which waits for a completion, edges[1] what completing takes. */
+static void print_scenario_wait(const struct ls_finding_edge *edges)
+{
+	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].from));
+	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[1].to));
+	printk(KERN_WARNING "                               complete(%s);\n", ls_class_name(edges[0].to));
+	printk(KERN_WARNING "  wait_for_completion(%s);\n", ls_class_name(edges[0].to));
+}
+
+static void print_scenario_locks(const struct ls_finding_edge *edges, u32 nr)
+{
+	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].from));
+	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[0].to));
+	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[1 % nr].to));
+	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].to));
+}
+
 static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 {
 	printk(KERN_WARNING " Possible unsafe locking scenario:\n");
@@ -137,15 +165,16 @@ static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 
 		printk(KERN_WARNING "Chain exists of:\n");
 		for (i = 0; i < nr; i++)
-			printk(KERN_WARNING "  %s -->\n", ls_class_name(edges[i].to));
+			printk(KERN_WARNING "  %s%s -->\n", prefix(edges[i].to),
+			       ls_class_name(edges[i].to));
 		printk(KERN_WARNING "\n");
 	}
 	printk(KERN_WARNING "       CPU0                    CPU1\n");
 	printk(KERN_WARNING "       ----                    ----\n");
-	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].from));
-	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[0].to));
-	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[1 % nr].to));
-	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].to));
+	if (is_completion(edges[0].to))
+		print_scenario_wait(edges);
+	else
+		print_scenario_locks(edges, nr);
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING " *** DEADLOCK ***\n");
 	printk(KERN_WARNING "\n");
@@ -175,21 +204,25 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 	printk(KERN_WARNING "the existing dependency chain (in reverse order) is:\n");
 	for (i = nr - 1; i >= 1; i--) {
 		printk(KERN_WARNING "\n");
-		printk(KERN_WARNING "-> #%u (%s){%s}:\n", i, ls_class_name(edges[i].to),
-		       kind_name(edges[i].to));
+		printk(KERN_WARNING "-> #%u (%s%s){%s}:\n", i, prefix(edges[i].to),
+		       ls_class_name(edges[i].to), kind_name(edges[i].to));
+		if (is_completion(edges[i].from))
+			printk(KERN_WARNING "       held by who completes (%s%s)\n",
+			       prefix(edges[i].from), ls_class_name(edges[i].from));
 		if (load_side(old, edges[i].sight))
 			print_frames("       ", old);
 	}
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "-> #0 (%s){%s}:\n", ls_class_name(edges[0].to),
-	       kind_name(edges[0].to));
+	printk(KERN_WARNING "-> #0 (%s%s){%s}:\n", prefix(edges[0].to),
+	       ls_class_name(edges[0].to), kind_name(edges[0].to));
 	print_frames("       ", now);
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING "other info that might help us debug this:\n");
 	printk(KERN_WARNING "\n");
 	print_scenario(edges, nr);
 	print_held(now);
-	printk(KERN_WARNING "lockscope: cycle of %u locks\n", nr);
+	printk(KERN_WARNING "lockscope: cycle of %u locks%s\n", nr,
+	       is_completion(edges[0].to) ? ", completions among them" : "");
 out:
 	kfree(now);
 	kfree(old);

@@ -81,6 +81,18 @@ SYM_FUNC_START(ls_tramp_ww)
 	jmp	ls_tramp_result
 SYM_FUNC_END(ls_tramp_ww)
 
+/* The same for who waits; which function it is tells whether for ever. */
+SYM_FUNC_START(ls_tramp_wait)
+	pushq	%rdi
+	pushq	%rsi
+	movq	24(%rsp), %rdx
+	movq	16(%rsp), %rcx
+	call	ls_hook_wait
+	popq	%rsi
+	popq	%rdi
+	jmp	ls_tramp_result
+SYM_FUNC_END(ls_tramp_wait)
+
 /*
  * The return value decides: call the body ourselves and come back here. The
  * task may sleep inside for as long as it likes, and must not keep the module

@@ -346,7 +346,7 @@ static void take_sight(struct ls_event *e)
 	learn_signals();
 	ls_judge_sight(&judge, s, ordinal);
 	self = ls_worker_class(s->val);
-	if (s->what > LS_SIGHT_RELEASE)
+	if (LS_SIGHT_IS_FAULT(s->what))
 		report_fault(s, (u64 *)&s->held[s->nr_held], frames, ordinal);
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
@@ -425,6 +425,24 @@ static void provide_segments(void)
 	}
 }
 
+/*
+ * What a completion's completers need is known better the more of them were seen:
+ * cycles through completions are looked for every so often, and when asked to.
+ */
+#define SETTLE_INTERVAL (10 * HZ)
+
+static void settle(bool asked)
+{
+	static unsigned long last;
+
+	if (!asked && time_before(jiffies, last + SETTLE_INTERVAL))
+		return;
+	mutex_lock(&work_mutex);
+	ls_judge_settle(&judge);
+	mutex_unlock(&work_mutex);
+	last = jiffies;
+}
+
 /* One round over everything. True when there was something to do. */
 static bool work(void)
 {
@@ -462,6 +480,7 @@ static int worker(void *unused)
 
 		while (work())
 			;
+		settle(READ_ONCE(flush_done) != wanted);
 		if (READ_ONCE(flush_done) != wanted) {
 			smp_store_release(&flush_done, wanted);
 			wake_up_all(&flushed);

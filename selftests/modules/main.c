@@ -62,6 +62,7 @@ static const struct {
 	{ "verdict", verdict_ww_cases },
 	{ "verdict", verdict_order_cases },
 	{ "verdict", verdict_belief_cases },
+	{ "verdict", verdict_completion_cases },
 	{ "special", special_hold_cases },
 };
 

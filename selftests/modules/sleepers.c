@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tasks asleep inside the lock functions whose result matters. A hook that sits
+ * Tasks asleep inside the functions whose return matters. A hook that sits
  * on their stacks, waiting for that result, must survive or prevent the unload
  * of its module; so these sleep for as long as they are told to.
  */
@@ -72,6 +72,24 @@ static void sleep_in_rt_mutex_interruptible(void)
 		rt_mutex_unlock(&sleepers_rtmutex);
 }
 
+static DECLARE_COMPLETION(sleepers_over);
+
+static void sleep_in_wait(void)
+{
+	wait_for_completion(&sleepers_over);
+}
+
+static void sleep_in_wait_killable(void)
+{
+	if (wait_for_completion_killable(&sleepers_over))
+		pr_warn("somebody was killed\n");
+}
+
+static void sleep_in_wait_timeout(void)
+{
+	wait_for_completion_timeout(&sleepers_over, msecs_to_jiffies(60000));
+}
+
 static unsigned int sleepers_ms;
 static DECLARE_COMPLETION(sleepers_held);
 
@@ -87,6 +105,7 @@ static void sleepers_hold(void)
 	up_write(&sleepers_rwsem);
 	up(&sleepers_sem);
 	mutex_unlock(&sleepers_mutex);
+	complete_all(&sleepers_over);
 }
 
 static struct ls_sleeper {
@@ -103,6 +122,9 @@ static struct ls_sleeper {
 	{ sleep_in_read_killable },
 	{ sleep_in_write_killable },
 	{ sleep_in_rt_mutex_interruptible },
+	{ sleep_in_wait },
+	{ sleep_in_wait_killable },
+	{ sleep_in_wait_timeout },
 };
 
 static int sleeper_thread(void *data)
@@ -133,6 +155,7 @@ int ls_sleepers_start(unsigned int ms)
 	ls_sleepers_wait();
 	sleepers_ms = ms;
 	reinit_completion(&sleepers_held);
+	reinit_completion(&sleepers_over);
 	for (i = 0; i < ARRAY_SIZE(sleepers); i++) {
 		init_completion(&sleepers[i].gone);
 		task = kthread_run(sleeper_thread, &sleepers[i], "lst_sleeper%u", i);

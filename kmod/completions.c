@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hooks of completions. Any context, like those of hooks.c.
+ *
+ * A task that waits for a completion with a lock held makes everybody who wants
+ * that lock wait for it too: an edge like any other, from the lock to the
+ * completion. Who completes holds locks that it had to get first: edges from the
+ * completion to those, if all who complete it hold them. Locks given back before
+ * do not count: perhaps nobody waits yet while they are needed. Nor does the run of
+ * a work function: what it does after complete() keeps nobody waiting.
+ */
+#include <linux/completion.h>
+#include <linux/sched/task_stack.h>
+
+#include "handover.h"
+#include "lockscope.h"
+
+#define WAIT_DESC LS_DESC(COMPLETION, 0, 0, 0)
+
+/* Its class, 0 when it has none. Preemption off, @ctx not busy. */
+static u32 class_of_completion(struct ls_ctx *ctx, u64 completion, u64 ip)
+{
+	u32 id = ls_class_at(ctx, completion, LS_KIND_COMPLETION, ip);
+
+	/* Elements of an array may share theirs with locks. */
+	return id && ls.classes.table[id].kind == LS_KIND_COMPLETION ? id : 0;
+}
+
+/*
+ * Somebody completes class @id and had to have the entries @mask of @ctx first.
+ * Tells the thread when some lock turns out not to be needed.
+ */
+static void see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
+			  u64 mask, u32 level)
+{
+	struct ls_class *c = &ls.classes.table[id];
+	struct ls_event *e;
+	u64 bits = 0;
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++)
+		if (mask & (1ull << i))
+			bits |= ls_need_bits(ctx->held[i].val);
+	if (!(~(ls_load(&c->absent[0]) | (u32)bits)) && !(~(ls_load(&c->absent[1]) | (u32)(bits >> 32))))
+		return;
+	ctx->busy = 1;
+	barrier();
+	e = ls_event_reserve(pc, ctx);
+	if (e) {
+		ls_fetch_or(&c->absent[0], ~(u32)bits);
+		ls_fetch_or(&c->absent[1], ~(u32)(bits >> 32));
+		ls_event_fill(e, ctx, LS_SIGHT_COMPLETE, completion, ip, id | ls_where(level), mask,
+			      0, 0, 0);
+		ls_ring_commit(e);
+		ls_wake_worker();
+	}
+	barrier();
+	ctx->busy = 0;
+}
+
+/* What of @ctx was needed to get here. After an error nobody knows. */
+static u64 needed(const struct ls_ctx *ctx)
+{
+	u64 mask = 0;
+	u32 i;
+
+	for (i = 0; i < ctx->depth && !ctx->distrust; i++)
+		if (ls_needed(ctx->held[i].val) && ls_kind_of(ctx->held[i].val) != LS_KIND_WORK)
+			mask |= 1ull << i;
+	return mask;
+}
+
+/* The current task and a completion, as one number. */
+static u64 mine(u64 completion)
+{
+	return ls_mix(completion) + (u64)current;
+}
+
+/* complete() or complete_all(). Preemption off, hooks active. */
+void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip)
+{
+	u32 level, id;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	ls_completed(completion);
+	if (ctx->busy) {
+		if (!ctx->ignoring)
+			ls_lose(LS_LOSS_RECURSION);
+		return;
+	}
+	id = class_of_completion(ctx, completion, ip);
+	if (!id)
+		return;
+	if (level == LS_TASK)
+		ctx->completed = mine(completion);
+	see_completer(pc, ctx, id, completion, ip, needed(ctx), level);
+}
+
+static bool on_own_stack(u64 addr)
+{
+	return addr - (u64)task_stack_page(current) < THREAD_SIZE;
+}
+
+static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
+{
+	bool stack = on_own_stack(completion);
+	u32 level, depth, id;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	/* On a stack it gets its class here, so that whoever completes it finds that. */
+	if (ctx->busy || (!ctx->depth && !stack))
+		return;
+	id = class_of_completion(ctx, completion, ip);
+	if (!id)
+		return;
+	/*
+	 * Nothing is needed for certain where who was faster than us went unseen, or
+	 * where it was ourselves, with locks that we had anyway: as when the last
+	 * reference is dropped by whoever waits for that.
+	 */
+	if ((stack && READ_ONCE(((struct completion *)completion)->done)) ||
+	    ctx->completed == mine(completion))
+		see_completer(pc, ctx, id, completion, ip, 0, level);
+	depth = ctx->depth;
+	if (!depth)
+		return;
+	ls_acquire(pc, completion, ip, WAIT_DESC);
+	if (ctx->depth == depth + 1)
+		ls_held_pop_top(ctx);
+}
+
+/*
+ * wait_for_completion() or one of its kin begins. @arg1: how long it waits, where
+ * it does not wait for ever. Who gives up after a while is in no deadlock.
+ */
+void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5)
+{
+	u32 desc = ls_desc_of(func5);
+
+	if (desc & LS_VAL_TRY && arg1 != MAX_SCHEDULE_TIMEOUT)
+		return;
+	preempt_disable_notrace();
+	if (likely(ls_active))
+		wait_begins(this_cpu_ptr(&ls_cpus), completion, ip);
+	ls_leave();
+}
+
+/* It is back with @ret. Preemption off. */
+void ls_wait_over(u64 completion, u32 desc, unsigned long ret)
+{
+	bool done = desc & LS_DESC_BOOL ? (ret & 0xff) : (long)ret > 0;
+
+	if (desc & LS_DESC_ZERO)
+		done = !(int)ret;
+	if (done || desc & LS_DESC_VOID)
+		ls_waited(completion);
+	/* The next one at this address is another function's. */
+	if (on_own_stack(completion))
+		ls_addrmap_remove(&ls.addrs, completion);
+}
