@@ -3,6 +3,7 @@
 #include "scratch.h"
 
 #include "analysis/suppressions.h"
+#include "util/text.h"
 
 #include <cstddef>
 #include <cstdint>

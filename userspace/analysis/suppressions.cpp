@@ -236,29 +236,6 @@ std::string describe(const Suppression &entry)
 	return entry.cls.empty() ? "every " + kind : kind + " of " + entry.cls;
 }
 
-bool glob_matches(std::string_view pattern, std::string_view text)
-{
-	/* Only the latest * ever has to be tried again. */
-	std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
-	while (t < text.size()) {
-		if (p < pattern.size() && pattern[p] == '*') {
-			star = p++;
-			resume = t;
-		} else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-			p++;
-			t++;
-		} else if (star != pattern.npos) {
-			p = star + 1;
-			t = ++resume;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.size() && pattern[p] == '*')
-		p++;
-	return p == pattern.size();
-}
-
 std::string today()
 {
 	const std::chrono::year_month_day day{

@@ -55,9 +55,6 @@ std::string format_suppression(const Suppression &entry);
 /// What it is about, for people: "id 0123456789abcdef", "irq-inversion of ext4:*".
 std::string describe(const Suppression &entry);
 
-/// Does @text fit @pattern, where * stands for anything and ? for one character?
-bool glob_matches(std::string_view pattern, std::string_view text);
-
 /// Today in UTC, YYYY-MM-DD.
 std::string today();
 

@@ -84,6 +84,29 @@ std::uint64_t keyed_hash(const HashKey &key, std::uint64_t value)
 	return v0 ^ v1 ^ v2 ^ v3;
 }
 
+bool glob_matches(std::string_view pattern, std::string_view text)
+{
+	/* Only the latest * ever has to be tried again. */
+	std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
+	while (t < text.size()) {
+		if (p < pattern.size() && pattern[p] == '*') {
+			star = p++;
+			resume = t;
+		} else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+			p++;
+			t++;
+		} else if (star != pattern.npos) {
+			p = star + 1;
+			t = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.size() && pattern[p] == '*')
+		p++;
+	return p == pattern.size();
+}
+
 std::vector<std::string> split(std::string_view text, char separator)
 {
 	std::vector<std::string> parts;

@@ -28,6 +28,9 @@ HashKey random_key();
 /// stay recognisable while the value, a kernel address, does not show.
 std::uint64_t keyed_hash(const HashKey &key, std::uint64_t value);
 
+/// Does @text fit @pattern, where * stands for anything and ? for one character?
+bool glob_matches(std::string_view pattern, std::string_view text);
+
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 

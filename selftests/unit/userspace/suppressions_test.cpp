@@ -4,6 +4,7 @@
 
 #include "report/report.h"
 #include "store/suppression_file.h"
+#include "util/text.h"
 
 #include <nlohmann/json.hpp>
 

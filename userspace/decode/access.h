@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+// Which instructions of a function touch memory, and how their address is made:
+// what a probe has to know to tell every access of code that nobody instrumented.
+//
+// A site says all that the kernel needs at a breakpoint on it:
+//
+//   address = (Segment::Gs ? this CPU's gs base : 0)
+//           + (rip_relative ? function + offset + length : base)
+//           + index * scale + disp                            modulo 2^64
+//
+// with the registers as they are before the instruction. The stack is left out:
+// what push, pop, call, ret and every operand over %rsp touch, over %rbp where it
+// is the frame pointer, and the stack protector's canary at %gs:0x28. So is what
+// has a memory operand and no access: lea, nop, prefetches, invlpg, ud1. What
+// accesses memory but does not fit a site is counted by reason, never dropped
+// silently.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace lockscope {
+
+/// A register by its number in machine code: 0 rax, 1 rcx, 2 rdx, 3 rbx, 4 rsp,
+/// 5 rbp, 6 rsi, 7 rdi, then r8 to r15.
+using RegisterNumber = std::uint8_t;
+inline constexpr RegisterNumber kRsp = 4, kRbp = 5, kNoRegister = 0xff;
+
+enum class Segment : std::uint8_t { None, Gs };
+enum class AccessOp : std::uint8_t { Read, Write, ReadWrite };
+
+/// A memory operand; see the top of this file for the address it means.
+struct MemoryOperand {
+	RegisterNumber base = kNoRegister;
+	RegisterNumber index = kNoRegister;
+	std::uint8_t scale = 1; ///< 1, 2, 4 or 8; 1 without an index
+	Segment segment = Segment::None;
+	bool rip_relative = false; ///< then there is neither base nor index
+	std::int32_t disp = 0;
+
+	bool operator==(const MemoryOperand &) const = default;
+};
+
+/// One instruction that touches memory.
+struct AccessSite {
+	std::uint64_t offset = 0; ///< of the instruction in its function
+	std::uint8_t length = 0;  ///< of the instruction, 1 to 15
+	std::uint8_t size = 0;	  ///< bytes touched: a power of 2 up to 64
+	AccessOp op = AccessOp::Read;
+	/// Locked, or an exchange with memory. cmpxchg may read only; it counts as
+	/// ReadWrite.
+	bool atomic = false;
+	MemoryOperand where;
+};
+
+/// Why an access is in no site.
+enum class Unsupported : std::uint8_t {
+	Undecodable,	///< no instruction, or cut off: the rest of the function is unknown
+	Breakpoint,	///< somebody's int3 stands there: the rest of the function is unknown
+	String,		///< movs, stos and the like, with rep or without
+	BitIndex,	///< bt, bts, btr, btc whose address depends on a register's bit number
+	IndirectBranch, ///< call or jmp through memory
+	AddressForm,	///< 32-bit addresses, 64-bit displacements, %fs, vectors of addresses
+	System,		///< descriptor tables, saved processor state, virtualisation
+	Size,		///< none of 1, 2, 4, ... 64 bytes
+	Implicit,	///< memory that is no operand
+	Refused,	///< in a range that the caller does not want
+};
+inline constexpr std::size_t kUnsupportedReasons = 10;
+/// "string instruction", for people.
+const char *describe(Unsupported reason);
+
+struct AddressRange {
+	std::uint64_t begin = 0, end = 0;
+};
+
+struct FunctionSites {
+	std::vector<AccessSite> sites; ///< by offset
+	std::array<std::uint32_t, kUnsupportedReasons> unsupported{};
+	std::uint32_t instructions = 0;
+	std::uint32_t stack = 0; ///< explicit operands left out because they are the stack
+
+	std::uint32_t count(Unsupported reason) const
+	{
+		return unsupported[static_cast<std::size_t>(reason)];
+	}
+};
+
+/// The sites of a function whose machine code is @code, at @address. Accesses in
+/// @refused, absolute addresses in any order, are counted as Unsupported::Refused:
+/// give what probes may not be put on. The five bytes at the beginning that belong
+/// to ftrace are a call or a nop and never a site.
+///
+/// Any bytes are safe to give. Code of the running kernel should be read before
+/// probes are put on it, and is best read again when the kernel changed itself.
+/// A lock prefix that a kernel on one CPU replaced (with %ds) is recognised.
+FunctionSites decode_function(std::span<const std::uint8_t> code, std::uint64_t address,
+			      std::span<const AddressRange> refused = {});
+
+/// One instruction by itself, for decode_function() and its tests.
+struct Instruction {
+	enum class Memory : std::uint8_t {
+		None,	///< no access, or only that of the stack by itself
+		Site,	///< see site
+		Stack,	///< an explicit operand on the stack; site is filled in too
+		Unknown ///< see why
+	};
+	enum class Flow : std::uint8_t { Next, Leaves, Breakpoint, PushRbp, RbpIsRsp };
+
+	std::uint8_t length = 0; ///< 0: there is none
+	Memory memory = Memory::None;
+	Flow flow = Flow::Next;
+	AccessSite site;
+	Unsupported why = Unsupported::Undecodable;
+};
+/// The first instruction of @code. @frame_pointer: is %rbp one?
+Instruction decode_instruction(std::span<const std::uint8_t> code, bool frame_pointer);
+
+} // namespace lockscope

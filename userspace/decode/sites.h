@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+// What to watch, in words, and the memory accesses that there are in it.
+//
+//   auto code = open_kernel_code();                        decode/code.h
+//   SiteOptions options{.refused = probe_blacklist()};
+//   auto list = list_sites(**code, "ext4:ext4_mb_*", options);
+//   std::vector<ls_site> probes = probe_sites(*list);      for LS_IOC_SITES
+//
+// The kernel has the last word on where a probe may be: registering one can fail
+// for a site of this list (jump labels, static calls, addresses that another
+// tracer has), which is to be counted, not to be an end of it all.
+#pragma once
+
+#include "decode/code.h"
+#include "lockclass/abi.h"
+
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+struct SiteOptions {
+	std::vector<AddressRange> refused = {}; ///< see decode_function()
+	std::string btf_dir = "/sys/kernel/btf";
+};
+
+struct WatchedFunction {
+	Function code;
+	FunctionSites decoded;
+};
+
+struct SiteList {
+	std::vector<WatchedFunction> functions; ///< as the source has them
+	std::vector<std::string> unread;	///< functions whose code could not be read
+	std::size_t sites() const;
+	std::uint32_t unsupported(Unsupported why) const;
+};
+
+/// Functions that @pattern means, each piece of code once:
+///   vfs_*              by name, * and ? as in a shell
+///   ext4:ext4_mb_*     in one module; the kernel itself is "vmlinux"
+///   struct inode       that take a pointer to one, by BTF
+///   ext4:struct inode  both
+/// A name also means what compilers split off it: "f" is "f.cold" and "f.isra.0"
+/// too. An error when nothing fits.
+Result<std::vector<Function>> select_functions(const CodeSource &code, const std::string &pattern,
+					       const std::string &btf_dir = "/sys/kernel/btf");
+
+/// The accesses of the functions that @pattern means.
+Result<SiteList> list_sites(const CodeSource &code, const std::string &pattern,
+			    const SiteOptions &options = {});
+
+/// The same as the module takes them (LS_IOC_SITES), at the addresses that the
+/// code has now. What lies at an absolute or %rip-relative address, per CPU or not,
+/// has its displacement made absolute.
+std::vector<ls_site> probe_sites(const SiteList &list);
+
+} // namespace lockscope
