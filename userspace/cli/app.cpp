@@ -55,6 +55,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_show_command(*app, globals);
 	add_merge_command(*app, globals);
 	add_suppress_command(*app, globals);
+	add_instrument_command(*app, globals);
 	add_doctor_command(*app, globals);
 	return app;
 }

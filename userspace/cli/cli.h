@@ -27,6 +27,7 @@ void add_report_command(CLI::App &app, Globals &globals);
 void add_show_command(CLI::App &app, Globals &globals);
 void add_merge_command(CLI::App &app, Globals &globals);
 void add_suppress_command(CLI::App &app, Globals &globals);
+void add_instrument_command(CLI::App &app, Globals &globals);
 void add_doctor_command(CLI::App &app, Globals &globals);
 
 /// Print the error and its hint on stderr; its exit status.
