@@ -28,9 +28,18 @@ enum lockscope_op {
 	LOCKSCOPE_OP_BENIGN,
 };
 
-/* Found by its name and hooked. The barrier keeps the calls and their arguments. */
-static noinline __maybe_unused void lockscope_annotation(unsigned long op, const volatile void *p,
-							 unsigned long n, const char *text)
+/*
+ * Found by its name and hooked: no copies of it under other names, made for the
+ * arguments that a file happens to use. The barrier keeps calls and arguments.
+ */
+#if __has_attribute(__noipa__)
+#define __lockscope_annotation noinline __attribute__((__noipa__))
+#else
+#define __lockscope_annotation noinline
+#endif
+
+static __lockscope_annotation __maybe_unused void
+lockscope_annotation(unsigned long op, const volatile void *p, unsigned long n, const char *text)
 {
 	asm volatile("" : : "r" (op), "r" (p), "r" (n), "r" (text) : "memory");
 }
