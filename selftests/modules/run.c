@@ -19,6 +19,7 @@
 
 struct ls_job {
 	void (*run)(void);
+	unsigned int rounds;
 	struct completion done;
 	bool wrong_context;
 	struct task_struct *ending;
@@ -32,8 +33,11 @@ struct ls_job {
 
 static void ls_job_run(struct ls_job *job, bool right_context)
 {
+	unsigned int i;
+
 	job->wrong_context = !right_context;
-	job->run();
+	for (i = 0; i < job->rounds; i++)
+		job->run();
 }
 
 static int ls_job_thread(void *data)
@@ -146,19 +150,20 @@ static int ls_job_start(struct ls_job *job, enum ls_where where, const char *com
 		tasklet_schedule(&job->tasklet);
 		return 0;
 	case LS_TIMER:
-		timer_setup(&job->timer, ls_job_timer, 0);
+		timer_setup(&job->timer, ls_job_timer, TIMER_PINNED);
 		mod_timer(&job->timer, jiffies + 1);
 		return 0;
 	case LS_HRTIMER:
-		hrtimer_init(&job->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+		hrtimer_init(&job->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 		job->hrtimer.function = ls_job_hrtimer;
-		hrtimer_start(&job->hrtimer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
+		hrtimer_start(&job->hrtimer, ns_to_ktime(100 * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_PINNED_HARD);
 		return 0;
 	}
 	return -EINVAL;
 }
 
-int ls_run_in(enum ls_where where, const char *comm, void (*run)(void))
+int ls_run_rounds(enum ls_where where, const char *comm, void (*run)(void), unsigned int rounds)
 {
 	struct ls_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
 	int ret;
@@ -166,6 +171,7 @@ int ls_run_in(enum ls_where where, const char *comm, void (*run)(void))
 	if (!job)
 		return -ENOMEM;
 	job->run = run;
+	job->rounds = rounds;
 	init_completion(&job->done);
 	ret = ls_job_start(job, where, comm);
 	if (ret)

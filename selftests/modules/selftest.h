@@ -55,13 +55,18 @@ enum ls_expect {
 	LS_NOT_HELD,
 	LS_LONG_HOLD,
 	LS_WW_MISUSE,
+	LS_RACE,
 	LS_NR_EXPECT
 };
 
 struct ls_side {
 	void (*run)(void);
 	enum ls_where where;
+	const char *name;	/* of the function, where the list shows it */
 };
+
+/* Which processors the sides of a case need; only ls_races.ko binds them. */
+enum ls_cpus { LS_CPUS_ANY = 0, LS_CPUS_SAME, LS_CPUS_TWO };
 
 struct ls_case {
 	const char *name;
@@ -77,6 +82,7 @@ struct ls_case {
 	int (*setup)(void);	/* before the first side; may sleep */
 	void (*teardown)(void);	/* after the last side or a failed setup; may sleep */
 	struct ls_side side[LS_MAX_SIDES];
+	enum ls_cpus cpus;
 };
 
 /* A side that takes one lock and gives it back. */
@@ -131,10 +137,16 @@ extern const struct ls_case verdict_completion_cases[];
 extern const struct ls_case special_hold_cases[];
 
 /*
- * Run @run in context @where and wait for it. Returns 0, -errno when it could
- * not be started, -EPROTO when it ran in another context than asked for. Sleeps.
+ * Run @run in context @where, @rounds times in a row, and wait for it. Interrupts
+ * come on the caller's processor. Returns 0, -errno when it could not be started,
+ * -EPROTO when it ran in another context than asked for. Sleeps.
  */
-int ls_run_in(enum ls_where where, const char *comm, void (*run)(void));
+int ls_run_rounds(enum ls_where where, const char *comm, void (*run)(void), unsigned int rounds);
+
+static inline int ls_run_in(enum ls_where where, const char *comm, void (*run)(void))
+{
+	return ls_run_rounds(where, comm, run, 1);
+}
 
 /*
  * Keep a lock held by another thread while a side tries to get it: @take runs
