@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The same file, as a part of this module. */
+#include "../modules/run.c"
