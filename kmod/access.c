@@ -329,6 +329,8 @@ static __always_inline void look(struct ls_now *n)
 	q = same_place(n);
 	if (same_again(q, n, sig, ls_load(&g->state))) {
 		site = q->site;
+		n->lockset = q->last & 0xffff;
+		n->context = q->last >> 16;
 		ls_acc->counts[site]++;
 		goto stop;
 	}
