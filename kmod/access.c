@@ -46,6 +46,23 @@ static struct ls_seq_slot *seq_slot(unsigned long count, unsigned long *who)
 }
 
 /*
+ * What was made odd and even again with no lock given back in between is a sequence
+ * counter. Its own changes are plain and its readers' looks marked, and that is right.
+ */
+#define COUNTER_BITS 8
+static unsigned long counters[1 << COUNTER_BITS];
+
+static void know_counter(unsigned long addr)
+{
+	ls_store(&counters[ls_mix(addr) >> (64 - COUNTER_BITS)], addr);
+}
+
+static bool is_counter(unsigned long addr)
+{
+	return ls_load(&counters[ls_mix(addr) >> (64 - COUNTER_BITS)]) == addr;
+}
+
+/*
  * A marked read of an even counter begins a section, the next one ends it; a write
  * to an even counter begins one that lasts until it is written again.
  */
@@ -63,10 +80,14 @@ void ls_access_seq(unsigned long addr, u32 op)
 	}
 	is_odd = READ_ONCE(*(u32 *)addr) & 1;
 	if (op & LS_ACC_WRITE) {
-		if (!is_odd)
+		if (!is_odd) {
 			s->write = addr;
-		else if (s->write == addr)
+			s->releases = this_cpu_read(ls_cpus.releases);
+		} else if (s->write == addr) {
 			s->write = 0;
+			if (s->releases == this_cpu_read(ls_cpus.releases))
+				know_counter(addr);
+		}
 	} else {
 		s->read = is_odd || s->read == addr ? 0 : addr;
 	}
@@ -177,7 +198,8 @@ LS_COLD void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 firs
 	u64 *slot = &told[key >> (64 - TOLD_BITS)];
 	u32 i;
 
-	if (ls_load(slot) == key || ls_access_is_benign(n->addr))
+	if (ls_load(slot) == key || ls_access_is_benign(n->addr) ||
+	    ((ls_acc->ops[first] | n->op) & LS_ACC_MARKED && is_counter(n->addr)))
 		return;
 	e = ls_ring_reserve(&pc->ring, sizeof(*e) + sizeof(*race) +
 				       LS_SHADOW_ENTRIES * sizeof(struct ls_history_rec));

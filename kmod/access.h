@@ -27,6 +27,7 @@ struct ls_seq_slot {
 	unsigned long who;		/* task and level */
 	unsigned long read;		/* counter whose value it has read, marked and even */
 	unsigned long write;		/* counter that it is about to make odd */
+	u64 releases;			/* of locks on this CPU by then */
 };
 #define LS_SEQ_SLOTS 4
 
