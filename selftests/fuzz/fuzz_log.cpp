@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Any bytes as the module's log, read in pieces of any size.
 #include "source/log.h"
+#include "source/log_accesses.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +25,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	/* A refused record says why. */
 	if ((decoder.malformed() != 0) != !decoder.problem().empty())
 		std::abort();
-	for (const auto &record : records)
+	for (const auto &record : records) {
 		if (const auto *sight = std::get_if<SightRecord>(&record);
 		    sight && sight->held.size() > LS_MAX_DEPTH)
 			std::abort();
+		if (const auto *access = std::get_if<AccessRecord>(&record);
+		    access && (access->guards.size() > LS_MAX_DEPTH || access->size == 0))
+			std::abort();
+		if (const auto *race = std::get_if<RaceRecord>(&record);
+		    race && race->history.size() > kMaxRaceHistory)
+			std::abort();
+	}
 	return 0;
 }

@@ -17,7 +17,7 @@ using namespace lockscope;
 namespace {
 
 /* A log and chains that make sense: two sides, an inversion, a finding, a lock
- * taken in an interrupt, faults. */
+ * taken in an interrupt, faults, accesses that race. */
 Image sound_image()
 {
 	test::LogBuilder log;
@@ -33,6 +33,21 @@ Image sound_image()
 	log.release({.pid = 4, .stack = {"f"}}, {{.cls = b}}, {.cls = a});
 	log.fault(LS_FINDING_WAIT_CONTEXT, {.stack = {"f"}}, {{.cls = b}}, {.cls = a}, 1);
 	log.fault(LS_FINDING_SLEEP_ATOMIC, {}, {{.cls = b}}, {}, 1);
+	const auto data = log.add_data("cache", LS_DATA_SLAB, 64), count = log.add_data("count");
+	const auto write = log.access(
+		{.pid = 1, .stack = {"f"}},
+		{.data = data,
+		 .offset = 16,
+		 .guards = {{.lock = {.cls = a}, .relation = LS_REL_SELF, .lock_offset = 8}}});
+	const auto read = log.access(
+		{.pid = 2, .level = LS_SOFTIRQ, .stack = {"g", "call_timer_fn"}},
+		{.data = data, .offset = 16, .op = LS_ACC_READ, .function = "look"});
+	log.race(write, read, LS_RACE_CAUGHT, {{write, 1, 0xff, 1}});
+	const auto both = log.access(
+		{.pid = 3}, {.data = count, .op = LS_ACC_READ | LS_ACC_WRITE, .function = "count"});
+	log.race(both, both, 0, {{both, 0x8001, 1, 0}});
+	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
+	log.history(read, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1, {{.cls = a}});
 	return log.image();
 }
 

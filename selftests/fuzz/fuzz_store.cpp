@@ -22,7 +22,7 @@ namespace {
 const fuzz::Scratch g_scratch("store");
 
 /* A store with a cycle, chains, an inversion, a kernel finding, a lock taken in
- * an interrupt, and faults. */
+ * an interrupt, faults, and accesses that race. */
 std::string sound_store()
 {
 	test::LogBuilder log;
@@ -38,6 +38,21 @@ std::string sound_store()
 	log.release({.pid = 4, .stack = {"f"}}, {{.cls = b}}, {.cls = a});
 	log.fault(LS_FINDING_WAIT_CONTEXT, {.stack = {"f"}}, {{.cls = b}}, {.cls = a}, 1);
 	log.fault(LS_FINDING_SLEEP_ATOMIC, {}, {{.cls = b}}, {}, 1);
+	const auto data = log.add_data("cache", LS_DATA_SLAB, 64), count = log.add_data("count");
+	const auto write = log.access(
+		{.pid = 1, .stack = {"f"}},
+		{.data = data,
+		 .offset = 16,
+		 .guards = {{.lock = {.cls = a}, .relation = LS_REL_SELF, .lock_offset = 8}}});
+	const auto read = log.access(
+		{.pid = 2, .level = LS_SOFTIRQ, .stack = {"g", "call_timer_fn"}},
+		{.data = data, .offset = 16, .op = LS_ACC_READ, .function = "look"});
+	log.race(write, read, LS_RACE_CAUGHT, {{write, 1, 0xff, 1}});
+	const auto both = log.access(
+		{.pid = 3}, {.data = count, .op = LS_ACC_READ | LS_ACC_WRITE, .function = "count"});
+	log.race(both, both, 0, {{both, 0x8001, 1, 0}});
+	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
+	log.history(read, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1, {{.cls = a}});
 	log.prims().push_back({});
 	g_scratch.clear();
 	auto source = image_source(log.image());
@@ -92,6 +107,24 @@ constexpr const char *kUpdates[] = {
 	"UPDATE counter SET value = ?",
 	"UPDATE run SET started = ?",
 	"UPDATE run SET release = ?",
+	"UPDATE data SET kind = ?",
+	"UPDATE data SET name = ?",
+	"UPDATE data SET type = ?",
+	"UPDATE member SET path = ?",
+	"UPDATE access SET data = ?",
+	"UPDATE access SET offset = ?",
+	"UPDATE access SET size = ?",
+	"UPDATE access SET op = ?",
+	"UPDATE access SET place = ?",
+	"UPDATE access SET guards = ?",
+	"UPDATE access SET count = ?",
+	"UPDATE race SET first = ?",
+	"UPDATE race SET flags = ?",
+	"UPDATE race SET first_pid = ?",
+	"UPDATE race SET history = ?",
+	"UPDATE history SET before = ?",
+	"UPDATE history SET locks = ?",
+	"UPDATE history SET candidates = ?",
 };
 
 void spoil_columns(const std::uint8_t *data, std::size_t size)

@@ -92,19 +92,16 @@ std::string plain_function(const std::string &function)
 	return function.substr(0, function.find('.', 1));
 }
 
-Context context_of(const Model &model, const Sight &sight)
+namespace {
+
+/// Find where @context was entered.
+Context entered(const Model &model, Context context, const std::vector<CodeId> &stack)
 {
-	Context context;
-	context.run = sight.run;
-	context.pid = sight.pid;
-	context.task_flags = sight.task_flags;
-	context.level = level_of(sight.acquired.val);
-	context.comm = sight.comm;
 	if (context.level == LS_NMI)
 		context.kind = EntryKind::Nmi;
 
 	std::vector<std::string> functions;
-	for (auto frame : sight.stack)
+	for (auto frame : stack)
 		functions.push_back(plain_function(model[frame].function));
 	auto enter = [&](EntryKind kind, std::string entry, std::size_t at) {
 		context.kind = kind;
@@ -131,6 +128,34 @@ Context context_of(const Model &model, const Sight &sight)
 			}
 	}
 	return context;
+}
+
+template <typename Seen> Context plain_context(const Seen &seen, std::uint32_t level)
+{
+	Context context;
+	context.run = seen.run;
+	context.pid = seen.pid;
+	context.task_flags = seen.task_flags;
+	context.level = level;
+	context.comm = seen.comm;
+	return context;
+}
+
+} // namespace
+
+Context context_of(const Model &model, const Sight &sight)
+{
+	return entered(model, plain_context(sight, level_of(sight.acquired.val)), sight.stack);
+}
+
+Context context_of(const Model &model, const MemoryAccess &access)
+{
+	return entered(model, plain_context(access, level_of(access.where)), access.stack);
+}
+
+std::string task_name(const Context &context)
+{
+	return (context.comm.empty() ? "?" : context.comm) + "-" + std::to_string(context.pid);
 }
 
 std::string Context::key() const

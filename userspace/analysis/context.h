@@ -51,6 +51,10 @@ struct Context {
 };
 
 Context context_of(const Model &model, const Sight &sight);
+Context context_of(const Model &model, const MemoryAccess &access);
+
+/// "comm-pid"
+std::string task_name(const Context &context);
 
 /// Function without the suffixes compilers add to clones ("f.isra.0" -> "f").
 std::string plain_function(const std::string &function);

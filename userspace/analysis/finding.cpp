@@ -60,8 +60,11 @@ constexpr KindName kKinds[] = {
 	{FindingKind::NestedLockNotHeld, "nested-lock-not-held"},
 	{FindingKind::LongHold, "long-hold"},
 	{FindingKind::WwMisuse, "ww-misuse"},
+	{FindingKind::DataRace, "data-race"},
+	{FindingKind::EmptyCriticalSection, "empty-critical-section"},
 };
-static_assert(std::size(kKinds) == LS_NR_FINDINGS - 1);
+/* All of the module's that sights show, and those about memory. */
+static_assert(std::size(kKinds) == LS_NR_FINDINGS - 1 + 2);
 
 } // namespace
 

@@ -4,6 +4,7 @@
 
 #include "analysis/context.h"
 #include "analysis/model.h"
+#include "analysis/variable.h"
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,8 @@ namespace lockscope {
 
 enum class Severity { Note, Warning, Error };
 enum class Confidence { Possible, Observed, Confirmed };
-/// The numbers are those of the module (enum ls_finding_kind).
+/// The numbers are those of the module (enum ls_finding_kind), which has none for the
+/// last ones.
 enum class FindingKind : std::uint32_t {
 	LockOrderCycle = LS_FINDING_ORDER_CYCLE,
 	RecursiveLock = LS_FINDING_RECURSIVE,
@@ -31,6 +33,8 @@ enum class FindingKind : std::uint32_t {
 	NestedLockNotHeld = LS_FINDING_NOT_HELD,
 	LongHold = LS_FINDING_LONG_HOLD,
 	WwMisuse = LS_FINDING_WW,
+	DataRace = LS_FINDING_RACE,
+	EmptyCriticalSection = 128,
 };
 
 const char *name(Severity severity);
@@ -95,6 +99,24 @@ struct ShownStack {
 	std::vector<CodeId> stack; ///< innermost first
 };
 
+/// One side of a data race.
+struct RaceSide {
+	std::size_t access = 0; ///< in Model::accesses; the one shown
+	Context context;	///< of who came by in the race that is shown
+	std::uint64_t count = 0; ///< accesses seen at that place to the variable
+};
+
+/// What a data race is about, over all that was seen of it.
+struct RaceEvidence {
+	Variable variable;
+	/// Locks that some accesses to the variable hold and others do not, by
+	/// Guard::name, best first.
+	std::vector<std::string> candidates;
+	std::vector<std::size_t> races; ///< in Model::races; the one shown first
+	RaceSide sides[2];		///< a writer first
+	bool statistics = false;	///< see statistics_counter()
+};
+
 struct Finding {
 	std::string id; ///< 16 hex digits
 	FindingKind kind = FindingKind::LockOrderCycle;
@@ -106,6 +128,7 @@ struct Finding {
 				      ///< an interrupt comes last
 	std::vector<FindingEdge> edges;
 	std::vector<ShownStack> stacks; ///< of a fault that one sight shows
+	std::optional<RaceEvidence> race; ///< of a data race
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
 
@@ -119,7 +142,9 @@ struct Finding {
 		       kind == FindingKind::InconsistentIrqState;
 	}
 	/// One sight alone shows it: a fault that happened. It has one edge.
-	bool single() const { return kind >= FindingKind::InvalidWaitContext; }
+	bool single() const { return kind >= FindingKind::InvalidWaitContext && !about_memory(); }
+	/// What was accessed shows it, not the order of locks.
+	bool about_memory() const { return kind >= FindingKind::DataRace; }
 };
 
 /// Does the edge lead to an interrupt, or out of one?

@@ -6,7 +6,9 @@
 #include "analysis/filters.h"
 #include "analysis/interrupts.h"
 #include "analysis/lockgraph.h"
+#include "analysis/races.h"
 #include "analysis/rank.h"
+#include "analysis/sections.h"
 #include "analysis/selfcheck.h"
 #include "util/text.h"
 
@@ -76,8 +78,9 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 
 class Analyser {
 public:
-	explicit Analyser(const Model &model)
-		: model_(model), graph_(model), by_place_(sights_by_place(model))
+	Analyser(const Model &model, const RaceWeights &weights)
+		: model_(model), weights_(weights), graph_(model),
+		  by_place_(sights_by_place(model))
 	{
 	}
 
@@ -100,6 +103,10 @@ public:
 		add_inversions(out.findings);
 		for (auto &fault : faults(model_, by_place_))
 			out.findings.push_back(std::move(fault));
+		for (auto &race : data_races(model_, weights_))
+			out.findings.push_back(std::move(race));
+		for (auto &section : empty_sections(model_))
+			out.findings.push_back(std::move(section));
 		sort_findings(out.findings);
 		out.self_check = self_check(model_, graph_, cycles.size(), out.findings);
 		/* The module does not know of these. */
@@ -246,6 +253,7 @@ private:
 	}
 
 	const Model &model_;
+	const RaceWeights &weights_;
 	LockGraph graph_;
 	SightsByPlace by_place_;
 	std::unordered_map<std::uint32_t, ChainFacts> facts_;
@@ -255,7 +263,7 @@ private:
 
 Analysis analyse(const Model &model, const AnalysisOptions &options)
 {
-	return Analyser(model).run(options);
+	return Analyser(model, options.weights).run(options);
 }
 
 } // namespace lockscope

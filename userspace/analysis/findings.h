@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/finding.h"
+#include "analysis/race_weights.h"
 #include "analysis/rawnesting.h"
 #include "analysis/suppressions.h"
 
@@ -20,6 +21,7 @@ struct Analysis {
 
 struct AnalysisOptions {
 	bool raw_nesting = false; ///< what only PREEMPT_RT forbids, too
+	RaceWeights weights = {}; ///< rank data races
 };
 
 /// Search @model for faults.

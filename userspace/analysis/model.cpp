@@ -32,6 +32,18 @@ CodeId Model::intern(Code place)
 	return at->second;
 }
 
+DataId Model::intern(Data item)
+{
+	std::string key = item.name + '\0' + static_cast<char>(item.kind) + item.module;
+	auto [at, added] = data_by_name_.try_emplace(
+		std::move(key), DataId(static_cast<std::uint32_t>(data.size())));
+	if (added)
+		data.push_back(std::move(item));
+	else if (data[index(at->second)].type.empty())
+		data[index(at->second)].type = std::move(item.type);
+	return at->second;
+}
+
 std::uint64_t Model::counter(const std::string &name) const
 {
 	std::uint64_t sum = 0;

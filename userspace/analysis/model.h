@@ -29,6 +29,15 @@ inline std::uint32_t index(ClassId id)
 	return static_cast<std::uint32_t>(id);
 }
 
+inline ls_read read_of(std::uint32_t val)
+{
+	return static_cast<ls_read>((val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT);
+}
+inline ls_level level_of(std::uint32_t val)
+{
+	return static_cast<ls_level>((val & LS_VAL_LEVEL_MASK) >> LS_VAL_LEVEL_SHIFT);
+}
+
 /// Index into Model::code; 0 is "unknown".
 enum class CodeId : std::uint32_t {};
 inline std::uint32_t index(CodeId id)
@@ -145,6 +154,102 @@ struct Primitive {
 	int error = 0; ///< -errno
 };
 
+/// Index into Model::data: a variable, or a type of object; equal kinds, names
+/// and modules are one.
+enum class DataId : std::uint32_t {};
+inline constexpr DataId kNoData{0xffffffffu};
+inline std::uint32_t index(DataId id)
+{
+	return static_cast<std::uint32_t>(id);
+}
+
+/// A variable or a type of object that some access touched (ls_rec_data).
+struct Data {
+	ls_data_kind kind = LS_DATA_NONE;
+	std::string name; ///< "mod:symbol", slab cache, or function; see variable_of()
+	std::string module;
+	std::string type;	       ///< "struct foo", "int"; empty when it is not known
+	std::uint32_t object_size = 0; ///< bytes, 0 when it is not known
+
+	/// One for the whole system, not one of many objects.
+	bool global() const { return kind == LS_DATA_STATIC; }
+};
+
+/// A lock held during an access, as it is tied to the object accessed
+/// [LOCKSMITH: existential correlation].
+struct Guard {
+	ClassId cls = kNoClass;
+	std::uint32_t val = 0; ///< LS_VAL_*: shared or exclusive, see read_of()
+	CodeId at{};	       ///< where it was taken
+	std::uint64_t instance = 0; ///< keyed hash; comparable within a run, 0 unknown
+	ls_relation relation = LS_REL_OTHER;
+	std::uint32_t via = 0, lock_offset = 0; ///< as in ls_guard_rec
+	/// The lock as seen from the object, the same for all objects of the type:
+	/// "self.i_lock", "via i_sb .s_inode_list_lock", a static lock's name, or
+	/// the class's name where it is some other object's.
+	std::string name;
+
+	bool exclusive() const { return read_of(val) == LS_EXCLUSIVE; }
+};
+
+/// A way of accessing memory (ls_rec_access): code, data and the locks held, as
+/// often as it was seen. Two records that differ in the stack's outer frames only
+/// are one way; the first one seen gives stack, task and time.
+struct MemoryAccess {
+	std::uint32_t run = 0, id = 0; ///< id is that of the run's LS_REC_ACCESS
+	DataId data = kNoData;	       ///< kNoData: the module had no room for it
+	std::uint32_t offset = 0, size = 0; ///< bytes, in the object or variable
+	/// Innermost member at offset, "f_pos", "stats.rx", "slot[]"; empty when it
+	/// is not known, or the variable has no members.
+	std::string member;
+	std::uint32_t op = 0; ///< LS_ACC_*
+	CodeId at{};
+	std::uint64_t time_ns = 0, count = 0; ///< first seen; how often, 0 not known
+	std::uint32_t where = 0; ///< LS_WHERE_*, LS_VAL_LEVEL_MASK, _IRQ_OFF, _BH_OFF
+	std::uint32_t pid = 0, tgid = 0, task_flags = 0, cpu = 0;
+	std::string comm;
+	std::vector<CodeId> stack; ///< innermost first, [0] == at
+	std::vector<Guard> guards; ///< oldest first
+
+	bool reads() const { return op & LS_ACC_READ; }
+	bool writes() const { return op & LS_ACC_WRITE; }
+	/// READ_ONCE() and the like, atomics: the author knows of others.
+	bool marked() const { return op & (LS_ACC_MARKED | LS_ACC_ATOMIC); }
+	bool overlaps(const MemoryAccess &other) const
+	{
+		return offset < std::uint64_t{other.offset} + other.size &&
+		       other.offset < std::uint64_t{offset} + size;
+	}
+};
+
+/// What a granule of 8 bytes remembers of one access (ls_history_rec).
+struct Remembered {
+	std::size_t access;	   ///< in Model::accesses
+	std::uint32_t context = 0; ///< below 0x8000: low bits of the pid; else an interrupt
+	std::uint8_t bytes = 0;	   ///< bit i: byte i of the granule
+	bool initial = false;	   ///< from the time when one context had it for itself
+};
+
+/// Two accesses that nothing keeps apart (ls_rec_race).
+struct Race {
+	std::uint32_t run = 0, id = 0, flags = 0; ///< LS_RACE_*
+	std::size_t first = 0, second = 0;	  ///< in Model::accesses, the earlier one first
+	std::uint32_t first_pid = 0, second_pid = 0; ///< 0 for interrupts
+	std::uint64_t granule = 0; ///< keyed hash; comparable within a run
+	std::uint64_t time_ns = 0;
+	std::vector<Remembered> history; ///< oldest first
+};
+
+/// A change of a granule that was followed (ls_rec_history) [Eraser 3.3].
+struct StateChange {
+	std::uint32_t run = 0;
+	std::uint64_t granule = 0, time_ns = 0; ///< keyed hash, as in Race
+	std::size_t access = 0;			///< in Model::accesses
+	ls_shadow_state before = LS_VIRGIN, after = LS_VIRGIN;
+	std::uint32_t context = 0, candidates = 0, pid = 0; ///< as in ls_rec_history
+	std::vector<std::uint64_t> locks; ///< hashes of the candidates, see Guard::instance
+};
+
 struct Run {
 	std::string instance, boot, backend, release, build_id, file;
 	std::int64_t started = 0, updated = 0;		       ///< seconds since 1970
@@ -165,37 +270,37 @@ struct Model {
 	std::vector<KernelFinding> kernel_findings;
 	std::vector<Inversion> inversions;
 	std::map<ClassId, ClassCounts> counts; ///< of classes of which anything was counted
+	std::vector<Data> data;
+	std::vector<MemoryAccess> accesses;
+	std::vector<Race> races;	    ///< both sides are known
+	std::vector<StateChange> histories; ///< in the order of each run's log
 
 	const LockClass &operator[](ClassId id) const
 	{
 		return is_interrupt(id) ? interrupt_class(id) : classes[index(id)];
 	}
 	const Code &operator[](CodeId id) const { return code[index(id)]; }
+	/// @id is not kNoData.
+	const Data &operator[](DataId id) const { return data[index(id)]; }
 
 	/// The class of this name and kind, made if it is new.
 	ClassId intern(LockClass cls);
 	/// The place equal to @place in all but its lines, made if it is new.
 	CodeId intern(Code place);
+	/// The data of this kind, name and module, made if it is new.
+	DataId intern(Data data);
 	std::uint64_t counter(const std::string &name) const; ///< summed over runs
 
 private:
 	std::unordered_map<std::string, ClassId> class_by_name_;
 	std::unordered_map<std::string, CodeId> code_by_name_;
+	std::unordered_map<std::string, DataId> data_by_name_;
 };
 
 /// Words for people: "spinlock", "mutex"...; "static", "slab"...
 const char *kind_name(ls_kind kind);
 const char *origin_name(ls_origin origin);
 const char *level_name(std::uint32_t val);
-inline ls_read read_of(std::uint32_t val)
-{
-	return static_cast<ls_read>((val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT);
-}
-inline ls_level level_of(std::uint32_t val)
-{
-	return static_cast<ls_level>((val & LS_VAL_LEVEL_MASK) >> LS_VAL_LEVEL_SHIFT);
-}
-
 /// "name+0x1f/module"; "?" when unknown.
 std::string place_name(const Code &code);
 

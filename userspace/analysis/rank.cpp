@@ -126,13 +126,22 @@ Feature novelty(const Model &model, const Finding &finding)
 
 } // namespace
 
-void rank_finding(const Model &model, Finding &finding)
+void limit_severity(Finding &finding)
 {
-	finding.severity =
-		finding.kind == FindingKind::LongHold ? Severity::Warning : Severity::Error;
 	for (const auto &filter : finding.filters)
 		finding.severity = std::min(finding.severity,
 					    filter.hidden ? Severity::Note : Severity::Warning);
+}
+
+void rank_finding(const Model &model, Finding &finding)
+{
+	if (finding.about_memory()) {
+		limit_severity(finding);
+		return;
+	}
+	finding.severity =
+		finding.kind == FindingKind::LongHold ? Severity::Warning : Severity::Error;
+	limit_severity(finding);
 
 	finding.features = {{"confidence", kConfidence * static_cast<int>(finding.confidence),
 			     name(finding.confidence)},

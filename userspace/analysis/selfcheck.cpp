@@ -101,6 +101,8 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 				out.push_back("the module itself found none of the cycles below");
 			break;
 		case FindingKind::RecursiveLock: /* judged by the module alone */
+		case FindingKind::DataRace:	 /* the same; see below */
+		case FindingKind::EmptyCriticalSection: /* by us alone */
 			break;
 		case FindingKind::InconsistentIrqState:
 			if (sort.module && !sort.all && !unknown)
@@ -125,6 +127,10 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 			break;
 		}
 	}
+	const auto races = model.counter("races");
+	if (races && model.races.empty() && complete && access_losses(model) == 0)
+		out.push_back("the module found " + counted(races, "data race") +
+			      ", its log shows none");
 	return out;
 }
 

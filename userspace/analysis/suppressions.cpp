@@ -169,6 +169,7 @@ bool matches(const Model &model, const Finding &finding, const Suppression &entr
 		return finding.id == entry.id;
 	return (!entry.kind || finding.kind == *entry.kind) &&
 	       (entry.cls.empty() ||
+		(finding.race && glob_matches(entry.cls, finding.race->variable.name)) ||
 		std::any_of(finding.classes.begin(), finding.classes.end(),
 			    [&](ClassId cls) { return glob_matches(entry.cls, model[cls].name); }));
 }

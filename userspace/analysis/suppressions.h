@@ -22,7 +22,8 @@ namespace lockscope {
 struct Suppression {
 	std::string id = {};		      ///< 16 hex digits; empty: by kind and class
 	std::optional<FindingKind> kind = {}; ///< nothing: any
-	/// For any class of the finding, * and ? as in a shell; empty: any.
+	/// For any class of the finding, or its variable, * and ? as in a shell;
+	/// empty: any.
 	std::string cls = {};
 	std::string reason = {};
 	std::string until = {}; ///< last day on which it holds, YYYY-MM-DD; empty: for good

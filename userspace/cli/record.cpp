@@ -2,6 +2,7 @@
 // lockscope record: drain the module into a store while a command runs.
 #include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/watch.h"
 
 #include "record/session.h"
 #include "source/module.h"
@@ -27,8 +28,8 @@ constexpr auto kInterval = std::chrono::milliseconds(50);
 constexpr int kIntervalsPerDrain = 4;
 
 struct Options {
-	std::string out = kDefaultStore, backend = "auto", accesses = "off", module,
-		    device = kDevicePath;
+	std::string out = kDefaultStore, backend = "auto", module, device = kDevicePath;
+	WatchOptions watch;
 	std::vector<std::string> symbol_dirs, command;
 	double duration = 0;
 };
@@ -63,7 +64,9 @@ public:
 			return;
 		std::string line = with_commas(p.acquisitions) + " acquisitions, " +
 				   with_commas(p.classes) + " classes, " + with_commas(p.edges) +
-				   " edges, " + counted(p.findings, "finding") + ", " +
+				   " edges, " +
+				   (p.accesses ? with_commas(p.accesses) + " accesses, " : "") +
+				   counted(p.findings, "finding") + ", " +
 				   (p.losses ? with_commas(p.losses) + " losses" : "no losses");
 		line.resize(std::min(line.size(), terminal_width(STDERR_FILENO) - 1));
 		std::fprintf(stderr, "\r%s\033[K", line.c_str());
@@ -86,9 +89,6 @@ Status check_options(const Options &options)
 {
 	if (options.backend == "bpf")
 		return Error{0, "this build has no bpf backend", "use --backend kmod",
-			     Exit::Environment};
-	if (options.accesses != "off")
-		return Error{0, "this build does not watch memory accesses", "use --accesses off",
 			     Exit::Environment};
 	if (options.device == kDevicePath && ::geteuid() != 0)
 		return Error{EPERM, "recording needs root", "sudo lockscope record ...",
@@ -127,6 +127,9 @@ Result<int> record(const Options &options, const Globals &globals)
 	if (!opened)
 		return opened.error();
 	std::unique_ptr<Session> session = std::move(*opened);
+	auto watch = Watch::begin(session->source(), options.watch);
+	if (!watch)
+		return watch.error();
 	LS_TRY_STATUS(session->drain());
 
 	catch_signals();
@@ -161,6 +164,7 @@ Result<int> record(const Options &options, const Globals &globals)
 	if (child && !child->poll())
 		child->stop();
 	LS_TRY_STATUS(session->finish());
+	LS_TRY_STATUS(watch->end());
 	summary(options, globals, session->recorder());
 	if (module && module->ours()) {
 		LS_TRY_STATUS(session->recorder().end());
@@ -176,8 +180,10 @@ Result<int> record(const Options &options, const Globals &globals)
 
 void add_record_command(CLI::App &app, Globals &globals)
 {
-	auto *command = add_command(app, "record", "record lock order while COMMAND runs",
-				    "lockscope record -o run.db -- stress-ng --pipe 2 -t 10");
+	auto *command = add_command(
+		app, "record", "record lock order and memory accesses while COMMAND runs",
+		"lockscope record -o run.db -- stress-ng --pipe 2 -t 10\n"
+		"  lockscope record --accesses all --log-variable my_driver:stats+8:4 -- ./my-test");
 	auto options = std::make_shared<Options>();
 	command->add_option(
 		       "-o,--output", options->out,
@@ -186,9 +192,12 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--backend", options->backend, "auto, kmod or bpf")
 		->check(CLI::IsMember({"auto", "kmod", "bpf"}))
 		->capture_default_str();
-	command->add_option("--accesses", options->accesses, "memory accesses: off, sampled or all")
-		->check(CLI::IsMember({"off", "sampled", "all"}))
-		->capture_default_str();
+	auto *accesses = command->add_option("--accesses", options->watch.accesses,
+					     "memory accesses to judge: off, sampled or all");
+	accesses->check(CLI::IsMember({"off", "sampled", "all"}))->capture_default_str();
+	command->add_option("--log-variable", options->watch.variable,
+			    "[MODULE:]SYMBOL[+offset][:bytes] whose every change of state is "
+			    "recorded; lockscope show prints it");
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
 		->check(CLI::Range(0.0, 1e9))
 		->capture_default_str();
@@ -200,7 +209,8 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--device", options->device, "device, or a saved image of one")
 		->capture_default_str();
 	command->add_option("COMMAND", options->command, "command and arguments, after --");
-	set_action(command, globals, [options, &globals] {
+	set_action(command, globals, [options, accesses, &globals] {
+		options->watch.asked = accesses->count() > 0;
 		auto status = record(*options, globals);
 		return status ? *status : fail(status.error());
 	});

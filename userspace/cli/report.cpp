@@ -19,13 +19,29 @@ struct Options {
 	std::vector<std::string> files;
 	std::string format = "text", out, min_confidence = "possible", fail_on = "error";
 	std::size_t limit = 0;
-	bool all = false;
+	bool all = false, list_weights = false;
+	std::string weights;
 	AnalysisOptions analysis;
 	SuppressionOptions suppressions;
 };
 
+/// The table of weights as --weights would read it.
+std::string weights_table()
+{
+	std::string out;
+	for (const auto &weight : RaceWeights::table()) {
+		std::string line = std::string(weight.name) + " = " +
+				   std::to_string(static_cast<long>(weight.points));
+		line.resize(std::max<std::size_t>(line.size(), 28), ' ');
+		out += line + " # " + std::string(weight.what) + "\n";
+	}
+	return out;
+}
+
 int run(const Options &options, const Globals &globals)
 {
+	if (options.list_weights)
+		return deliver(weights_table(), options.out);
 	auto model = load_stores(stores_or_default(options.files));
 	if (!model)
 		return fail(model.error());
@@ -33,7 +49,8 @@ int run(const Options &options, const Globals &globals)
 		return fail({0,
 			     "nothing was recorded in " + stores_or_default(options.files).front(),
 			     "record first: lockscope record -- COMMAND", Exit::Environment});
-	auto analysed = analyse_with(*model, options.suppressions, options.analysis);
+	auto analysed =
+		analyse_with(*model, options.suppressions, options.analysis, options.weights);
 	if (!analysed)
 		return fail(analysed.error());
 	const Analysis &analysis = *analysed;
@@ -93,6 +110,9 @@ void add_report_command(CLI::App &app, Globals &globals)
 	command->add_flag("--raw-nesting", options->analysis.raw_nesting,
 			  "look for spinlock_t under raw_spinlock_t as well, which PREEMPT_RT "
 			  "forbids");
+	add_weights_option(command, options->weights);
+	command->add_flag("--list-weights", options->list_weights,
+			  "print the weights built in, as a file for --weights");
 	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }

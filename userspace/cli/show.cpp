@@ -18,6 +18,7 @@ struct Options {
 	std::string id;
 	std::vector<std::string> files;
 	AnalysisOptions analysis;
+	std::string weights, format = "text";
 	SuppressionOptions suppressions;
 };
 
@@ -27,7 +28,8 @@ int run(const Options &options, const Globals &globals)
 	auto model = load_stores(files);
 	if (!model)
 		return fail(model.error());
-	auto analysed = analyse_with(*model, options.suppressions, options.analysis);
+	auto analysed =
+		analyse_with(*model, options.suppressions, options.analysis, options.weights);
 	if (!analysed)
 		return fail(analysed.error());
 	const Analysis &analysis = *analysed;
@@ -45,7 +47,7 @@ int run(const Options &options, const Globals &globals)
 					"give more digits, " + analysis.findings[matches[0]].id +
 						" or " + analysis.findings[matches[1]].id));
 	const Finding &finding = analysis.findings[matches[0]];
-	const std::string text = globals.json
+	const std::string text = globals.json || options.format == "json"
 					 ? json_finding(*model, finding, matches[0] + 1)
 					 : text_finding(*model, finding,
 							{terminal_width(STDOUT_FILENO),
@@ -65,6 +67,10 @@ void add_show_command(CLI::App &app, Globals &globals)
 	command->add_option("FILE", options->files, "stores to read (default lockscope.db)");
 	command->add_flag("--raw-nesting", options->analysis.raw_nesting,
 			  "the finding is one of report --raw-nesting");
+	command->add_option("--format", options->format, "text or json")
+		->check(CLI::IsMember({"text", "json"}))
+		->capture_default_str();
+	add_weights_option(command, options->weights);
 	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }

@@ -16,9 +16,24 @@ void add_suppression_options(CLI::App *command, SuppressionOptions &options)
 		->excludes(none);
 }
 
-Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
-			      const AnalysisOptions &wanted)
+void add_weights_option(CLI::App *command, std::string &weights)
 {
+	command->add_option("--weights", weights,
+			    "points of the features of data races, \"feature = points\" a line");
+}
+
+Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
+			      AnalysisOptions wanted, const std::string &weights)
+{
+	if (!weights.empty()) {
+		auto text = read_file(weights);
+		if (!text)
+			return text.error();
+		auto parsed = RaceWeights::parse(*text, weights);
+		if (!parsed)
+			return parsed.error();
+		wanted.weights = std::move(*parsed);
+	}
 	std::vector<Suppression> entries;
 	/* Read before the search: a mistake in the file shows at once. */
 	const std::string file = options.file.empty() ? kSuppressionsPath : options.file;

@@ -18,8 +18,12 @@ struct SuppressionOptions {
 
 void add_suppression_options(CLI::App *command, SuppressionOptions &options);
 
-/// Search @model for faults and hide what is suppressed.
+/// Of --weights FILE, empty: those built in.
+void add_weights_option(CLI::App *command, std::string &weights);
+
+/// Search @model for faults and hide what is suppressed; @weights is a file for
+/// those of @wanted, empty: none.
 Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
-			      const AnalysisOptions &wanted = {});
+			      AnalysisOptions wanted = {}, const std::string &weights = {});
 
 } // namespace lockscope::cli

@@ -57,6 +57,14 @@ Status Recorder::attach(const std::string &backend, const std::string &boot,
 	if (!offsets)
 		return offsets.error();
 	object_offset_ = std::move(*offsets);
+	auto kinds = store_.class_kinds(run_);
+	if (!kinds)
+		return kinds.error();
+	class_kind_ = std::move(*kinds);
+	auto data = store_.data(run_);
+	if (!data)
+		return data.error();
+	data_ = std::move(*data);
 	auto malformed = store_.counter(run_, kMalformedCounter);
 	if (!malformed)
 		return malformed.error();
@@ -89,6 +97,7 @@ Status Recorder::drain()
 		if (!stored) {
 			run_ = before;
 			code_.clear();
+			named_.clear();
 			return stored.error();
 		}
 		if (decoder_.broken())
@@ -99,10 +108,19 @@ Status Recorder::drain()
 				"what came before is stored; reload the module and record again",
 				Exit::Environment};
 	}
+	return read_counters();
+}
+
+Status Recorder::read_counters()
+{
 	auto info = source_.info();
 	if (!info)
 		return info.error();
 	info_ = *info;
+	auto accesses = source_.access_info();
+	if (!accesses)
+		return accesses.error();
+	access_info_ = *accesses;
 	return success();
 }
 
@@ -119,6 +137,7 @@ Status Recorder::put(const ClassRecord &record)
 		object_offset_[record.id] = record.offset;
 	else
 		object_offset_.erase(record.id);
+	class_kind_[record.id] = static_cast<ls_kind>(record.kind);
 	return store_.put_class(run_, record, fields_ ? fields_(record) : LockField{});
 }
 
@@ -168,8 +187,15 @@ Status Recorder::put(const SymbolRecord &record)
 	if (!row)
 		return row.error();
 	code_.erase(record.ip);
-	return store_.set_code(run_, *row, {record.function, record.offset, record.module, {}},
-			       true);
+	LS_TRY_STATUS(store_.set_code(
+		run_, *row, {record.function, record.offset, record.module, {}}, true));
+	/* The place of a probe there, see put(AccessRecord). */
+	auto probe = store_.find_code(run_, keyed_hash(run_.key, record.ip + 1));
+	if (!probe || !*probe)
+		return probe ? success() : Status(probe.error());
+	code_.erase(record.ip + 1);
+	return store_.set_code(run_, **probe,
+			       {record.function, record.offset + 1, record.module, {}}, true);
 }
 
 Status Recorder::put(const InversionRecord &record)
@@ -177,9 +203,11 @@ Status Recorder::put(const InversionRecord &record)
 	return store_.put_inversion(run_, record);
 }
 
-/* Sights go on being numbered. */
+/* Sights go on being numbered; data and accesses begin anew. */
 Status Recorder::put(const ResetRecord &)
 {
+	data_.clear();
+	named_.clear();
 	return store_.forget(run_);
 }
 
@@ -223,16 +251,21 @@ Status Recorder::put_counters()
 		LS_TRY_STATUS(store_.put_counter(run_, counter.name, counter.get(info_)));
 	for (int i = 0; i < LS_NR_LOSSES; i++)
 		LS_TRY_STATUS(store_.put_counter(run_, kLossNames[i], info_.losses[i]));
+	if (access_info_) {
+		for (const auto &counter : access_counter_names())
+			LS_TRY_STATUS(
+				store_.put_counter(run_, counter.name, counter.get(*access_info_)));
+		for (int i = 0; i < LS_NR_ALOSSES; i++)
+			LS_TRY_STATUS(store_.put_counter(run_, kAccessLosses[i].name,
+							 access_info_->losses[i]));
+	}
 	return store_.put_counter(run_, kMalformedCounter,
 				  malformed_before_ + decoder_.malformed());
 }
 
 Status Recorder::snapshot()
 {
-	auto info = source_.info();
-	if (!info)
-		return info.error();
-	info_ = *info;
+	LS_TRY_STATUS(read_counters());
 	auto prims = source_.prims();
 	if (!prims)
 		return prims.error();
@@ -247,6 +280,7 @@ Status Recorder::snapshot()
 		Transaction transaction(store_);
 		LS_TRY_STATUS(transaction.begin());
 		LS_TRY_STATUS(put_counters());
+		LS_TRY_STATUS(put_access_counts());
 		for (const auto &prim : *prims)
 			LS_TRY_STATUS(store_.put_primitive(run_, prim));
 		/* Each count is read while others go on: keep to what makes sense. */
@@ -293,6 +327,11 @@ Progress Recorder::progress() const
 	progress.losses = decoder_.malformed();
 	for (auto loss : info_.losses)
 		progress.losses += loss;
+	if (access_info_) {
+		progress.accesses = access_info_->seen;
+		for (auto loss : access_info_->losses)
+			progress.losses += loss;
+	}
 	return progress;
 }
 

@@ -8,7 +8,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -17,11 +20,22 @@ namespace lockscope {
 /// Figures for a progress line.
 struct Progress {
 	std::uint64_t log_bytes = 0, classes = 0, edges = 0, findings = 0, acquisitions = 0,
-		      losses = 0;
+		      accesses = 0, losses = 0;
 };
 
 /// What type information says of a class; see symbolize/fields.h.
 using FieldNamer = std::function<LockField(const ClassRecord &)>;
+
+/// Names what lies in objects and variables; see symbolize/fields.h.
+class DataNamer {
+public:
+	virtual ~DataNamer() = default;
+	/// The type, "struct foo" or "int"; empty when it is not known.
+	virtual std::string type(const DataRecord &data) = 0;
+	/// Path of the innermost member at @offset, or of the lock of that kind
+	/// there; empty when it is not known.
+	virtual std::string member(const DataRecord &data, std::uint32_t offset, ls_kind lock) = 0;
+};
 
 class Recorder {
 public:
@@ -29,6 +43,9 @@ public:
 		: source_(source), store_(store), symbols_(symbols), fields_(std::move(fields))
 	{
 	}
+
+	/// From now on data is named by @namer, which has to stay.
+	void name_data_by(DataNamer &namer) { namer_ = &namer; }
 
 	/// Check the ABI and find where to go on. @backend names the source;
 	/// @build_id is the kernel's, in hex digits.
@@ -44,6 +61,7 @@ public:
 
 	/// Counters as last read.
 	const ls_info &info() const { return info_; }
+	const std::optional<ls_access_info> &access_info() const { return access_info_; }
 	Progress progress() const;
 	/// Records refused or of unknown type, in words; empty when none.
 	const std::string &problem() const { return decoder_.problem(); }
@@ -60,10 +78,17 @@ private:
 	Status put(const SymbolRecord &record);
 	Status put(const InversionRecord &record);
 	Status put(const ResetRecord &record);
+	Status put(const DataRecord &record);
+	Status put(const AccessRecord &record);
+	Status put(const RaceRecord &record);
+	Status put(const HistoryRecord &record);
+	Status name_member(std::uint32_t data, std::uint32_t offset, ls_kind lock);
+	Status put_access_counts();
 	Result<std::uint32_t> code(std::uint64_t ip);
 	std::uint64_t instance(std::uint64_t lock) const;
 	std::uint64_t object(std::uint64_t lock, std::uint32_t val) const;
 	Status put_counters();
+	Status read_counters();
 
 	Source &source_;
 	StoreWriter &store_;
@@ -76,6 +101,12 @@ private:
 	std::unordered_map<std::uint64_t, std::uint32_t> code_; ///< open rows by address
 	std::unordered_map<std::uint32_t, std::uint32_t>
 		object_offset_; ///< class -> offset, slab and alloc only
+	DataNamer *namer_ = nullptr;
+	std::unordered_map<std::uint32_t, DataRecord> data_;
+	std::unordered_map<std::uint32_t, ls_kind> class_kind_;
+	/// Members named so far, by data, offset and kind of lock.
+	std::set<std::tuple<std::uint32_t, std::uint32_t, ls_kind>> named_;
+	std::optional<ls_access_info> access_info_;
 	std::vector<std::byte> buffer_;
 };
 

@@ -48,6 +48,8 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 		};
 	session->recorder_ = std::make_unique<Recorder>(*session->source_, *session->store_,
 							*session->symbols_, std::move(fields));
+	if (session->live_)
+		session->recorder_->name_data_by(session->names_);
 	LS_TRY_STATUS(
 		session->recorder_->attach(session->live_ ? "kmod" : "image", boot, build_id));
 	return session;
@@ -58,13 +60,43 @@ Status Session::add_lines()
 	auto places = store_->unlined();
 	if (!places)
 		return places.error();
-	if (places->empty() || !live_)
+	auto untyped = store_->untyped();
+	if (!untyped)
+		return untyped.error();
+	if (!live_ || (places->empty() && untyped->empty()))
 		return success();
 	LineFinder finder(kernel_release(), options_.symbol_dirs);
+	LS_TRY_STATUS(add_types(finder, *untyped));
 	LS_TRY_STATUS(store_->begin());
 	for (const auto &place : *places) {
 		auto stored = store_->put_lines(place, finder.find(place.module, place.build_id,
 								   place.function, place.offset));
+		if (!stored) {
+			store_->rollback();
+			return stored;
+		}
+	}
+	return store_->commit();
+}
+
+Status Session::add_types(LineFinder &finder,
+			  const std::vector<StoreWriter::Untyped> &untyped)
+{
+	auto name = [&](const StoreWriter::Untyped &data) -> Status {
+		const VariableTypes &types = finder.types(data.module, data.build_id);
+		const std::string type = types.type(data.symbol);
+		if (type.empty())
+			return success();
+		LS_TRY_STATUS(store_->put_type(data, type));
+		for (const auto &[offset, lock] : data.places)
+			if (auto path = types.path(data.symbol, offset, lock); !path.empty())
+				LS_TRY_STATUS(
+					store_->put_member(data.run, data.id, offset, lock, path));
+		return success();
+	};
+	LS_TRY_STATUS(store_->begin());
+	for (const auto &data : untyped) {
+		auto stored = name(data);
 		if (!stored) {
 			store_->rollback();
 			return stored;

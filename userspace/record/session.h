@@ -6,6 +6,7 @@
 #include "record/recorder.h"
 #include "source/source.h"
 #include "store/writer.h"
+#include "symbolize/data_names.h"
 #include "symbolize/fields.h"
 #include "symbolize/symbols.h"
 
@@ -36,6 +37,7 @@ public:
 	static Result<std::unique_ptr<Session>> open(const SessionOptions &options);
 
 	Recorder &recorder() { return *recorder_; }
+	Source &source() { return *source_; }
 	/// Store what the log holds. With Hold::Briefly an error for which
 	/// module_gone() is true says that this session is over.
 	Status drain() { return recorder_->drain(); }
@@ -47,6 +49,8 @@ public:
 
 private:
 	Status add_lines();
+	Status add_types(class LineFinder &finder,
+			 const std::vector<StoreWriter::Untyped> &untyped);
 
 	explicit Session(const SessionOptions &options) : options_(options) {}
 
@@ -55,6 +59,7 @@ private:
 	std::optional<StoreWriter> store_;
 	std::unique_ptr<SymbolSource> symbols_;
 	FieldNames fields_;
+	DataNames names_{fields_};
 	std::unique_ptr<Recorder> recorder_;
 	bool live_ = false;
 };

@@ -2,6 +2,7 @@
 // One finding for people.
 #include "report/finding_text.h"
 
+#include "report/race_text.h"
 #include "report/report.h"
 
 #include "analysis/beliefs.h"
@@ -60,7 +61,9 @@ public:
 					  " (" + filter.name + ")",
 				  Tone::Yellow, 2);
 		print_locks();
-		if (finding_.single())
+		if (finding_.race)
+			print_race();
+		else if (finding_.single())
 			print_fault();
 		else
 			print_sides();
@@ -216,26 +219,45 @@ private:
 		}
 	}
 
+	void print_race()
+	{
+		print_variable(*finding_.race, out_);
+		for (const auto &side : finding_.race->sides) {
+			const auto &access = model_.accesses[side.access];
+			out_.blank();
+			out_.wrap(4, side_head(model_, side), Tone::Bold, 2);
+			print_stack("=>", access.stack);
+			for (const auto &guard : access.guards)
+				print_taken(guard.name, guard.val, guard.at);
+		}
+		if (detail_ == Detail::Full)
+			print_histories(model_, *finding_.race, out_);
+	}
+
 	/* All that is held, and where each was taken. */
 	void print_held(const Sight &sight)
 	{
 		if (sight.held.empty())
 			out_.wrap(6, "no lock held");
 		for (const auto &held : sight.held) {
-			std::string line = "holds ";
-			if (held.cls == kNoClass)
-				line += "a lock";
-			else
-				line += std::string(kind_name(model_[held.cls].kind)) + " " +
-					model_[held.cls].name;
-			if (read_of(held.val) != LS_EXCLUSIVE)
-				line += " (shared)";
-			line += ", taken at " + place_name(model_[held.at]);
-			for (const auto &source : model_[held.at].lines)
-				if (!source.inlined && !source.file.empty())
-					line += " " + source_place(source);
-			out_.wrap(6, line, Tone::Plain, 2);
+			print_taken(held.cls == kNoClass
+					    ? "a lock"
+					    : std::string(kind_name(model_[held.cls].kind)) + " " +
+						      model_[held.cls].name,
+				    held.val, held.at);
 		}
+	}
+
+	void print_taken(const std::string &lock, std::uint32_t val, CodeId at)
+	{
+		std::string line = "holds " + lock;
+		if (read_of(val) != LS_EXCLUSIVE)
+			line += " (shared)";
+		line += ", taken at " + place_name(model_[at]);
+		for (const auto &source : model_[at].lines)
+			if (!source.inlined && !source.file.empty())
+				line += " " + source_place(source);
+		out_.wrap(6, line, Tone::Plain, 2);
 	}
 
 	/// One stack, its first frame marked.

@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "analysis/beliefs.h"
+#include "analysis/races.h"
 #include "store/rows.h"
 #include "util/text.h"
 
@@ -133,6 +134,23 @@ Json rules_json(const Model &model)
 	return out;
 }
 
+Json access_json(const Model &model, const RaceSide &side)
+{
+	const auto &access = model.accesses[side.access];
+	return {{"op", op_name(access)},
+		{"size", access.size},
+		{"offset", access.offset},
+		{"marked", (access.op & LS_ACC_MARKED) != 0},
+		{"atomic", (access.op & LS_ACC_ATOMIC) != 0},
+		{"context", level_name(access.where)},
+		{"entry", side.context.describe()},
+		{"task", task_name(side.context)},
+		{"run", access.run},
+		{"lockset", lockset_of(access)},
+		{"stack", stack_json(model, access.stack)},
+		{"count", side.count}};
+}
+
 Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 {
 	Json out = {{"id", finding.id},
@@ -164,6 +182,14 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 		for (const auto &stack : finding.stacks)
 			out["stacks"].push_back(fault_stack_json(model, stack));
 		out["count"] = finding.edges.front().count;
+	}
+	if (finding.race) {
+		for (const auto &side : finding.race->sides)
+			out["accesses"].push_back(access_json(model, side));
+		out["variable"] = {{"name", finding.race->variable.name},
+				   {"type", finding.race->variable.type},
+				   {"candidates", finding.race->candidates}};
+		out["count"] = finding.race->races.size();
 	}
 	for (const auto &feature : finding.features)
 		out["features"].push_back(
@@ -218,7 +244,7 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 		{"edges", analysis.edges},
 		{"chains", chains},
 		{"acquisitions", model.counter("acquisitions")},
-		{"accesses", 0},
+		{"accesses", model.counter(kAccessesCounter)},
 		{"contexts", std::move(contexts)},
 		{"primitives", std::move(primitives)},
 		{"not_seen", blind_spots()}};
@@ -233,7 +259,7 @@ Json losses_json(const Model &model)
 		{"classes", model.counter(kLossNames[LS_LOSS_CLASSES])},
 		{"held_overflow", model.counter(kLossNames[LS_LOSS_HELD_OVERFLOW])},
 		{"recursion", model.counter(kLossNames[LS_LOSS_RECURSION])},
-		{"accesses", 0},
+		{"accesses", access_losses(model)},
 		{"edges", model.counter(kLossNames[LS_LOSS_EDGES])},
 		{"addresses", model.counter(kLossNames[LS_LOSS_ADDRESSES])},
 		{"sites", model.counter(kLossNames[LS_LOSS_SITES])},

@@ -21,10 +21,12 @@ void print_header(const Model &model, const Analysis &analysis,
 	std::set<std::string> releases;
 	for (const auto &run : model.runs)
 		releases.insert(run.release);
+	const auto accesses = model.counter(kAccessesCounter);
 	out.wrap(0,
 		 "LockScope: kernel " + join({releases.begin(), releases.end()}, ", ") + ", " +
 			 counted(model.runs.size(), "run") + ", " +
-			 with_commas(model.counter("acquisitions")) + " acquisitions",
+			 with_commas(model.counter("acquisitions")) + " acquisitions" +
+			 (accesses ? ", " + with_commas(accesses) + " accesses" : ""),
 		 Tone::Bold);
 	std::size_t count[3] = {};
 	for (const auto *finding : shown)
@@ -106,6 +108,9 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 	for (const char *loss : kLossNames)
 		if (auto n = model.counter(loss))
 			losses.push_back(std::string(loss) + " " + with_commas(n));
+	for (const auto &loss : kAccessLosses)
+		if (auto n = model.counter(loss.name))
+			losses.push_back("accesses " + with_commas(n) + " (" + loss.why + ")");
 	if (auto n = model.counter(kMalformedCounter))
 		losses.push_back(std::string(kMalformedCounter) + " " + with_commas(n));
 	out.blank();

@@ -43,6 +43,24 @@ public:
 	{
 		return ask<Nothing>([&](Source &source) { return source.control(op); });
 	}
+	Result<std::optional<ls_access_info>> access_info() override
+	{
+		return ask<std::optional<ls_access_info>>(
+			[](Source &source) { return source.access_info(); });
+	}
+	Result<std::vector<std::uint32_t>> access_counts() override
+	{
+		return ask<std::vector<std::uint32_t>>(
+			[](Source &source) { return source.access_counts(); });
+	}
+	Status access_control(const ls_access_ctl &ctl) override
+	{
+		return ask<Nothing>([&](Source &source) { return source.access_control(ctl); });
+	}
+	Status follow(const ls_follow_req &req) override
+	{
+		return ask<Nothing>([&](Source &source) { return source.follow(req); });
+	}
 	bool live() const override { return live_; }
 
 private:

@@ -3,13 +3,14 @@
 #include "source/source.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace lockscope {
 
 namespace {
 
-constexpr char kMagic[8] = {'L', 'S', 'I', 'M', 'A', 'G', 'E', '2'};
+constexpr char kMagic[8] = {'L', 'S', 'I', 'M', 'A', 'G', 'E', '3'};
 
 template <typename T> void put(std::string &out, const T *items, std::size_t n)
 {
@@ -24,6 +25,19 @@ template <typename T> bool take(std::string_view &bytes, T *items, std::size_t n
 		std::memcpy(items, bytes.data(), n * sizeof(T));
 	bytes.remove_prefix(n * sizeof(T));
 	return true;
+}
+
+bool take_accesses(std::string_view &bytes, Image &image)
+{
+	std::uint32_t accesses[2];
+	if (!take(bytes, accesses, 2))
+		return false;
+	if (accesses[0] && !take(bytes, &image.accesses.emplace(), 1))
+		return false;
+	if (accesses[1] > bytes.size() / sizeof(std::uint32_t))
+		return false;
+	image.access_counts.resize(accesses[1]);
+	return take(bytes, image.access_counts.data(), accesses[1]);
 }
 
 class ImageSource final : public Source {
@@ -68,6 +82,20 @@ public:
 	Result<std::vector<ls_prim_info>> prims() override { return image_.prims; }
 	Result<std::vector<ls_class_counts>> counts() override { return image_.counts; }
 	Status control(ls_ctl_op) override { return success(); }
+
+	Result<std::optional<ls_access_info>> access_info() override { return image_.accesses; }
+	Result<std::vector<std::uint32_t>> access_counts() override
+	{
+		return image_.access_counts;
+	}
+	Status access_control(const ls_access_ctl &) override
+	{
+		return image_.accesses ? success() : no_accesses();
+	}
+	Status follow(const ls_follow_req &) override
+	{
+		return image_.accesses ? success() : no_accesses();
+	}
 	bool live() const override { return false; }
 
 private:
@@ -75,6 +103,13 @@ private:
 };
 
 } // namespace
+
+Status Source::no_accesses()
+{
+	return os_error(ENOTTY, "the module does not watch memory accesses",
+			"unload the module (rmmod lockscope) and load the one built with this "
+			"program, or use --accesses off");
+}
 
 std::string encode_image(const Image &image)
 {
@@ -87,6 +122,12 @@ std::string encode_image(const Image &image)
 	put(out, image.prims.data(), image.prims.size());
 	put(out, image.chains.data(), image.chains.size());
 	put(out, image.counts.data(), image.counts.size());
+	const std::uint32_t accesses[2] = {image.accesses.has_value(),
+					   static_cast<std::uint32_t>(image.access_counts.size())};
+	put(out, accesses, 2);
+	if (image.accesses)
+		put(out, &*image.accesses, 1);
+	put(out, image.access_counts.data(), image.access_counts.size());
 	put(out, image.log.data(), image.log.size());
 	return out;
 }
@@ -112,6 +153,8 @@ Result<Image> decode_image(std::string_view bytes, const std::string &name)
 		return bad;
 	image.counts.resize(counts[2]);
 	if (!take(bytes, image.counts.data(), counts[2]))
+		return bad;
+	if (!take_accesses(bytes, image))
 		return bad;
 	image.log.resize(bytes.size());
 	take(bytes, image.log.data(), image.log.size());

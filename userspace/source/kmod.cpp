@@ -105,6 +105,46 @@ public:
 		return control_call(LS_IOC_CTL, &arg, "control");
 	}
 
+	Result<std::optional<ls_access_info>> access_info() override
+	{
+		ls_access_info info{};
+		auto asked = control_call(LS_IOC_ACCESS_INFO, &info, "read access counters of");
+		if (asked)
+			return std::optional(info);
+		if (asked.error().code == ENOTTY)
+			return std::optional<ls_access_info>{};
+		return asked.error();
+	}
+
+	Result<std::vector<std::uint32_t>> access_counts() override
+	{
+		std::vector<std::uint32_t> all, block(8192);
+		for (;;) {
+			ls_access_counts_req req{1 + static_cast<std::uint32_t>(all.size()),
+						 static_cast<std::uint32_t>(block.size()),
+						 reinterpret_cast<std::uintptr_t>(block.data())};
+			LS_TRY_STATUS(control_call(LS_IOC_ACCESS_COUNTS, &req,
+						   "read counts of accesses of"));
+			const std::size_t n = std::min<std::size_t>(req.nr, block.size());
+			if (n == 0)
+				return all;
+			all.insert(all.end(), block.begin(),
+				   block.begin() + static_cast<std::ptrdiff_t>(n));
+		}
+	}
+
+	Status access_control(const ls_access_ctl &ctl) override
+	{
+		ls_access_ctl arg = ctl;
+		return access_call(LS_IOC_ACCESS_CTL, &arg, "watch accesses with");
+	}
+
+	Status follow(const ls_follow_req &req) override
+	{
+		ls_follow_req arg = req;
+		return access_call(LS_IOC_FOLLOW, &arg, "follow a variable with");
+	}
+
 	bool live() const override { return true; }
 
 private:
@@ -119,6 +159,12 @@ private:
 						  "versions: build and load both from one tree"
 						: "");
 		return success();
+	}
+
+	Status access_call(unsigned long request, void *arg, const char *action)
+	{
+		auto called = control_call(request, arg, action);
+		return !called && called.error().code == ENOTTY ? no_accesses() : called;
 	}
 
 	Fd fd_;

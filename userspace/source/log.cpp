@@ -1,63 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "source/log.h"
 
-#include <cstring>
-#include <optional>
+#include "source/log_accesses.h"
+#include "source/log_body.h"
 
 namespace lockscope {
 
 namespace {
 
-/// Bounded reader of one record's body; every getter that would pass the end
-/// fails for good.
-class Body {
-public:
-	explicit Body(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-	template <typename T> T get()
-	{
-		T value{};
-		if (bytes_.size() - at_ < sizeof(T)) {
-			failed_ = true;
-			return value;
-		}
-		std::memcpy(&value, bytes_.data() + at_, sizeof(T));
-		at_ += sizeof(T);
-		return value;
-	}
-
-	bool failed() const { return failed_; }
-	bool done() const { return at_ == bytes_.size(); }
-	std::size_t left() const { return bytes_.size() - at_; }
-
-private:
-	std::span<const std::byte> bytes_;
-	std::size_t at_ = 0;
-	bool failed_ = false;
-};
-
-/// Text up to the final zero; nothing when there is none. Control characters
-/// would garble a terminal, so they become '?'.
-template <std::size_t N> std::optional<std::string> text(const char (&field)[N])
-{
-	const void *end = std::memchr(field, 0, N);
-	if (!end)
-		return std::nullopt;
-	std::string out(field, static_cast<const char *>(end));
-	for (char &c : out)
-		if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-			c = '?';
-	return out;
-}
-
 bool valid_class_id(std::uint32_t id)
 {
 	return id >= 1 && id <= LS_VAL_CLASS_MASK;
-}
-
-bool valid_mode(std::uint32_t val)
-{
-	return ((val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT) <= LS_RECURSIVE;
 }
 
 bool valid_val(std::uint32_t val)
@@ -71,15 +24,6 @@ bool valid_end(std::uint16_t kind, std::uint32_t id)
 	if (kind >= LS_FINDING_WAIT_CONTEXT)
 		return id == 0 || valid_class_id(id);
 	return valid_class_id(id) || id == LS_CLASS_HARDIRQ || id == LS_CLASS_SOFTIRQ;
-}
-
-template <typename Raw> std::optional<Raw> fixed(std::span<const std::byte> bytes)
-{
-	Body body(bytes);
-	Raw raw = body.get<Raw>();
-	if (body.failed() || !body.done())
-		return std::nullopt;
-	return raw;
 }
 
 const char *decode_class(std::span<const std::byte> bytes, ClassRecord &out)
@@ -243,6 +187,18 @@ std::size_t LogDecoder::decode(std::span<const std::byte> bytes, std::vector<Log
 			break;
 		case LS_REC_INVERSION:
 			problem = append(decode_inversion, record, out);
+			break;
+		case LS_REC_DATA:
+			problem = append(decode_data, record, out);
+			break;
+		case LS_REC_ACCESS:
+			problem = append(decode_access, record, out);
+			break;
+		case LS_REC_RACE:
+			problem = append(decode_race, record, out);
+			break;
+		case LS_REC_HISTORY:
+			problem = append(decode_history, record, out);
 			break;
 		case LS_REC_RESET:
 			out.emplace_back(ResetRecord{});

@@ -69,8 +69,47 @@ struct InversionRecord {
 
 struct ResetRecord {};
 
+struct DataRecord {
+	std::uint32_t id = 0, object_size = 0;
+	std::uint8_t kind = 0; ///< enum ls_data_kind
+	std::string module, name;
+};
+
+struct GuardRecord {
+	std::uint32_t val = 0; ///< LS_VAL_*; the class may be 0, not known
+	std::uint16_t relation = 0, via = 0;
+	std::uint32_t lock_offset = 0;
+	std::uint64_t ip = 0, lock = 0;
+};
+
+struct AccessRecord {
+	std::uint32_t id = 0, data = 0, offset = 0;
+	std::uint16_t size = 0, op = 0; ///< bytes; LS_ACC_*
+	std::uint64_t ip = 0, time_ns = 0;
+	std::uint32_t where = 0, stack = 0, pid = 0, tgid = 0, task_flags = 0;
+	std::uint16_t cpu = 0;
+	std::string comm;
+	std::vector<GuardRecord> guards; ///< oldest first
+};
+
+struct RaceRecord {
+	std::uint32_t id = 0, flags = 0, first = 0, second = 0, first_pid = 0, second_pid = 0;
+	std::uint64_t addr = 0, time_ns = 0;
+	std::vector<ls_history_rec> history; ///< oldest first
+};
+
+struct HistoryRecord {
+	std::uint64_t addr = 0, time_ns = 0;
+	std::uint32_t access = 0;
+	std::uint8_t before = 0, after = 0; ///< enum ls_shadow_state
+	std::uint16_t context = 0;
+	std::uint32_t candidates = 0, pid = 0;
+	std::vector<std::uint64_t> locks; ///< addresses, without the empty places
+};
+
 using LogRecord = std::variant<ClassRecord, StackRecord, SightRecord, FindingRecord, SymbolRecord,
-			       InversionRecord, ResetRecord>;
+			       InversionRecord, ResetRecord, DataRecord, AccessRecord, RaceRecord,
+			       HistoryRecord>;
 
 /// Longest record a reader accepts, in bytes; a full sight is under 2 KiB.
 inline constexpr std::uint32_t kMaxRecordBytes = 65536;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,9 +31,30 @@ public:
 	/// What was counted of classes; nothing from a module that does not know.
 	virtual Result<std::vector<ls_class_counts>> counts() = 0;
 	virtual Status control(ls_ctl_op op) = 0;
+
+	/// What became of memory accesses; nothing from a module that does not
+	/// watch them (ABI minor 0).
+	virtual Result<std::optional<ls_access_info>> access_info()
+	{
+		return std::optional<ls_access_info>{};
+	}
+	/// How often each way of accessing was seen; the element i is that of
+	/// LS_REC_ACCESS i + 1.
+	virtual Result<std::vector<std::uint32_t>> access_counts()
+	{
+		return std::vector<std::uint32_t>{};
+	}
+	/// Change how accesses are watched, or which granules are followed. Errors:
+	/// ENOTTY from a module that does not watch them.
+	virtual Status access_control(const ls_access_ctl &) { return no_accesses(); }
+	virtual Status follow(const ls_follow_req &) { return no_accesses(); }
+
 	/// The addresses belong to the running kernel, so its symbol table may
 	/// be asked about them.
 	virtual bool live() const = 0;
+
+protected:
+	static Status no_accesses();
 };
 
 /// Keep the device open all the time, so that the module stays, or only during
@@ -57,6 +79,8 @@ struct Image {
 	std::vector<ls_prim_info> prims;
 	std::vector<ls_chain> chains; ///< [0] is chain 1
 	std::vector<ls_class_counts> counts;
+	std::optional<ls_access_info> accesses = {};
+	std::vector<std::uint32_t> access_counts = {}; ///< [0] is that of LS_REC_ACCESS 1
 	std::vector<std::byte> log;
 };
 std::string encode_image(const Image &image);

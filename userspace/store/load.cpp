@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "store/load.h"
 
+#include "store/each_row.h"
+#include "store/load_accesses.h"
 #include "store/rows.h"
 #include "store/schema.h"
 #include "store/writer.h"
@@ -38,26 +40,14 @@ public:
 		LS_TRY_STATUS(load_inversions());
 		if (version_ >= 3)
 			LS_TRY_STATUS(load_counts());
-		return load_primitives();
+		LS_TRY_STATUS(load_primitives());
+		return load_accesses(db_, model_, {id_, run_, classes_, code_, stacks_});
 	}
 
 private:
 	template <typename Row> Status each(const std::string &select, Row row)
 	{
-		auto statement = db_.prepare(select + " WHERE run = " + id_);
-		if (!statement)
-			return statement.error();
-		for (;;) {
-			auto more = statement->step();
-			if (!more)
-				return more.error();
-			if (!*more)
-				return success();
-			if (!row(*statement))
-				return Error{0, db_.path() + " is damaged: a row makes no sense",
-					     "record again, or take a copy made before the damage",
-					     Exit::Environment};
-		}
+		return each_row(db_, select + " WHERE run = " + id_, row);
 	}
 
 	Run &run() { return model_.runs[run_]; }
@@ -165,12 +155,11 @@ private:
 
 	Status load_sights()
 	{
-		std::unordered_map<std::uint64_t, std::vector<CodeId>> stacks;
 		LS_TRY_STATUS(each("SELECT id, frames FROM stack", [&](Statement &row) {
 			auto frames = unpack_words(row.blob(1), LS_STACK_FRAMES);
 			if (!frames)
 				return false;
-			auto &stack = stacks[row.word(0)];
+			auto &stack = stacks_[row.word(0)];
 			for (auto frame : *frames)
 				stack.push_back(code(frame));
 			return true;
@@ -196,7 +185,7 @@ private:
 				    sight.acquired = {cls(val), val, code(row.word(3)), row.word(4),
 						      row.word(5)};
 				    sight.chain = static_cast<std::uint32_t>(row.word(7));
-				    if (auto at = stacks.find(row.word(8)); at != stacks.end())
+				    if (auto at = stacks_.find(row.word(8)); at != stacks_.end())
 					    sight.stack = at->second;
 				    sight.pid = static_cast<std::uint32_t>(row.word(9));
 				    sight.tgid = static_cast<std::uint32_t>(row.word(10));
@@ -306,6 +295,7 @@ private:
 	std::int64_t version_ = 0;
 	std::unordered_map<std::uint32_t, ClassId> classes_;
 	std::unordered_map<std::uint64_t, CodeId> code_;
+	std::unordered_map<std::uint64_t, std::vector<CodeId>> stacks_;
 };
 
 bool already_there(const Model &model, const Run &run)

@@ -33,6 +33,17 @@ constexpr RunTable kRunTables[] = {
 	{"primitive", "function, kind, state, error"},
 	{"class_count", "",
 	 "class, acquires, releases, unmatched_releases, unmatched_acquires, nested", 3},
+	{"data", "", "id, kind, object_size, module, name, build_id, type", kAccessSchema},
+	{"member", "", "data, offset, lock, path", kAccessSchema},
+	{"access", "",
+	 "id, data, offset, size, op, code, time, place, stack, pid, tgid, task_flags, cpu, comm,"
+	 " guards, count",
+	 kAccessSchema},
+	{"race", "", "id, flags, first, second, first_pid, second_pid, granule, time, history",
+	 kAccessSchema},
+	{"history", "",
+	 "n, granule, time, access, before, after, context, candidates, pid, locks",
+	 kAccessSchema},
 };
 
 Status remove_run(Database &db, std::int64_t run)

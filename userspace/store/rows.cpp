@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "store/rows.h"
 
+#include "source/log_accesses.h"
+
 #include <array>
 #include <bit>
 #include <cstring>
@@ -8,7 +10,7 @@
 namespace lockscope {
 
 static_assert(std::endian::native == std::endian::little, "stores are little endian");
-static_assert(sizeof(HeldRow) == 24);
+static_assert(sizeof(HeldRow) == 24 && sizeof(GuardRow) == 24 && sizeof(ls_history_rec) == 8);
 
 namespace {
 
@@ -40,6 +42,36 @@ std::optional<std::vector<HeldRow>> unpack_held(std::string_view blob)
 	return unpack_array<HeldRow>(blob, LS_MAX_DEPTH);
 }
 
+std::string pack(std::span<const GuardRow> guards)
+{
+	return pack_array(guards);
+}
+
+std::optional<std::vector<GuardRow>> unpack_guards(std::string_view blob)
+{
+	return unpack_array<GuardRow>(blob, LS_MAX_DEPTH);
+}
+
+std::string pack(std::span<const ls_history_rec> history)
+{
+	return pack_array(history);
+}
+
+std::optional<std::vector<ls_history_rec>> unpack_history(std::string_view blob)
+{
+	return unpack_array<ls_history_rec>(blob, kMaxRaceHistory);
+}
+
+std::string pack(std::span<const std::uint64_t> hashes)
+{
+	return pack_array(hashes);
+}
+
+std::optional<std::vector<std::uint64_t>> unpack_hashes(std::string_view blob, std::size_t most)
+{
+	return unpack_array<std::uint64_t>(blob, most);
+}
+
 std::string pack(std::span<const std::uint32_t> words)
 {
 	return pack_array(words);
@@ -48,6 +80,51 @@ std::string pack(std::span<const std::uint32_t> words)
 std::optional<std::vector<std::uint32_t>> unpack_words(std::string_view blob, std::size_t most)
 {
 	return unpack_array<std::uint32_t>(blob, most);
+}
+
+const AccessLoss kAccessLosses[LS_NR_ALOSSES] = {
+	{"access_pages", "no shadow memory left"},
+	{"access_locksets", "too many sets of locks, or locks held"},
+	{"access_sites", "too many ways of accessing"},
+	{"access_busy", "inside the module itself, or in an NMI"},
+	{"access_events", "a buffer was full"},
+	{"access_range", "rest of a block too long"},
+	{"access_probes", "probe hits missed"},
+};
+
+std::uint64_t access_losses(const Model &model)
+{
+	std::uint64_t sum = 0;
+	for (const auto &loss : kAccessLosses)
+		sum += model.counter(loss.name);
+	return sum;
+}
+
+std::span<const AccessCounterName> access_counter_names()
+{
+	static constexpr std::array names{
+		AccessCounterName{kAccessesCounter,
+				  [](const ls_access_info &i) { return std::uint64_t{i.seen}; }},
+		AccessCounterName{kAccessModeCounter,
+				  [](const ls_access_info &i) { return std::uint64_t{i.mode}; }},
+		AccessCounterName{"access_share",
+				  [](const ls_access_info &i) { return std::uint64_t{i.share}; }},
+		AccessCounterName{"access_epochs",
+				  [](const ls_access_info &i) { return std::uint64_t{i.epochs}; }},
+		AccessCounterName{"shadow_resets",
+				  [](const ls_access_info &i) { return std::uint64_t{i.resets}; }},
+		AccessCounterName{
+			"handovers",
+			[](const ls_access_info &i) { return std::uint64_t{i.handovers}; }},
+		AccessCounterName{"races",
+				  [](const ls_access_info &i) { return std::uint64_t{i.races}; }},
+		AccessCounterName{
+			"watchpoints",
+			[](const ls_access_info &i) { return std::uint64_t{i.watchpoints}; }},
+		AccessCounterName{"races_caught",
+				  [](const ls_access_info &i) { return std::uint64_t{i.caught}; }},
+	};
+	return names;
 }
 
 const char *const kLossNames[LS_NR_LOSSES] = {

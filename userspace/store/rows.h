@@ -19,10 +19,24 @@ struct HeldRow {
 	std::uint64_t lock = 0, object = 0; ///< keyed hashes, 0 unknown
 };
 
+/// One element of access.guards.
+struct GuardRow {
+	std::uint32_t val = 0, code = 0;
+	std::uint16_t relation = 0, via = 0; ///< enum ls_relation
+	std::uint32_t lock_offset = 0;
+	std::uint64_t lock = 0; ///< keyed hash
+};
+
 /// Arrays of fixed-size little-endian elements; nothing on a size that does
 /// not fit, or more elements than a record may have.
 std::string pack(std::span<const HeldRow> held);
 std::optional<std::vector<HeldRow>> unpack_held(std::string_view blob);
+std::string pack(std::span<const GuardRow> guards);
+std::optional<std::vector<GuardRow>> unpack_guards(std::string_view blob);
+std::string pack(std::span<const ls_history_rec> history);
+std::optional<std::vector<ls_history_rec>> unpack_history(std::string_view blob);
+std::string pack(std::span<const std::uint64_t> hashes);
+std::optional<std::vector<std::uint64_t>> unpack_hashes(std::string_view blob, std::size_t most);
 std::string pack(std::span<const std::uint32_t> words);
 std::optional<std::vector<std::uint32_t>> unpack_words(std::string_view blob, std::size_t most);
 
@@ -35,6 +49,23 @@ struct CounterName {
 	std::uint64_t (*get)(const ls_info &info);
 };
 std::span<const CounterName> counter_names();
+
+/// The same of ls_access_info.
+struct AccessCounterName {
+	const char *name;
+	std::uint64_t (*get)(const ls_access_info &info);
+};
+std::span<const AccessCounterName> access_counter_names();
+/// How many accesses were seen; enum ls_access_mode.
+inline constexpr const char *kAccessesCounter = "accesses";
+inline constexpr const char *kAccessModeCounter = "access_mode";
+/// Why accesses were lost, by enum ls_access_loss: name in the store, words for people.
+struct AccessLoss {
+	const char *name, *why;
+};
+extern const AccessLoss kAccessLosses[LS_NR_ALOSSES];
+/// All of them together, over all runs.
+std::uint64_t access_losses(const Model &model);
 
 /// The names of losses in the store, by enum ls_loss.
 extern const char *const kLossNames[LS_NR_LOSSES];

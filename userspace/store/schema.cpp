@@ -4,6 +4,7 @@
 #include "util/file.h"
 
 #include <cerrno>
+#include <iterator>
 
 namespace lockscope {
 
@@ -14,8 +15,27 @@ namespace {
  * key lives in run.key only while the run goes on, so that a restarted
  * recorder continues with the same hashes. A code row stands for one address
  * from the first time it was seen until the module there was unloaded.
- * Blobs: stack.frames, sight.held and class_count.nested are arrays, see store/rows.h.
+ * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history
+ * and history.locks are arrays, see store/rows.h. member.lock is an enum ls_kind, 0
+ * for what is no lock; access.place has the bits of LS_WHERE_*.
  */
+constexpr const char *kAccessTables = R"sql(
+CREATE TABLE data(run INTEGER, id INTEGER, kind INTEGER, object_size INTEGER, module TEXT,
+	name TEXT, build_id TEXT, type TEXT, PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE TABLE member(run INTEGER, data INTEGER, offset INTEGER, lock INTEGER, path TEXT,
+	PRIMARY KEY(run, data, offset, lock)) WITHOUT ROWID;
+CREATE TABLE access(run INTEGER, id INTEGER, data INTEGER, offset INTEGER, size INTEGER,
+	op INTEGER, code INTEGER, time INTEGER, place INTEGER, stack INTEGER, pid INTEGER,
+	tgid INTEGER, task_flags INTEGER, cpu INTEGER, comm TEXT, guards BLOB,
+	count INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE TABLE race(run INTEGER, id INTEGER, flags INTEGER, first INTEGER, second INTEGER,
+	first_pid INTEGER, second_pid INTEGER, granule INTEGER, time INTEGER, history BLOB,
+	PRIMARY KEY(run, id)) WITHOUT ROWID;
+CREATE TABLE history(run INTEGER, n INTEGER, granule INTEGER, time INTEGER, access INTEGER,
+	before INTEGER, after INTEGER, context INTEGER, candidates INTEGER, pid INTEGER,
+	locks BLOB, PRIMARY KEY(run, n)) WITHOUT ROWID;
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -74,7 +94,8 @@ struct Migration {
 	int from;
 	const char *sql;
 };
-constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}};
+constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables}};
+static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
 {
@@ -106,6 +127,7 @@ Status create(Database &db)
 {
 	LS_TRY_STATUS(db.exec("BEGIN IMMEDIATE"));
 	LS_TRY_STATUS(db.exec(kTables));
+	LS_TRY_STATUS(db.exec(kAccessTables));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

@@ -7,10 +7,12 @@
 namespace lockscope {
 
 /// Goes up with every change that older programs cannot read.
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 /// Oldest version that is still read. 1: sights of acquisitions only. 2: neither
-/// counts of classes nor types of spinlocks.
+/// counts of classes nor types of spinlocks. 3: no memory accesses.
 inline constexpr int kOldestSchema = 1;
+/// First version with memory accesses.
+inline constexpr int kAccessSchema = 4;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;
 

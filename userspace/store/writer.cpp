@@ -2,6 +2,7 @@
 #include "store/writer.h"
 
 #include "store/schema.h"
+#include "store/statement.h"
 
 #include <nlohmann/json.hpp>
 
@@ -57,14 +58,6 @@ Result<Statement *> StoreWriter::cached(const char *sql)
 	statements_.emplace_back(sql, std::move(*statement));
 	return &statements_.back().second;
 }
-
-/* Prepared once per call site: string literals are compared by address. */
-#define LS_STATEMENT(name, sql)                                                                    \
-	static constexpr const char *name##_sql = sql;                                             \
-	auto name##_cached = cached(name##_sql);                                                   \
-	if (!name##_cached)                                                                        \
-		return name##_cached.error();                                                      \
-	Statement &name = **name##_cached
 
 Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &backend,
 					const std::string &boot, const std::string &build_id)
@@ -252,7 +245,8 @@ Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primi
 
 Status StoreWriter::forget(const RunState &run)
 {
-	for (const char *table : {"sight", "chain", "kernel_finding", "inversion", "class_count"})
+	for (const char *table : {"sight", "chain", "kernel_finding", "inversion", "class_count",
+				  "data", "member", "access", "race", "history"})
 		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
 					" WHERE run = " + std::to_string(run.id)));
 	return success();

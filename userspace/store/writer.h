@@ -69,6 +69,24 @@ public:
 	/// Class id -> offset in its object, of classes that lie in one.
 	Result<std::unordered_map<std::uint32_t, std::uint32_t>>
 	object_offsets(const RunState &run);
+	Result<std::unordered_map<std::uint32_t, ls_kind>> class_kinds(const RunState &run);
+
+	/// @build_id is that of the module, empty when it is not known.
+	Status put_data(const RunState &run, const DataRecord &record, const std::string &build_id,
+			const std::string &type);
+	/// What lies at @offset of the data: @lock says which kind of lock, or none.
+	/// An empty @path is what nobody could name yet.
+	Status put_member(std::int64_t run, std::uint32_t data, std::uint32_t offset,
+			  ls_kind lock, const std::string &path);
+	Status put_access(const RunState &run, const AccessRecord &record, std::uint32_t code,
+			  const std::vector<GuardRow> &guards);
+	Status set_access_count(const RunState &run, std::uint32_t id, std::uint32_t count);
+	Status put_race(const RunState &run, const RaceRecord &record, std::uint64_t granule);
+	Status put_history(const RunState &run, const HistoryRecord &record,
+			   std::uint64_t granule, const std::vector<std::uint64_t> &locks);
+	/// Every data the run has so far, with its build id, by id.
+	Result<std::unordered_map<std::uint32_t, DataRecord>> data(const RunState &run);
+
 	/// The module forgot everything but its classes and stacks.
 	Status forget(const RunState &run);
 
@@ -87,6 +105,17 @@ public:
 	};
 	Result<std::vector<Unlined>> unlined();
 	Status put_lines(const Unlined &place, const std::vector<SourceLine> &lines);
+
+	/// Variables without a type, of modules whose debug information may know it,
+	/// and the places in them that want a name.
+	struct Untyped {
+		std::int64_t run = 0;
+		std::uint32_t id = 0;
+		std::string module, build_id, symbol;
+		std::vector<std::pair<std::uint32_t, ls_kind>> places; ///< offset, lock
+	};
+	Result<std::vector<Untyped>> untyped();
+	Status put_type(const Untyped &data, const std::string &type);
 
 	/// The run is over: its hash key is erased.
 	Status end_run(const RunState &run);

@@ -142,6 +142,42 @@ std::optional<LockField> find_lock(const btf *types, std::uint32_t id, std::uint
 	return std::nullopt;
 }
 
+/// Path to the innermost member at @offset within the struct or union.
+std::string member_path(const btf *types, const btf_type *type, std::uint32_t offset, int nesting)
+{
+	if (nesting == kMaxNesting)
+		return {};
+	for (int i = 0; i < btf_vlen(type); i++) {
+		const auto index = static_cast<__u32>(i);
+		const btf_member &member = btf_members(type)[i];
+		const std::uint32_t begin = btf_member_bit_offset(type, index) / 8;
+		const __s64 bits = btf_member_bitfield_size(type, index);
+		const __s64 size = bits ? (btf_member_bit_offset(type, index) % 8 + bits + 7) / 8
+					: btf__resolve_size(types, member.type);
+		if (size <= 0 || offset < begin || offset >= begin + size)
+			continue;
+		std::uint32_t inside = offset - begin;
+		std::string name = btf__name_by_offset(types, member.name_off);
+		const btf_type *inner = bits ? nullptr : resolve(types, member.type, nullptr);
+		while (inner && btf_is_array(inner)) {
+			const auto *array = btf_array(inner);
+			const __s64 element = btf__resolve_size(types, array->type);
+			name += "[]";
+			inner = element > 0 ? resolve(types, array->type, nullptr) : nullptr;
+			if (inner)
+				inside %= static_cast<std::uint32_t>(element);
+		}
+		if (inner && btf_is_composite(inner))
+			if (auto rest = member_path(types, inner, inside, nesting + 1);
+			    !rest.empty())
+				return name.empty() ? rest : name + "." + rest;
+		/* A hole in a nameless struct: another arm of a union may fill it. */
+		if (!name.empty())
+			return name;
+	}
+	return {};
+}
+
 /// Parts of a name, in lower case: caches are called "UNIX-STREAM" as well.
 std::vector<std::string> words(std::string name)
 {
@@ -272,6 +308,66 @@ std::string FieldNames::variable(const std::string &name, ls_kind kind)
 	const Variable &variable = first->second;
 	auto found = find_lock(variable.types, variable.type, offset, kind, 0);
 	return found ? found->type : "";
+}
+
+std::string FieldNames::type_of_cache(const std::string &cache, std::uint32_t object_size)
+{
+	for (int round = 0; round < 2; round++) {
+		/* The second time: the type may be that of a new module. */
+		if (round == 1 || owned_.empty())
+			load();
+		std::string best;
+		int best_score = 0;
+		bool tie = false;
+		for (const auto &candidate : structs_) {
+			const bool named = candidate.name == cache;
+			if ((candidate.size != object_size || object_size == 0) && !named)
+				continue;
+			const int score = named ? 1000 : similarity(cache, candidate.name);
+			if (score > best_score || (score == best_score && candidate.name != best))
+				tie = score == best_score;
+			if (score > best_score) {
+				best_score = score;
+				best = candidate.name;
+			}
+		}
+		if (!best.empty())
+			return tie ? "" : "struct " + best;
+	}
+	return {};
+}
+
+std::string FieldNames::type_of_percpu(const std::string &symbol)
+{
+	if (owned_.empty())
+		load();
+	const auto [first, last] = variables_.equal_range(symbol);
+	if (first == last || std::next(first) != last)
+		return {};
+	const btf_type *type = resolve(first->second.types, first->second.type, nullptr);
+	return type && btf_is_struct(type) && type->name_off
+		       ? "struct " + type_name(first->second.types, type)
+		       : std::string();
+}
+
+const FieldNames::Struct *FieldNames::named(const std::string &type) const
+{
+	for (const auto &candidate : structs_)
+		if (type == "struct " + candidate.name)
+			return &candidate;
+	return nullptr;
+}
+
+std::string FieldNames::path(const std::string &type, std::uint32_t offset, ls_kind lock)
+{
+	const Struct *found = named(type);
+	if (!found)
+		return {};
+	if (lock == LS_KIND_NONE)
+		return member_path(found->types, btf__type_by_id(found->types, found->id), offset,
+				   0);
+	auto inner = find_lock(found->types, found->id, offset, lock, 0);
+	return inner && inner->path.starts_with('.') ? inner->path.substr(1) : std::string();
 }
 
 } // namespace lockscope

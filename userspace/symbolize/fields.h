@@ -41,6 +41,17 @@ public:
 	/// whoever made the BTF kept them.
 	std::string variable(const std::string &name, ls_kind kind);
 
+	/// "struct ext4_inode_info" for a cache: the struct of its name, or the one
+	/// of that size whose name shares most words with the cache's, one at least;
+	/// empty when none does, or several.
+	std::string type_of_cache(const std::string &cache, std::uint32_t object_size);
+	/// "struct rq" of a static per-CPU symbol; empty for what is no struct.
+	std::string type_of_percpu(const std::string &symbol);
+	/// Path to the innermost member at @offset of @type, or to the outermost lock
+	/// of @lock there: "i_data_sem", "stats.rx", "slot[].next"; empty when there
+	/// is none. @type is what one of the above gave.
+	std::string path(const std::string &type, std::uint32_t offset, ls_kind lock);
+
 	/// Words of a cache's name found in a type's, or beginnings of such:
 	/// "ext4_inode_cache" and "ext4_inode_info" share two. Words like "cache"
 	/// and "info" do not count.
@@ -57,6 +68,7 @@ private:
 		std::uint32_t type;
 	};
 	void load();
+	const Struct *named(const std::string &type) const;
 
 	std::string dir_;
 	std::vector<std::string> loaded_; ///< files in dir_

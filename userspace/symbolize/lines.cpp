@@ -84,11 +84,14 @@ public:
 					 static_cast<std::size_t>(size)}) != build_id)
 			return nullptr;
 		Dwarf_Addr bias = 0;
-		if (!dwfl_module_getdwarf(file->module_, &bias))
+		file->dwarf_ = dwfl_module_getdwarf(file->module_, &bias);
+		if (!file->dwarf_)
 			return nullptr;
 		file->read_symbols();
 		return file;
 	}
+
+	Dwarf *dwarf() const { return dwarf_; }
 
 	std::vector<SourceLine> find(const std::string &function, std::uint64_t offset)
 	{
@@ -182,6 +185,7 @@ private:
 	static const Dwfl_Callbacks callbacks;
 	std::unique_ptr<Dwfl, End> dwfl_;
 	Dwfl_Module *module_ = nullptr;
+	Dwarf *dwarf_ = nullptr; ///< belongs to dwfl_
 	std::unordered_map<std::string, std::optional<GElf_Addr>> functions_;
 };
 
@@ -222,6 +226,12 @@ LineFinder::File *LineFinder::file_for(const std::string &module, const std::str
 				at->second = File::open(path->second, build_id);
 	}
 	return at->second.get();
+}
+
+const VariableTypes &LineFinder::types(const std::string &module, const std::string &build_id)
+{
+	File *file = build_id.empty() ? nullptr : file_for(module, build_id);
+	return types_.try_emplace(file, file ? file->dwarf() : nullptr).first->second;
 }
 
 std::vector<SourceLine> LineFinder::find(const std::string &module, const std::string &build_id,

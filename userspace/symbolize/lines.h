@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/model.h"
+#include "symbolize/types.h"
 
 #include <cstdint>
 #include <map>
@@ -28,6 +29,10 @@ public:
 	std::vector<SourceLine> find(const std::string &module, const std::string &build_id,
 				     const std::string &function, std::uint64_t offset);
 
+	/// Types of the variables of that module; they know nothing when there is no
+	/// debug information. Valid as long as this object.
+	const VariableTypes &types(const std::string &module, const std::string &build_id);
+
 private:
 	class File;
 	File *file_for(const std::string &module, const std::string &build_id);
@@ -35,6 +40,7 @@ private:
 	std::multimap<std::string, std::string> paths_; ///< module name -> file
 	std::map<std::pair<std::string, std::string>, std::unique_ptr<File>>
 		files_; ///< by module and build id
+	std::map<File *, VariableTypes> types_;
 };
 
 /// A path as a kernel developer knows it: relative to the source tree, or the

@@ -19,6 +19,9 @@ public:
 	virtual ~SymbolSource() = default;
 	/// @ip is a return address. Nothing when it is not known (any more).
 	virtual std::optional<Location> find(std::uint64_t ip) = 0;
+	/// Of the kernel ("vmlinux") or a module, in hex digits; empty when it is
+	/// not known.
+	virtual std::string build_id(const std::string &) { return {}; }
 };
 
 /// For sources whose addresses are not of this kernel.
@@ -54,8 +57,7 @@ private:
 class KernelSymbols final : public SymbolSource {
 public:
 	std::optional<Location> find(std::uint64_t ip) override;
-	/// Hex digits; empty when the kernel or module has none.
-	std::string build_id(const std::string &module);
+	std::string build_id(const std::string &module) override;
 
 private:
 	struct Range {

@@ -364,7 +364,13 @@ TEST_F(CliTest, NotRoot)
 TEST_F(CliTest, WhatThisBuildCannotDo)
 {
 	expect_error(run({"record", "--backend", "bpf", "--", "true"}), 3, "bpf");
-	expect_error(run({"record", "--accesses", "all", "--", "true"}), 3, "accesses");
+	/* The image is that of a module that does not watch accesses. */
+	expect_error(record({"--accesses", "all", "--", "true"}), 3, "accesses");
+	EXPECT_EQ(record({"--accesses", "off", "--", "true"}).status, 0);
+	expect_error(record({"--log-variable", "a:b:c:8", "--", "true"}), 2, "colons");
+	expect_error(record({"--log-variable", "jiffies+x", "--", "true"}), 2, "offset");
+	expect_error(record({"--log-variable", "jiffies:5000", "--", "true"}), 2, "4096");
+	expect_error(record({"--log-variable", "jiffies", "--", "true"}), 3, "image");
 }
 
 TEST_F(CliTest, HelpHasAnExampleForEverySubcommand)

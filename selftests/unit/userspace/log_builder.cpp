@@ -150,26 +150,30 @@ std::uint32_t LogBuilder::fault(ls_finding_kind kind, const Task &task,
 	return sight(task, held, lock, record);
 }
 
-/* @record has what only the kind of sight knows. */
-std::uint32_t LogBuilder::sight(const Task &task, const std::vector<Lock> &held,
-				const Lock &acquired, ls_rec_sight sight)
+std::uint32_t LogBuilder::stack(const Task &task, std::uint64_t innermost)
 {
 	ls_rec_stack stack{};
 	stack.id = ++stacks_;
 	stack.nr =
 		static_cast<__u32>(std::min<std::size_t>(task.stack.size() + 1, LS_STACK_FRAMES));
 	std::vector<std::byte> frames;
-	/* A lock and the one before it come from different lines. */
-	append(frames, ip(acquired.function, 32));
+	append(frames, innermost);
 	for (std::size_t i = 0; i + 1 < stack.nr; i++)
 		append(frames, ip(task.stack[i], 64));
 	put(stack, LS_REC_STACK, frames);
+	return stack.id;
+}
 
+/* @record has what only the kind of sight knows. */
+std::uint32_t LogBuilder::sight(const Task &task, const std::vector<Lock> &held,
+				const Lock &acquired, ls_rec_sight sight)
+{
+	/* A lock and the one before it come from different lines. */
+	sight.stack = stack(task, ip(acquired.function, 32));
 	sight.time_ns = (sights_ + 1) * 1000;
 	sight.ip = ip(acquired.function, 32);
 	sight.lock = address(acquired);
 	sight.val = val(acquired, task);
-	sight.stack = stack.id;
 	sight.pid = task.pid;
 	sight.tgid = task.pid;
 	sight.task_flags = task.flags;
@@ -223,6 +227,102 @@ void LogBuilder::count_semaphore(std::uint32_t cls, std::uint64_t releases, std:
 	count(counts);
 }
 
+std::uint32_t LogBuilder::add_data(const std::string &name, ls_data_kind kind,
+				   std::uint32_t object_size, const std::string &module)
+{
+	ls_rec_data record{};
+	record.id = ++data_;
+	record.object_size = object_size;
+	record.kind = static_cast<__u8>(kind);
+	fill(record.module, module);
+	fill(record.name, name);
+	put(record, LS_REC_DATA);
+	return data_;
+}
+
+void LogBuilder::module(const std::string &name, const std::vector<std::string> &functions)
+{
+	for (const auto &function : functions)
+		modules_[function] = name;
+}
+
+ls_access_info &LogBuilder::access_info()
+{
+	if (!image_.accesses) {
+		image_.accesses.emplace();
+		image_.accesses->mode = LS_ACCESSES_ALL;
+	}
+	return *image_.accesses;
+}
+
+std::uint32_t LogBuilder::access(const Task &task, const Touch &touch)
+{
+	ls_rec_access record{};
+	const std::uint64_t at = ip(touch.function, touch.at);
+	record.stack = stack(task, at);
+	image_.access_counts.push_back(touch.count);
+	auto &info = access_info();
+	info.sites = record.id = static_cast<__u32>(image_.access_counts.size());
+	info.seen += touch.count;
+	record.data = touch.data;
+	record.offset = touch.offset;
+	record.size = touch.size;
+	record.op = touch.op;
+	record.ip = at;
+	record.time_ns = record.id * 1000;
+	/* The same bits as of an acquisition there. */
+	record.where = touch.where | val({}, task);
+	record.pid = task.pid;
+	record.tgid = task.pid;
+	record.task_flags = task.flags;
+	record.nr_guards = static_cast<__u16>(touch.guards.size());
+	record.cpu = task.cpu;
+	fill(record.comm, task.comm);
+	std::vector<std::byte> tail;
+	for (const auto &guard : touch.guards)
+		append(tail, ls_guard_rec{val(guard.lock, task),
+					  static_cast<__u16>(guard.relation), guard.via,
+					  guard.lock_offset, 0, ip(guard.lock.function, 16),
+					  address(guard.lock)});
+	put(record, LS_REC_ACCESS, tail);
+	return record.id;
+}
+
+void LogBuilder::race(std::uint32_t first, std::uint32_t second, std::uint32_t flags,
+		      const std::vector<ls_history_rec> &history, std::uint64_t addr,
+		      std::uint32_t first_pid, std::uint32_t second_pid)
+{
+	ls_rec_race record{};
+	record.id = ++findings_;
+	record.flags = flags;
+	record.first = first;
+	record.second = second;
+	record.first_pid = first_pid;
+	record.second_pid = second_pid;
+	record.addr = addr;
+	record.time_ns = findings_;
+	record.nr = static_cast<__u32>(history.size());
+	std::vector<std::byte> tail;
+	for (const auto &entry : history)
+		append(tail, entry);
+	put(record, LS_REC_RACE, tail);
+	access_info().races++;
+}
+
+void LogBuilder::history(std::uint32_t access, ls_shadow_state before, ls_shadow_state after,
+			 std::uint32_t candidates, std::vector<Lock> locks, std::uint64_t addr)
+{
+	ls_rec_history record{};
+	record.addr = addr;
+	record.access = access;
+	record.before = static_cast<__u8>(before);
+	record.after = static_cast<__u8>(after);
+	record.candidates = candidates;
+	for (std::size_t i = 0; i < locks.size() && i < std::size(record.locks); i++)
+		record.locks[i] = address(locks[i]);
+	put(record, LS_REC_HISTORY);
+}
+
 void LogBuilder::reset()
 {
 	struct {
@@ -240,7 +340,8 @@ Image LogBuilder::image() const
 		record.offset = place.second;
 		record.size = 256;
 		fill(record.function, place.first);
-		fill(record.module, "vmlinux");
+		auto module = modules_.find(place.first);
+		fill(record.module, module == modules_.end() ? "vmlinux" : module->second);
 		copy.put(record, LS_REC_SYMBOL);
 	}
 	return copy.image_;

@@ -33,6 +33,25 @@ struct Task {
 	bool irq_off = false, bh_off = false; ///< hardirq level: always off
 };
 
+/// A lock held during an access.
+struct GuardedBy {
+	Lock lock = {};
+	ls_relation relation = LS_REL_STATIC;
+	std::uint32_t lock_offset = 0;
+	std::uint16_t via = 0;
+};
+
+/// A way of accessing memory, in Touch::function at Touch::at.
+struct Touch {
+	std::uint32_t data = 0, offset = 0;
+	std::uint16_t size = 8, op = LS_ACC_WRITE;
+	std::string function = "touch_it";
+	std::uint32_t at = 48; ///< offset in the function
+	std::vector<GuardedBy> guards = {};
+	std::uint32_t where = 0; ///< LS_WHERE_*; level and interrupts come from the task
+	std::uint32_t count = 1;
+};
+
 class LogBuilder {
 public:
 	explicit LogBuilder(std::uint64_t instance = 1);
@@ -60,6 +79,21 @@ public:
 	void inversion(std::uint32_t cls, bool same, std::uint32_t first, std::uint32_t second);
 	void finding(const std::vector<std::uint32_t> &classes,
 		     ls_finding_kind kind = LS_FINDING_ORDER_CYCLE);
+	std::uint32_t add_data(const std::string &name, ls_data_kind kind = LS_DATA_STATIC,
+			       std::uint32_t object_size = 0,
+			       const std::string &module = "vmlinux");
+	/// The functions lie in that module.
+	void module(const std::string &name, const std::vector<std::string> &functions);
+	/// Adds the stack as well; the access's id.
+	std::uint32_t access(const Task &task, const Touch &touch);
+	/// Of 8 bytes at @addr; every remembered access is one of the history.
+	void race(std::uint32_t first, std::uint32_t second, std::uint32_t flags = 0,
+		  const std::vector<ls_history_rec> &history = {},
+		  std::uint64_t addr = 0xffff888000001000u, std::uint32_t first_pid = 0,
+		  std::uint32_t second_pid = 0);
+	void history(std::uint32_t access, ls_shadow_state before, ls_shadow_state after,
+		     std::uint32_t candidates = 0xffffffffu, std::vector<Lock> locks = {},
+		     std::uint64_t addr = 0xffff888000001000u);
 	void reset();
 	/// What the module counted of a class.
 	void count(const ls_class_counts &counts) { image_.counts.push_back(counts); }
@@ -73,6 +107,8 @@ public:
 	const std::vector<std::byte> &log() const { return image_.log; }
 	ls_info &info() { return image_.info; }
 	std::vector<ls_prim_info> &prims() { return image_.prims; }
+	/// As of a module that watches accesses; made by the first use.
+	ls_access_info &access_info();
 
 private:
 	std::uint64_t ip(const std::string &function, std::uint32_t offset);
@@ -88,8 +124,10 @@ private:
 	Image image_;
 	std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> ips_;
 	std::map<std::string, std::uint64_t> functions_;
+	std::map<std::string, std::string> modules_; ///< of functions, else vmlinux
 	std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chains_;
-	std::uint32_t sights_ = 0, stacks_ = 0, classes_ = 0, findings_ = 0;
+	std::uint32_t stack(const Task &task, std::uint64_t innermost);
+	std::uint32_t sights_ = 0, stacks_ = 0, classes_ = 0, findings_ = 0, data_ = 0;
 };
 
 } // namespace lockscope::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// make_image FILE [abi|broken|malformed]: an image with one lock-order fault,
-// for tests that run the programs.
+// make_image FILE [abi|broken|malformed|race]: an image with one lock-order fault,
+// or with a data race beside it, for tests that run the programs.
 #include "log_builder.h"
 
 #include "util/file.h"
@@ -28,6 +28,20 @@ int main(int argc, char **argv)
 		     .comm = "worker",
 		     .stack = {"bar_ioctl", "__x64_sys_ioctl", "do_syscall_64"}},
 		    {{.cls = bar, .function = "bar_ioctl"}}, {.cls = foo, .function = "foo_put"});
+	if (how == "race") {
+		const auto data = log.add_data("foo_count", LS_DATA_STATIC, 0, "foo");
+		const auto write = log.access({.pid = 10, .comm = "opener", .stack = {"foo_open"}},
+					      {.data = data, .function = "foo_add"});
+		const auto read =
+			log.access({.pid = 20, .comm = "worker", .stack = {"bar_ioctl"}},
+				   {.data = data,
+				    .op = LS_ACC_READ,
+				    .function = "foo_show",
+				    .guards = {{.lock = {.cls = foo, .function = "bar_ioctl"}}}});
+		log.race(write, read, LS_RACE_CAUGHT, {{write, 10, 0xff, 1}});
+		log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
+		log.access_info().losses[LS_ALOSS_EVENTS] = 3;
+	}
 	if (how == "abi")
 		log.info().abi_major = LS_ABI_MAJOR + 1;
 	if (how == "malformed") {

@@ -84,15 +84,7 @@ TEST_F(MergeTest, MergingTwiceChangesNothing)
 
 TEST_F(MergeTest, StoresOfVersion1AreTakenIn)
 {
-	{
-		auto db = Database::open(dir / "1.db", Access::Write);
-		ASSERT_TRUE(db.ok());
-		ASSERT_TRUE(db->exec("ALTER TABLE sight DROP COLUMN what;"
-				     " ALTER TABLE sight DROP COLUMN extra;"
-				     " ALTER TABLE class DROP COLUMN type; DROP TABLE class_count;"
-				     " PRAGMA user_version = 1")
-				    .ok());
-	}
+	age_store(dir / "1.db", 1);
 	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "2.db"}, dir / "all.db").ok());
 	EXPECT_EQ(analyse(load(dir / "all.db")).findings.size(), 1u);
 	ASSERT_TRUE(merge_stores({dir / "2.db"}, dir / "1.db").ok());

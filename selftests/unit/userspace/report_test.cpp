@@ -299,3 +299,88 @@ TEST(JsonReport, NamesThatAreNotUtf8DoNotBreakIt)
 	EXPECT_FALSE(nlohmann::json::parse(json_report(model, analyse(model), {}), nullptr, false)
 			     .is_discarded());
 }
+
+namespace {
+
+LogBuilder race_log()
+{
+	LogBuilder log;
+	const auto lock = log.add_class("foo_cache+0x10 struct foo.lock", LS_KIND_SPINLOCK,
+					LS_ORIGIN_SLAB, 0x10, 64);
+	const auto data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	const Lock held{.cls = lock, .function = "foo_lock"};
+	const auto write = log.access(
+		{.pid = 7, .comm = "writer", .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
+		{.data = data,
+		 .offset = 8,
+		 .size = 4,
+		 .function = "foo_add",
+		 .guards = {{.lock = held, .relation = LS_REL_SELF, .lock_offset = 0x10}},
+		 .count = 2000});
+	const auto read =
+		log.access({.pid = 8, .level = LS_SOFTIRQ, .stack = {"foo_timer", "call_timer_fn"}},
+			   {.data = data,
+			    .offset = 8,
+			    .size = 4,
+			    .op = LS_ACC_READ,
+			    .function = "foo_show",
+			    .count = 3000});
+	log.race(write, read, LS_RACE_CAUGHT, {{write, 7, 0x0f, 1}});
+	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
+	log.history(read, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1, {held});
+	log.history(write, LS_SHARED_READ, LS_SHARED_MODIFIED, 0);
+	log.access_info().losses[LS_ALOSS_BUSY] = 5;
+	return log;
+}
+
+} // namespace
+
+TEST(RaceReport, JsonHasBothSidesAndTheVariable)
+{
+	const Model model = model_of(race_log());
+	const auto json = nlohmann::json::parse(json_report(model, analyse(model), {}));
+	EXPECT_EQ(json["coverage"]["accesses"], 5000);
+	EXPECT_EQ(json["losses"]["accesses"], 5);
+	ASSERT_EQ(json["findings"].size(), 1u);
+	const auto &finding = json["findings"][0];
+	EXPECT_EQ(finding["kind"], "data-race");
+	EXPECT_EQ(finding["confidence"], "confirmed");
+	EXPECT_EQ(finding["variable"]["name"], "foo_cache+0x8");
+	EXPECT_EQ(finding["variable"]["candidates"], nlohmann::json::array({"self.lock"}));
+	EXPECT_TRUE(finding["edges"].empty());
+	ASSERT_EQ(finding["accesses"].size(), 2u);
+	const auto &write = finding["accesses"][0], &read = finding["accesses"][1];
+	EXPECT_EQ(write["op"], "write");
+	EXPECT_EQ(write["size"], 4);
+	EXPECT_EQ(write["context"], "task");
+	EXPECT_EQ(write["task"], "writer-7");
+	EXPECT_EQ(write["lockset"], nlohmann::json::array({"self.lock"}));
+	EXPECT_EQ(write["stack"][0]["function"], "foo_add");
+	EXPECT_EQ(write["count"], 2000);
+	EXPECT_EQ(read["op"], "read");
+	EXPECT_EQ(read["context"], "softirq");
+	EXPECT_EQ(read["entry"], "timer foo_timer");
+	EXPECT_EQ(read["lockset"], nlohmann::json::array({"bh"}));
+	EXPECT_EQ(read["marked"], false);
+}
+
+TEST(RaceReport, TextShowsBothSidesLossesAndHistory)
+{
+	const Model model = model_of(race_log());
+	const Analysis analysis = analyse(model);
+	const std::string list = text_report(model, analysis, {}, {100, false});
+	for (const char *words :
+	     {"5,000 accesses", "data race: foo_cache+0x8 (write in foo_add vs read in foo_show)",
+	      "accesses 5 (inside the module itself, or in an NMI)", "elsewhere held: self.lock",
+	      "write of 4 bytes, holding self.lock: system call ioctl, writer-7, 2,000 times",
+	      "read of 4 bytes, holding bh: timer foo_timer", "holds self.lock, taken at foo_lock"})
+		EXPECT_NE(list.find(words), std::string::npos) << words << "\n" << list;
+	EXPECT_EQ(list.find("virgin"), std::string::npos);
+
+	const std::string full = text_finding(model, analysis.findings.front(), {200, false});
+	for (const char *words :
+	     {"virgin -> exclusive: write at foo_add+0x30", "exclusive -> shared: read at foo_show",
+	      "candidates: self.lock", "shared -> shared-modified: write at foo_add",
+	      "no lock is left that all held", "it was that one's alone then"})
+		EXPECT_NE(full.find(words), std::string::npos) << words << "\n" << full;
+}

@@ -133,9 +133,7 @@ TEST_F(StoreTest, OtherSightsComeBack)
 TEST_F(StoreTest, AStoreOfVersion1IsReadAsItIsAndBroughtUpToDateByARecorder)
 {
 	record(abba());
-	sql("ALTER TABLE sight DROP COLUMN what; ALTER TABLE sight DROP COLUMN extra;"
-	    " ALTER TABLE class DROP COLUMN type; DROP TABLE class_count;"
-	    " PRAGMA user_version = 1");
+	age_store(file, 1);
 	Model old;
 	ASSERT_TRUE(load_store(file, old).ok());
 	ASSERT_EQ(old.sights.size(), 2u);
@@ -161,7 +159,7 @@ TEST_F(StoreTest, AStoreOfVersion2HasNoCountsUntilARecorderBringsThem)
 	const auto sem = log.add_class("sem", LS_KIND_SEMAPHORE);
 	log.count_semaphore(sem, 20, 17);
 	record(log);
-	sql("ALTER TABLE class DROP COLUMN type; DROP TABLE class_count; PRAGMA user_version = 2");
+	age_store(file, 2);
 	Model old;
 	ASSERT_TRUE(load_store(file, old).ok());
 	EXPECT_TRUE(old.counts.empty());

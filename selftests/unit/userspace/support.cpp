@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "support.h"
 
+#include "store/schema.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -34,6 +36,22 @@ Status record_image(const Image &image, const std::string &store, const std::str
 	LS_TRY_STATUS(recorder.attach("kmod", boot, "0123456789abcdef"));
 	LS_TRY_STATUS(recorder.drain());
 	return recorder.snapshot();
+}
+
+void age_store(const std::string &store, int version)
+{
+	auto db = Database::open(store, Access::Write);
+	ASSERT_TRUE(db.ok());
+	std::string sql = "PRAGMA user_version = " + std::to_string(version) + ";";
+	if (version < kAccessSchema)
+		sql += "DROP TABLE data; DROP TABLE member; DROP TABLE access; DROP TABLE race;"
+		       " DROP TABLE history;";
+	if (version < 3)
+		sql += "ALTER TABLE class DROP COLUMN type; DROP TABLE class_count;";
+	if (version < 2)
+		sql += "ALTER TABLE sight DROP COLUMN what; ALTER TABLE sight DROP COLUMN extra;";
+	auto done = db->exec(sql);
+	ASSERT_TRUE(done.ok()) << done.error().what;
 }
 
 Model model_of(const std::vector<const LogBuilder *> &runs)

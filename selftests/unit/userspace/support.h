@@ -31,6 +31,9 @@ private:
 Status record_image(const Image &image, const std::string &store,
 		    const std::string &boot = "boot-1");
 
+/// Make the store one of an older schema, as a program of that time wrote it.
+void age_store(const std::string &store, int version);
+
 /// What the analyses see of the log.
 Model model_of(const LogBuilder &log);
 Model model_of(const std::vector<const LogBuilder *> &runs);

@@ -4,6 +4,13 @@
 #include "symbolize/fields.h"
 #include "symbolize/lines.h"
 #include "symbolize/symbols.h"
+#include "symbolize/types.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
 
 #include <bpf/btf.h>
 
@@ -157,4 +164,88 @@ TEST(Lines, NothingIsFoundWhereNothingIs)
 	LineFinder again("0.0.0", {dir.path()});
 	EXPECT_TRUE(again.find("mod", "aabb", "f", 10).empty());
 	EXPECT_TRUE(again.find("mod", "", "f", 10).empty());
+}
+
+TEST(Fields, MembersOfRealTypesWhereTheyAreThere)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		GTEST_SKIP() << "no BTF on this kernel";
+	FieldNames names;
+	ASSERT_EQ(names.type_of_cache("dentry", 0), "struct dentry");
+	EXPECT_EQ(names.type_of_cache("no_such_cache", 0), "");
+	std::set<std::string> members;
+	for (std::uint32_t offset = 0; offset < 400; offset++)
+		members.insert(names.path("struct dentry", offset, LS_KIND_NONE));
+	/* Down to the innermost. */
+	for (const char *member : {"d_flags", "d_parent"})
+		EXPECT_TRUE(members.count(member)) << member;
+	EXPECT_TRUE(std::any_of(members.begin(), members.end(), [](const auto &member) {
+		return member.starts_with("d_lockref.");
+	}));
+	EXPECT_FALSE(members.count("d_lockref"));
+	EXPECT_EQ(names.path("struct dentry", 100000, LS_KIND_NONE), "");
+	EXPECT_EQ(names.path("struct no_such_struct", 0, LS_KIND_NONE), "");
+	EXPECT_EQ(names.type_of_percpu("runqueues"), "struct rq");
+	EXPECT_EQ(names.type_of_percpu("no_such_symbol"), "");
+}
+
+namespace {
+
+/* What VariableTypes has to find in this very program. */
+struct Inner {
+	int first;
+	union {
+		long whole;
+		struct {
+			int low, high;
+		};
+	};
+};
+struct Sample {
+	char head[4];
+	Inner slots[3];
+	unsigned int flag : 3, mode : 7;
+	const volatile int *at;
+};
+Sample g_sample;
+int g_number;
+
+} // namespace
+
+TEST(Types, OfVariablesFromDebugInformation)
+{
+	static volatile Inner s_local;
+	g_sample.flag = 1;
+	s_local.first = g_number = 1;
+	const int fd = ::open("/proc/self/exe", O_RDONLY);
+	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+	ASSERT_NE(dwarf, nullptr);
+	{
+		const VariableTypes types(dwarf);
+		if (types.type("g_sample").empty()) {
+			dwarf_end(dwarf);
+			::close(fd);
+			GTEST_SKIP() << "built without types in its debug information";
+		}
+		EXPECT_EQ(types.type("g_sample"), "struct Sample");
+		EXPECT_EQ(types.type("g_number"), "int");
+		EXPECT_EQ(types.type("s_local.0"), "struct Inner");
+		EXPECT_EQ(types.type("no_such_variable"), "");
+		EXPECT_EQ(types.path("g_number", 0, LS_KIND_NONE), "");
+		EXPECT_EQ(types.path("g_sample", 2, LS_KIND_NONE), "head[]");
+		const std::uint64_t slot = offsetof(Sample, slots) + sizeof(Inner);
+		EXPECT_EQ(types.path("g_sample", slot, LS_KIND_NONE), "slots[].first");
+		EXPECT_EQ(types.path("g_sample", slot + offsetof(Inner, whole), LS_KIND_NONE),
+			  "slots[].whole");
+		EXPECT_EQ(types.path("g_sample", slot + offsetof(Inner, whole) + 4, LS_KIND_NONE),
+			  "slots[].whole");
+		EXPECT_EQ(types.path("g_sample", offsetof(Sample, at), LS_KIND_NONE), "at");
+		EXPECT_EQ(types.path("g_sample", sizeof(Sample), LS_KIND_NONE), "");
+		EXPECT_EQ(types.path("g_sample", offsetof(Sample, slots) + sizeof(Inner) * 3,
+				     LS_KIND_NONE),
+			  "flag");
+	}
+	dwarf_end(dwarf);
+	::close(fd);
+	EXPECT_EQ(VariableTypes(nullptr).type("g_sample"), "");
 }

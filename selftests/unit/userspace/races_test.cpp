@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+// Data races: what is reported, what is not, how sure it is and where it ranks.
+// Every fault has a twin that stays silent or is demoted.
+#include "support.h"
+
+#include "analysis/race_weights.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using Kind = FindingKind;
+
+namespace {
+
+class RaceTest : public testing::Test {
+protected:
+	RaceTest() { data = log.add_data("stats", LS_DATA_STATIC, 0, "foo"); }
+
+	/* A side: a task of its own number, one function. */
+	std::uint32_t side(std::uint32_t pid, const std::string &function, std::uint16_t op,
+			   std::vector<GuardedBy> guards = {}, std::uint16_t size = 4)
+	{
+		return log.access({.pid = pid, .stack = {function + "_caller"}},
+				  {.data = data,
+				   .offset = 8,
+				   .size = size,
+				   .op = op,
+				   .function = function,
+				   .guards = std::move(guards)});
+	}
+
+	Finding only() { return only_finding(model = model_of(log)); }
+	std::size_t findings() { return analyse(model = model_of(log)).findings.size(); }
+
+	LogBuilder log;
+	std::uint32_t data;
+	Model model;
+};
+
+const Feature *feature(const Finding &finding, const std::string &name)
+{
+	for (const auto &each : finding.features)
+		if (each.name == name)
+			return &each;
+	return nullptr;
+}
+
+} // namespace
+
+TEST_F(RaceTest, PlainWriteAgainstPlainRead)
+{
+	const auto read = side(2, "foo_show", LS_ACC_READ),
+		   write = side(1, "foo_add", LS_ACC_WRITE);
+	log.race(read, write);
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::DataRace);
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	EXPECT_EQ(finding.title, "data race: stats+0x8 (write in foo_add vs read in foo_show)");
+	ASSERT_TRUE(finding.race);
+	EXPECT_EQ(finding.race->variable.name, "foo:stats+0x8");
+	EXPECT_TRUE(finding.filters.empty());
+}
+
+TEST_F(RaceTest, AccessesAloneAreNoRace)
+{
+	side(1, "foo_add", LS_ACC_WRITE);
+	side(2, "foo_show", LS_ACC_READ);
+	EXPECT_EQ(findings(), 0u);
+}
+
+TEST_F(RaceTest, TwoReadsAreNone)
+{
+	log.race(side(1, "a", LS_ACC_READ), side(2, "b", LS_ACC_READ));
+	EXPECT_EQ(findings(), 0u);
+}
+
+TEST_F(RaceTest, TwoMarkedSidesAreNone)
+{
+	log.race(side(1, "a", LS_ACC_WRITE | LS_ACC_MARKED),
+		 side(2, "b", LS_ACC_READ | LS_ACC_ATOMIC));
+	EXPECT_EQ(findings(), 0u);
+}
+
+TEST_F(RaceTest, OneMarkedSideIsANote)
+{
+	log.race(side(1, "a", LS_ACC_WRITE | LS_ACC_MARKED), side(2, "b", LS_ACC_READ));
+	const Finding finding = only();
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_EQ(finding.title, "data race: stats+0x8 (marked write in a vs read in b)");
+}
+
+TEST_F(RaceTest, UnlessItTears)
+{
+	log.race(side(1, "a", LS_ACC_WRITE | LS_ACC_MARKED, {}, 8),
+		 side(2, "b", LS_ACC_READ, {}, 4));
+	const Finding finding = only();
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_TRUE(feature(finding, "torn"));
+}
+
+TEST_F(RaceTest, UnlessTheValueChanged)
+{
+	log.race(side(1, "a", LS_ACC_WRITE | LS_ACC_MARKED), side(2, "b", LS_ACC_READ),
+		 LS_RACE_CHANGED);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, CaughtInTheActIsConfirmed)
+{
+	log.race(side(1, "a", LS_ACC_WRITE), side(2, "b", LS_ACC_READ), LS_RACE_CAUGHT);
+	EXPECT_EQ(only().confidence, Confidence::Confirmed);
+}
+
+TEST_F(RaceTest, OneContextIsOnlyPossible)
+{
+	log.race(side(1, "a", LS_ACC_WRITE), side(1, "b", LS_ACC_READ));
+	EXPECT_EQ(only().confidence, Confidence::Possible);
+}
+
+TEST_F(RaceTest, TheTasksAreThoseOfTheRaceNotOfTheFirstSight)
+{
+	const auto write = side(1, "a", LS_ACC_WRITE);
+	side(2, "b", LS_ACC_READ);
+	log.race(write, write, 0, {}, 0xffff888000001000u, 1, 2);
+	const Finding finding = only();
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	EXPECT_EQ(finding.race->sides[1].context.pid, 2u);
+}
+
+TEST_F(RaceTest, OnePairIsOneFindingHoweverOftenAndWhoeverComesFirst)
+{
+	const auto write = side(1, "a", LS_ACC_WRITE), read = side(2, "b", LS_ACC_READ);
+	log.race(write, read);
+	log.race(read, write, LS_RACE_CAUGHT);
+	const Finding finding = only();
+	EXPECT_EQ(finding.race->races.size(), 2u);
+	EXPECT_EQ(finding.confidence, Confidence::Confirmed);
+	/* Another function is another pair. */
+	log.race(write, side(3, "c", LS_ACC_READ));
+	EXPECT_EQ(findings(), 2u);
+}
+
+TEST_F(RaceTest, IdsSurviveOtherRunsAndPlaces)
+{
+	log.race(side(1, "a", LS_ACC_WRITE), side(2, "b", LS_ACC_READ));
+	LogBuilder later(2);
+	/* Other numbers, other places in the functions, the sides the other way. */
+	later.add_data("nothing");
+	const auto again = later.add_data("stats", LS_DATA_STATIC, 0, "foo");
+	const auto read = later.access({.pid = 70}, {.data = again,
+						     .offset = 8,
+						     .size = 4,
+						     .op = LS_ACC_READ,
+						     .function = "b",
+						     .at = 100});
+	later.race(
+		read,
+		later.access({.pid = 71},
+			     {.data = again, .offset = 8, .size = 4, .function = "a", .at = 200}));
+	const Model one = model_of(log), two = model_of(later);
+	EXPECT_EQ(only_finding(one).id, only_finding(two).id);
+	const Model both = model_of({&log, &later});
+	EXPECT_EQ(only_finding(both).race->races.size(), 2u);
+}
+
+TEST_F(RaceTest, CandidatesAreLocksThatSomeHold)
+{
+	const auto good = log.add_class("foo:stats_lock"), rare = log.add_class("foo:rare_lock");
+	side(3, "c", LS_ACC_WRITE, {{.lock = {.cls = good}}, {.lock = {.cls = rare}}});
+	side(4, "d", LS_ACC_WRITE, {{.lock = {.cls = good}}});
+	const auto write = side(1, "a", LS_ACC_WRITE, {{.lock = {.cls = good}}});
+	log.race(write, side(2, "b", LS_ACC_READ));
+	const Finding finding = only();
+	EXPECT_EQ(finding.race->candidates,
+		  (std::vector<std::string>{"foo:stats_lock", "foo:rare_lock"}));
+	EXPECT_TRUE(feature(finding, "candidate-lock"));
+	EXPECT_TRUE(feature(finding, "never-locked"));
+}
+
+TEST_F(RaceTest, ALockThatAllHoldIsNoCandidate)
+{
+	const auto lock = log.add_class("foo:lock");
+	log.race(side(1, "a", LS_ACC_WRITE, {{.lock = {.cls = lock, .address = 0x10}}}),
+		 side(2, "b", LS_ACC_WRITE, {{.lock = {.cls = lock, .address = 0x20}}}));
+	EXPECT_TRUE(only().race->candidates.empty());
+}
+
+TEST_F(RaceTest, ACounterIsANote)
+{
+	/* count++ of two tasks, and somebody who shows it. */
+	const auto read = side(1, "count", LS_ACC_READ);
+	const auto write = log.access(
+		{.pid = 2}, {.data = data, .offset = 8, .size = 4, .function = "count", .at = 56});
+	side(3, "show", LS_ACC_READ);
+	log.race(write, read);
+	const Finding finding = only();
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_TRUE(filter(finding, "statistics-counter"));
+	EXPECT_LT(feature(finding, "statistics-counter")->points, 0);
+}
+
+TEST_F(RaceTest, ACountThatSomethingDependsOnIsNone)
+{
+	const auto read = side(1, "count", LS_ACC_READ);
+	const auto write = log.access(
+		{.pid = 2}, {.data = data, .offset = 8, .size = 4, .function = "count", .at = 56});
+	/* Who reads it writes something else. */
+	side(3, "decide", LS_ACC_READ);
+	log.access({.pid = 3}, {.data = data, .offset = 64, .size = 4, .function = "decide"});
+	log.race(write, read);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, NorIsOneThatALockIsHeldForElsewhere)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto write = side(1, "count", LS_ACC_READ | LS_ACC_WRITE);
+	side(2, "count_locked", LS_ACC_READ | LS_ACC_WRITE, {{.lock = {.cls = lock}}});
+	log.race(write, write);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, PlainAssignmentIsNoCounter)
+{
+	log.race(side(1, "a", LS_ACC_WRITE), side(2, "b", LS_ACC_WRITE));
+	EXPECT_FALSE(filter(only(), "statistics-counter"));
+}
+
+TEST_F(RaceTest, InitCodeDemotes)
+{
+	const auto init =
+		log.access({.pid = 1, .flags = LS_TASK_INIT_CODE},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_init"});
+	log.race(init, side(2, "b", LS_ACC_READ));
+	const Finding finding = only();
+	EXPECT_TRUE(filter(finding, "initialisation-only"));
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_FALSE(finding.hidden());
+}
+
+TEST_F(RaceTest, NotWhatWasCaughtInTheAct)
+{
+	const auto init =
+		log.access({.pid = 1, .flags = LS_TASK_INIT_CODE},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_init"});
+	log.race(init, side(2, "b", LS_ACC_READ), LS_RACE_CAUGHT);
+	const Finding finding = only();
+	EXPECT_TRUE(finding.filters.empty());
+	EXPECT_EQ(finding.severity, Severity::Error);
+}
+
+TEST_F(RaceTest, TheSameWorkFunctionDemotes)
+{
+	auto work = [&](std::uint32_t pid, const char *entry) {
+		return log.access({.pid = pid,
+				   .flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
+				   .stack = {"helper", entry, "process_one_work"}},
+				  {.data = data, .offset = 8, .size = 4, .function = "work_do"});
+	};
+	const auto a = work(1, "foo_work"), b = work(2, "foo_work");
+	log.race(a, b);
+	EXPECT_TRUE(filter(only(), "same-entry-point"));
+	/* Two work functions run side by side. */
+	log.race(a, work(3, "bar_work"));
+	EXPECT_FALSE(filter(only(), "same-entry-point"));
+}
+
+TEST_F(RaceTest, AnObjectInTheMakingDemotes)
+{
+	data = log.add_data("foo_alloc", LS_DATA_ALLOC, 64, "foo");
+	const auto init =
+		log.access({.pid = 1, .stack = {"foo_alloc", "open"}},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_fill"});
+	log.race(init, side(2, "foo_show", LS_ACC_READ));
+	EXPECT_TRUE(filter(only(), "thread-local-allocation"));
+	/* The same code, called by somebody else. */
+	const auto later =
+		log.access({.pid = 1, .stack = {"foo_ioctl"}},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_fill"});
+	log.race(later, side(2, "foo_show", LS_ACC_READ));
+	EXPECT_FALSE(filter(only(), "thread-local-allocation"));
+}
+
+TEST_F(RaceTest, TakingAnObjectApartDemotes)
+{
+	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	const auto read = side(2, "foo_show", LS_ACC_READ);
+	log.race(read, side(1, "foo_free", LS_ACC_WRITE));
+	EXPECT_TRUE(filter(only(), "unsharing"));
+}
+
+TEST_F(RaceTest, AnythingElseDoesNot)
+{
+	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	const auto read = side(2, "foo_show", LS_ACC_READ);
+	log.race(read, side(1, "foo_set_freezing", LS_ACC_WRITE));
+	EXPECT_FALSE(filter(only(), "unsharing"));
+}
+
+TEST_F(RaceTest, ConditionalLockingDemotes)
+{
+	const auto lock = log.add_class("foo:lock");
+	/* foo_update takes the lock only if asked to, then calls foo_set. */
+	auto set = [&](std::uint32_t pid, const char *caller, std::vector<GuardedBy> guards) {
+		return log.access({.pid = pid, .stack = {caller, "write"}},
+				  {.data = data,
+				   .offset = 8,
+				   .size = 4,
+				   .function = "foo_set",
+				   .guards = std::move(guards)});
+	};
+	const auto locked =
+		set(1, "foo_update", {{.lock = {.cls = lock, .function = "foo_update"}}});
+	const auto bare = set(2, "foo_update", {});
+	log.race(locked, bare);
+	EXPECT_TRUE(filter(only(), "conditional-locking"));
+	/* Another caller who forgot the lock is no such case. */
+	log.race(locked, set(3, "foo_reset", {}));
+	EXPECT_FALSE(filter(only(), "conditional-locking"));
+}
+
+TEST_F(RaceTest, MemoryOfTwoTypesDemotes)
+{
+	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	const auto write = side(1, "foo_set", LS_ACC_WRITE);
+	data = log.add_data("bar_cache", LS_DATA_SLAB, 64);
+	log.race(write, side(2, "bar_get", LS_ACC_READ));
+	EXPECT_TRUE(filter(only(), "different-objects"));
+}
+
+TEST_F(RaceTest, SequenceCountersHide)
+{
+	auto seq = [&](std::uint32_t pid, const char *function, std::uint16_t op,
+		       std::uint32_t where) {
+		return log.access({.pid = pid}, {.data = data,
+						 .offset = 8,
+						 .size = 4,
+						 .op = op,
+						 .function = function,
+						 .where = where});
+	};
+	const auto write = seq(1, "update", LS_ACC_WRITE, LS_WHERE_SEQ_WRITE);
+	log.race(write, seq(2, "sample", LS_ACC_READ, LS_WHERE_SEQ_READ));
+	EXPECT_TRUE(only().hidden());
+	/* A reader outside of the section. */
+	log.race(write, seq(3, "peek", LS_ACC_READ, 0));
+	const auto all = analyse(model_of(log)).findings;
+	ASSERT_EQ(all.size(), 2u);
+	EXPECT_FALSE(all[0].hidden());
+	EXPECT_TRUE(all[1].hidden());
+}
+
+TEST_F(RaceTest, InterruptsCount)
+{
+	const auto write =
+		log.access({.level = LS_HARDIRQ, .stack = {"foo_irq", "__handle_irq_event_percpu"}},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_hit"});
+	log.race(write, side(2, "foo_show", LS_ACC_READ));
+	const Finding finding = only();
+	EXPECT_TRUE(feature(finding, "interrupt-writes"));
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	EXPECT_EQ(finding.race->sides[0].context.describe(), "interrupt handler foo_irq");
+}
+
+TEST_F(RaceTest, TheVariableIsNamedByWhoKnowsIt)
+{
+	const auto known = side(1, "a", LS_ACC_WRITE);
+	data = log.add_data("copier", LS_DATA_OTHER);
+	log.race(side(2, "copier", LS_ACC_READ, {}, 64), known);
+	EXPECT_EQ(only().race->variable.name, "foo:stats+0x8");
+}
+
+TEST_F(RaceTest, RanksByWeightsThatAUserCanChange)
+{
+	log.race(side(1, "a", LS_ACC_WRITE), side(2, "b", LS_ACC_WRITE), LS_RACE_CAUGHT);
+	log.race(side(3, "c", LS_ACC_WRITE), side(4, "d", LS_ACC_READ));
+	model = model_of(log);
+	auto findings = analyse(model).findings;
+	ASSERT_EQ(findings.size(), 2u);
+	EXPECT_EQ(findings[0].confidence, Confidence::Confirmed);
+	EXPECT_GT(findings[0].score, findings[1].score);
+	double sum = 0;
+	for (const auto &each : findings[0].features)
+		sum += each.points;
+	EXPECT_EQ(sum, findings[0].score);
+
+	auto weights = RaceWeights::parse("# turned around\nconfidence = -1300\n", "w");
+	ASSERT_TRUE(weights.ok());
+	findings = analyse(model, {.raw_nesting = false, .weights = *weights}).findings;
+	EXPECT_EQ(findings[1].confidence, Confidence::Confirmed);
+}
+
+TEST(RaceWeights, MistakesAreToldWithFileAndLine)
+{
+	struct {
+		const char *text, *words;
+	} cases[] = {
+		{"plain = 1\n\nnonsense = 1\n", "w.conf:3: unknown feature nonsense"},
+		{"plain\n", "w.conf:1: no ="},
+		{"plain = much\n", "w.conf:1: \"much\" is no number"},
+		{"plain = 1e999\n", "w.conf:1:"},
+		{"plain = nan\n", "w.conf:1:"},
+		{"plain = 1 2\n", "w.conf:1:"},
+		{"plain = 1\nplain = 2\n", "w.conf:2: plain is given twice"},
+		{" = 2\n", "w.conf:1: unknown feature"},
+	};
+	for (const auto &each : cases) {
+		auto parsed = RaceWeights::parse(each.text, "w.conf");
+		ASSERT_FALSE(parsed.ok()) << each.text;
+		EXPECT_EQ(parsed.error().what.rfind(each.words, 0), 0u) << parsed.error().what;
+		EXPECT_EQ(parsed.error().exit, Exit::Usage);
+		EXPECT_FALSE(parsed.error().hint.empty());
+	}
+	auto fine = RaceWeights::parse("\n  plain=2.5 # why\r\n", "w.conf");
+	ASSERT_TRUE(fine.ok());
+	EXPECT_EQ((*fine)["plain"], 2.5);
+	EXPECT_EQ((*fine)["write"], RaceWeights()["write"]);
+}
+
+namespace {
+
+/* Code of a module with call-outs takes two locks a thousand times. */
+Model sections(ls_access_mode mode)
+{
+	LogBuilder log;
+	const auto used = log.add_class("foo:used"), idle = log.add_class("foo:idle"),
+		   other = log.add_class("other");
+	const auto data = log.add_data("value");
+	log.module("foo", {"work", "touch_it"});
+	log.acquire_again({}, {}, {.cls = used, .function = "work"}, 1000);
+	log.acquire_again({}, {}, {.cls = idle, .function = "rest"}, 1000);
+	log.acquire_again({}, {}, {.cls = other, .function = "elsewhere"}, 1000);
+	log.access({}, {.data = data, .guards = {{.lock = {.cls = used, .function = "work"}}}});
+	log.access_info().mode = mode;
+	/* Chains are read when the log is done, from a module that is still there. */
+	Model model = model_of(log);
+	const char *functions[] = {"", "work", "rest", "elsewhere"};
+	auto &chains = model.runs[0].chains;
+	for (std::size_t i = 1; i < chains.size(); i++)
+		chains[i].at = model.intern(
+			Code{functions[i], 16, i < 3 ? "foo" : "vmlinux", "", {}});
+	return model;
+}
+
+} // namespace
+
+TEST(EmptySections, AreNotedOnRequestWhereNothingIsTouched)
+{
+	const Finding finding = only_finding(sections(LS_ACCESSES_ALL));
+	EXPECT_EQ(finding.kind, Kind::EmptyCriticalSection);
+	EXPECT_EQ(finding.title, "empty critical section: idle (rest)");
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_TRUE(finding.hidden());
+}
+
+TEST(EmptySections, SamplingSaysNothing)
+{
+	EXPECT_TRUE(analyse(sections(LS_ACCESSES_SAMPLED)).findings.empty());
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+// The accesses of a model, by what is asked of them.
+#pragma once
+
+#include "analysis/model.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace lockscope {
+
+/// A function as "module:name", without what compilers add to clones; empty when
+/// the code is not known.
+std::string function_key(const Code &code);
+
+/// A place in an object or variable.
+using Place = std::pair<DataId, std::uint32_t>;
+
+class AccessIndex {
+public:
+	explicit AccessIndex(const Model &model);
+
+	/// Accesses of all runs to bytes that @access touches, itself included.
+	std::vector<std::size_t> overlapping(const MemoryAccess &access) const;
+
+	/// Was a lock ever taken in @code's function?
+	bool takes_locks(const Code &code) const;
+	/// Places that accesses in the function write.
+	std::size_t written_in(const std::string &function) const;
+	/// Places that accesses in the function touch with no lock held.
+	std::size_t unlocked_in(const std::string &function) const;
+
+	/// A critical section: all that was touched with a lock held that was taken
+	/// at one place, in the order in which it was first seen.
+	using Section = std::vector<Place>;
+	/// By the place where the lock was taken.
+	const std::map<CodeId, Section> &sections() const { return sections_; }
+
+private:
+	const Model &model_;
+	std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_data_;
+	std::set<std::string> locking_;
+	std::unordered_map<std::string, std::set<Place>> written_, unlocked_;
+	std::map<CodeId, Section> sections_;
+};
+
+} // namespace lockscope

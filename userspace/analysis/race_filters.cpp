@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every reason to distrust a data race, and what each may hide by mistake.
+ *
+ *   filter                   applies when                       may be wrong about
+ *   thread-local-allocation  a side runs while the object is    an object published before
+ *                            made, by name or call path, and    it is complete
+ *                            nobody else had it yet
+ *   unsharing                a side takes the object apart: it  frees without unlinking,
+ *                            was unlinked before                readers that are still there
+ *   initialisation-only      a side ran in init code only       init code that races with
+ *                                                               what it started
+ *   same-entry-point         both sides are one work function,  two items, timers or lines
+ *                            timer or handler, which runs once  with one function
+ *                            at a time
+ *   conditional-locking      the function that takes the lock   the condition itself
+ *                            for other accesses is on the way
+ *                            here too, and left it out
+ *   different-objects        the two sides took the memory for  one object of two types
+ *                            different types of object: it was
+ *                            freed in between
+ *   statistics-counter       it is only counted up or down,     a count that somebody
+ *                            nobody holds a lock for it         relies on
+ *   sequence-counter         the reader is in a read section    a reader that does not
+ *                            of a sequence counter, the writer  try again
+ *                            in a write section: hidden
+ *
+ * All but the last demote: severity warning instead of error. What was caught in
+ * the act did happen: of those only the last two are told. [RELAY 4.3, figures 8-11]
+ */
+#include "analysis/race_filters.h"
+
+#include "util/text.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string_view>
+
+namespace lockscope {
+
+namespace {
+
+/* Instructions of one `count++` lie this close together, in bytes. */
+constexpr std::uint64_t kPairBytes = 64;
+/* Callers this far out may be the one that takes an object apart. */
+constexpr std::size_t kNearFrames = 3;
+
+/* Words of names of functions that make an object, or unmake it. */
+constexpr std::string_view kMakes[] = {"alloc", "init", "create", "new", "setup", "ctor"};
+constexpr std::string_view kUnmakes[] = {"free",     "destroy", "release", "del",  "delete",
+					 "remove",   "unlink",	"cleanup", "dtor", "teardown",
+					 "destruct", "evict",	"fini"};
+
+bool has_word(const std::string &function, std::span<const std::string_view> words)
+{
+	for (const auto &part : split(function, '_'))
+		if (std::find(words.begin(), words.end(), part) != words.end())
+			return true;
+	return false;
+}
+
+class RaceFilters {
+public:
+	RaceFilters(const Model &model, const AccessIndex &index, Finding &finding)
+		: model_(model), index_(index), finding_(finding)
+	{
+		for (auto number : finding.race->races)
+			caught_ = caught_ ||
+				  (model.races[number].flags & (LS_RACE_CAUGHT | LS_RACE_CHANGED));
+	}
+
+	void apply()
+	{
+		if (!caught_) {
+			on_a_side("thread-local-allocation", &RaceFilters::makes,
+				  " runs while the object is made and nobody else knows it");
+			on_a_side("unsharing", &RaceFilters::unmakes,
+				  " takes the object apart, after it was taken out of reach");
+			on_a_side("initialisation-only", &RaceFilters::initialises,
+				  " runs in init code only");
+			same_entry_point();
+			conditional_locking();
+			different_objects();
+		}
+		if (finding_.race->statistics)
+			add("statistics-counter", false,
+			    finding_.race->variable.brief +
+				    " is only ever counted up or down, with no lock held");
+		sequence_counter();
+	}
+
+private:
+	using Test = bool (RaceFilters::*)(const Race &, bool second) const;
+
+	const MemoryAccess &access(const Race &race, bool second) const
+	{
+		return model_.accesses[second ? race.second : race.first];
+	}
+
+	bool every_race(const std::function<bool(const Race &)> &test) const
+	{
+		const auto &races = finding_.race->races;
+		return std::all_of(races.begin(), races.end(),
+				   [&](std::size_t number) { return test(model_.races[number]); });
+	}
+
+	void add(const char *name, bool hidden, std::string why)
+	{
+		finding_.filters.push_back({name, hidden, std::move(why)});
+	}
+
+	/* The side is known by its function: races of a pair differ in who came first. */
+	void on_a_side(const char *name, Test test, const char *what)
+	{
+		for (const auto &side : finding_.race->sides) {
+			const auto &place = model_[model_.accesses[side.access].at];
+			const std::string function = function_key(place);
+			if (!every_race([&](const Race &race) {
+				    for (bool second : {false, true})
+					    if (function_key(model_[access(race, second).at]) ==
+							function &&
+						(this->*test)(race, second))
+						    return true;
+				    return false;
+			    }))
+				continue;
+			add(name, false, plain_function(place.function) + what);
+			return;
+		}
+	}
+
+	bool object(const MemoryAccess &access) const
+	{
+		return access.data != kNoData && (model_[access.data].kind == LS_DATA_SLAB ||
+						  model_[access.data].kind == LS_DATA_ALLOC);
+	}
+
+	std::string function(CodeId frame) const { return plain_function(model_[frame].function); }
+
+	/* For itself still, as far as the granule remembers it. */
+	bool alone(const Race &race, std::size_t access) const
+	{
+		return std::any_of(race.history.begin(), race.history.end(),
+				   [&](const auto &e) { return e.access == access && e.initial; });
+	}
+
+	bool makes(const Race &race, bool second) const
+	{
+		const auto &side = access(race, second);
+		if (!object(side))
+			return false;
+		/* The allocating function has not returned yet. */
+		const Data &data = model_[side.data];
+		if (data.kind == LS_DATA_ALLOC)
+			for (auto frame : side.stack)
+				if (function(frame) == plain_function(data.name))
+					return true;
+		return !second && alone(race, race.first) && has_word(function(side.at), kMakes);
+	}
+
+	bool unmakes(const Race &race, bool second) const
+	{
+		const auto &side = access(race, second);
+		if (!object(side))
+			return false;
+		const std::size_t near = std::min(side.stack.size(), kNearFrames);
+		for (std::size_t i = 0; i < near; i++)
+			if (has_word(function(side.stack[i]), kUnmakes))
+				return true;
+		return false;
+	}
+
+	bool initialises(const Race &race, bool second) const
+	{
+		return race_context(model_, race, second).init();
+	}
+
+	void same_entry_point()
+	{
+		std::string entry;
+		if (every_race([&](const Race &race) {
+			    const Context a = race_context(model_, race, false),
+					  b = race_context(model_, race, true);
+			    entry = a.describe();
+			    return a.serialised() && a.kind == b.kind && !a.entry.empty() &&
+				   a.entry == b.entry && a.callee == b.callee;
+		    }))
+			add("same-entry-point", false,
+			    "both sides are " + entry + ", which one at a time runs");
+	}
+
+	/* Is the function on the way that takes a lock for this variable elsewhere? */
+	bool left_out(const MemoryAccess &side) const
+	{
+		if (!side.guards.empty())
+			return false;
+		for (auto number : index_.overlapping(side)) {
+			const auto &other = model_.accesses[number];
+			if (other.at != side.at)
+				continue;
+			for (const auto &guard : other.guards)
+				for (auto frame : side.stack)
+					if (!function(frame).empty() &&
+					    function_key(model_[frame]) ==
+						    function_key(model_[guard.at]))
+						return true;
+		}
+		return false;
+	}
+
+	void conditional_locking()
+	{
+		if (every_race([&](const Race &race) {
+			    return left_out(access(race, false)) || left_out(access(race, true));
+		    }))
+			add("conditional-locking", false,
+			    "the function that takes the lock at other times chose not to here");
+	}
+
+	void different_objects()
+	{
+		std::string first, second;
+		if (every_race([&](const Race &race) {
+			    const auto &a = access(race, false), &b = access(race, true);
+			    if (!object(a) || !object(b) || a.data == b.data)
+				    return false;
+			    first = model_[a.data].name;
+			    second = model_[b.data].name;
+			    return true;
+		    }))
+			add("different-objects", false,
+			    "the memory was an object of " + first + " for one side and of " +
+				    second + " for the other: freed in between");
+	}
+
+	void sequence_counter()
+	{
+		if (every_race([&](const Race &race) {
+			    const auto *reader = &access(race, false),
+				       *writer = &access(race, true);
+			    if (reader->writes())
+				    std::swap(reader, writer);
+			    return !reader->writes() && (reader->where & LS_WHERE_SEQ_READ) &&
+				   (writer->where & LS_WHERE_SEQ_WRITE);
+		    }))
+			add("sequence-counter", true,
+			    "the reader checks a sequence counter that the writer counts up, and "
+			    "reads again");
+	}
+
+	const Model &model_;
+	const AccessIndex &index_;
+	Finding &finding_;
+	bool caught_ = false;
+};
+
+} // namespace
+
+Context race_context(const Model &model, const Race &race, bool second)
+{
+	const auto &access = model.accesses[second ? race.second : race.first];
+	Context context = context_of(model, access);
+	/* The way of accessing may have been seen by another task first. */
+	const std::uint32_t pid = second ? race.second_pid : race.first_pid;
+	if (pid && pid != context.pid && context.level == LS_TASK) {
+		context.pid = pid;
+		context.comm.clear();
+		for (const auto &other : model.accesses)
+			if (other.run == race.run && other.pid == pid &&
+			    level_of(other.where) == LS_TASK)
+				context.comm = other.comm;
+	}
+	return context;
+}
+
+void apply_race_filters(const Model &model, const AccessIndex &index, Finding &finding)
+{
+	RaceFilters(model, index, finding).apply();
+}
+
+bool statistics_counter(const Model &model, const AccessIndex &index,
+			const std::vector<std::size_t> &all)
+{
+	bool written = false;
+	for (auto number : all) {
+		const auto &access = model.accesses[number];
+		const Code &place = model[access.at];
+		const std::string function = function_key(place);
+		if (!access.guards.empty() || function.empty())
+			return false;
+		auto pairs = [&](std::size_t other_number) {
+			const auto &other = model.accesses[other_number];
+			const Code &there = model[other.at];
+			const auto distance = std::max(place.offset, there.offset) -
+					      std::min(place.offset, there.offset);
+			return other.offset == access.offset && other.size == access.size &&
+			       function_key(there) == function && distance <= kPairBytes &&
+			       (access.writes() ? other.reads() : other.writes());
+		};
+		const bool both = access.reads() && access.writes();
+		const bool paired = both || std::any_of(all.begin(), all.end(), pairs);
+		if (access.writes() ? !paired : !paired && index.written_in(function) != 0)
+			return false;
+		written = written || access.writes();
+	}
+	return written;
+}
+
+} // namespace lockscope

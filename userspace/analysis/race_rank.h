@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+#pragma once
+
+#include "analysis/access_index.h"
+#include "analysis/finding.h"
+#include "analysis/race_weights.h"
+
+namespace lockscope {
+
+/// Fill in features and score, and lower the severity for filters, from what else
+/// the finding says. Every feature that counts is listed with its points.
+void rank_race(const Model &model, const AccessIndex &index, const RaceWeights &weights,
+	       Finding &finding);
+
+} // namespace lockscope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+// Names of what accesses touch, and of the locks that guard it.
+#pragma once
+
+#include "analysis/model.h"
+
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// What an access touches, for people and for identifiers.
+struct Variable {
+	std::string name;   ///< "mod:stats.rx", "foo_cache+0x8 struct foo.count"
+	std::string stable; ///< the same without an offset that a build may change
+	std::string brief;  ///< for titles: "stats.rx", "struct foo.count"
+	std::string type;   ///< "struct foo.count", "int"; empty when it is not known
+};
+Variable variable_of(const Model &model, const MemoryAccess &access);
+
+/// Data::name from what a record says.
+std::string data_name(ls_data_kind kind, const std::string &module, const std::string &name);
+
+/// Guard::name; @lock may be nullptr. @self is the lock's member in the object
+/// accessed, @pointer the member that leads to its own, both empty when unknown.
+std::string guard_name(const LockClass *lock, const Guard &guard, const std::string &self,
+		       const std::string &pointer);
+
+/// What the access holds, outermost first, as in the contract: the guards by
+/// name, " (shared)" behind readers, then "irq", "bh", "preempt", "rcu" while those
+/// are off or read. Interrupt levels count as what they keep out [Eraser 3.4].
+std::vector<std::string> lockset_of(const MemoryAccess &access);
+
+} // namespace lockscope

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+// The recorder's part for memory accesses.
+#include "record/recorder.h"
+
+namespace lockscope {
+
+namespace {
+
+constexpr std::uint64_t kGranuleBytes = 8;
+
+} // namespace
+
+Status Recorder::put(const DataRecord &record)
+{
+	data_[record.id] = record;
+	named_.erase(named_.lower_bound({record.id, 0, LS_KIND_NONE}),
+		     named_.lower_bound({record.id + 1, 0, LS_KIND_NONE}));
+	return store_.put_data(run_, record, symbols_.build_id(record.module),
+			       namer_ ? namer_->type(record) : std::string());
+}
+
+/* Whatever has no name yet is kept as well: debug information may know it. */
+Status Recorder::name_member(std::uint32_t data, std::uint32_t offset, ls_kind lock)
+{
+	auto at = data_.find(data);
+	if (at == data_.end() || !named_.insert({data, offset, lock}).second)
+		return success();
+	return store_.put_member(run_.id, data, offset, lock,
+				 namer_ ? namer_->member(at->second, offset, lock) : std::string());
+}
+
+Status Recorder::put(const AccessRecord &record)
+{
+	/* What a probe tells is the instruction itself; code() takes what follows
+	 * one, so that lines come out right. */
+	auto at = code(record.op & LS_ACC_PROBE ? record.ip + 1 : record.ip);
+	if (!at)
+		return at.error();
+	LS_TRY_STATUS(name_member(record.data, record.offset, LS_KIND_NONE));
+	std::vector<GuardRow> guards;
+	for (const auto &guard : record.guards) {
+		auto row = code(guard.ip);
+		if (!row)
+			return row.error();
+		guards.push_back({guard.val, *row, guard.relation, guard.via, guard.lock_offset,
+				  instance(guard.lock)});
+		auto kind = class_kind_.find(guard.val & LS_VAL_CLASS_MASK);
+		if (guard.relation == LS_REL_SELF && kind != class_kind_.end() &&
+		    kind->second != LS_KIND_NONE)
+			LS_TRY_STATUS(name_member(record.data, guard.lock_offset, kind->second));
+		if (guard.relation == LS_REL_VIA)
+			LS_TRY_STATUS(name_member(record.data, guard.via, LS_KIND_NONE));
+	}
+	return store_.put_access(run_, record, *at, guards);
+}
+
+Status Recorder::put(const RaceRecord &record)
+{
+	return store_.put_race(run_, record, instance(record.addr / kGranuleBytes));
+}
+
+Status Recorder::put(const HistoryRecord &record)
+{
+	std::vector<std::uint64_t> locks;
+	for (auto lock : record.locks)
+		locks.push_back(instance(lock));
+	return store_.put_history(run_, record, instance(record.addr / kGranuleBytes), locks);
+}
+
+Status Recorder::put_access_counts()
+{
+	if (!access_info_)
+		return success();
+	auto counts = source_.access_counts();
+	if (!counts)
+		return counts.error();
+	for (std::size_t i = 0; i < counts->size(); i++)
+		LS_TRY_STATUS(store_.set_access_count(run_, static_cast<std::uint32_t>(i + 1),
+						      (*counts)[i]));
+	return success();
+}
+
+} // namespace lockscope

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+// The parts of a data race's text that no other finding has.
+#include "report/race_text.h"
+
+#include "analysis/races.h"
+#include "analysis/rank.h"
+#include "util/text.h"
+
+#include <algorithm>
+
+namespace lockscope {
+
+namespace {
+
+constexpr std::uint32_t kEveryLock = 0xffffffffu;
+constexpr std::uint32_t kInterruptContext = 0x8000;
+
+const char *state_name(ls_shadow_state state)
+{
+	static constexpr const char *names[] = {"virgin", "exclusive", "shared", "shared-modified"};
+	return names[state];
+}
+
+std::string place_of(const Model &model, const MemoryAccess &access)
+{
+	const auto &code = model[access.at];
+	std::string out = place_name(code);
+	for (const auto &line : code.lines)
+		if (!line.inlined && !line.file.empty())
+			out += " (" + line.file + ":" + std::to_string(line.line) + ")";
+	return out;
+}
+
+std::string held_by(const MemoryAccess &access)
+{
+	const auto locks = lockset_of(access);
+	return locks.empty() ? "nothing held" : "holding " + join(locks, ", ");
+}
+
+std::string context_name(std::uint32_t context)
+{
+	return context & kInterruptContext ? "an interrupt of CPU " + std::to_string(context & 0xff)
+					   : "task ..." + std::to_string(context);
+}
+
+/// A candidate as the accesses name it; locks nobody holds now have no name.
+std::string lock_name(const Model &model, const StateChange &change, std::uint64_t lock)
+{
+	for (const auto &access : model.accesses)
+		if (access.run == change.run)
+			for (const auto &guard : access.guards)
+				if (guard.instance == lock)
+					return guard.name;
+	for (const auto &sight : model.sights)
+		if (sight.run == change.run && sight.acquired.instance == lock &&
+		    sight.acquired.cls != kNoClass)
+			return model[sight.acquired.cls].name;
+	return "a lock";
+}
+
+std::string candidates_of(const Model &model, const StateChange &change)
+{
+	if (change.candidates == kEveryLock || change.after < LS_SHARED_READ)
+		return {};
+	if (change.candidates == 0)
+		return "; no lock is left that all held";
+	std::vector<std::string> names;
+	for (auto lock : change.locks)
+		names.push_back(lock_name(model, change, lock));
+	std::string out = "; candidates: " + join(names, ", ");
+	if (names.size() < change.candidates)
+		out += " and " + std::to_string(change.candidates - names.size()) + " more";
+	return out;
+}
+
+} // namespace
+
+std::string side_head(const Model &model, const RaceSide &side)
+{
+	const auto &access = model.accesses[side.access];
+	std::string out = access.op & LS_ACC_ATOMIC ? "atomic " : "";
+	if (access.op & LS_ACC_MARKED)
+		out += "marked ";
+	out += op_name(access);
+	out += " of " + counted(access.size, "byte") + ", " + held_by(access) + ": " +
+	       side.context.describe();
+	out += ", " + task_name(side.context);
+	if (side.count >= kMeasurable)
+		out += ", " + with_commas(side.count) + " times";
+	return out;
+}
+
+void print_variable(const RaceEvidence &race, Printer &out)
+{
+	out.blank();
+	std::string line = "variable: " + race.variable.name;
+	if (!race.variable.type.empty() && race.variable.name.find(race.variable.type) == line.npos)
+		line += ", " + race.variable.type;
+	out.wrap(4, line, Tone::Plain, 2);
+	if (!race.candidates.empty())
+		out.wrap(4, "elsewhere held: " + join(race.candidates, ", "), Tone::Plain, 2);
+}
+
+void print_histories(const Model &model, const RaceEvidence &race, Printer &out)
+{
+	const Race &shown = model.races[race.races.front()];
+	if (!shown.history.empty()) {
+		out.blank();
+		out.wrap(4,
+			 "remembered of the memory when the race showed, oldest first:", Tone::Bold,
+			 2);
+	}
+	for (const auto &entry : shown.history) {
+		const auto &access = model.accesses[entry.access];
+		out.wrap(6,
+			 std::string(op_name(access)) + " at " + place_of(model, access) + " by " +
+				 context_name(entry.context) + ", " + held_by(access) +
+				 (entry.initial ? "; it was that one's alone then" : ""),
+			 Tone::Plain, 2);
+	}
+	bool any = false;
+	for (const auto &change : model.histories) {
+		/* The same granule, or another instance of the same variable. */
+		if (change.run != shown.run ||
+		    (change.granule != shown.granule &&
+		     !model.accesses[change.access].overlaps(model.accesses[shown.second])) ||
+		    model.accesses[change.access].data != model.accesses[shown.second].data)
+			continue;
+		if (!any) {
+			out.blank();
+			out.wrap(4, "history, as followed:", Tone::Bold, 2);
+		}
+		any = true;
+		const auto &access = model.accesses[change.access];
+		std::string line = state_name(change.before);
+		if (change.after != change.before)
+			line += std::string(" -> ") + state_name(change.after);
+		line += ": " + std::string(op_name(access)) + " at " + place_of(model, access) +
+			" by " +
+			(change.context & kInterruptContext
+				 ? context_name(change.context)
+				 : "task " + std::to_string(change.pid)) +
+			", " + held_by(access) + candidates_of(model, change);
+		out.wrap(6, line, Tone::Plain, 2);
+	}
+}
+
+} // namespace lockscope

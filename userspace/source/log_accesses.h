@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+// Decoders of the records about memory accesses; log.cpp has the others.
+#pragma once
+
+#include "source/log.h"
+
+#include <cstddef>
+#include <span>
+
+namespace lockscope {
+
+/// Decode one whole record into @out. What is wrong with it, nullptr when
+/// nothing is; @out is not to be used then.
+const char *decode_data(std::span<const std::byte> bytes, DataRecord &out);
+const char *decode_access(std::span<const std::byte> bytes, AccessRecord &out);
+const char *decode_race(std::span<const std::byte> bytes, RaceRecord &out);
+const char *decode_history(std::span<const std::byte> bytes, HistoryRecord &out);
+
+/// The bits of an access that this program knows.
+inline constexpr std::uint16_t kKnownOps = LS_ACC_READ | LS_ACC_WRITE | LS_ACC_MARKED |
+					   LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE;
+/// Is @op an access that can be?
+inline bool valid_op(std::uint64_t op)
+{
+	return (op & (LS_ACC_READ | LS_ACC_WRITE)) != 0 && (op & ~std::uint64_t{kKnownOps}) == 0;
+}
+
+/// Most entries of a race's history that a reader accepts.
+inline constexpr std::uint32_t kMaxRaceHistory = 256;
+
+} // namespace lockscope

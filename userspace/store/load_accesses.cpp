@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "store/load_accesses.h"
+
+#include "analysis/variable.h"
+#include "source/log_accesses.h"
+#include "store/each_row.h"
+#include "store/rows.h"
+#include "store/schema.h"
+
+#include <map>
+#include <tuple>
+
+namespace lockscope {
+
+namespace {
+
+class AccessLoader {
+public:
+	AccessLoader(Database &db, Model &model, const LoadedRun &run)
+		: db_(db), model_(model), run_(run)
+	{
+	}
+
+	Status load()
+	{
+		LS_TRY_STATUS(load_data());
+		LS_TRY_STATUS(load_members());
+		LS_TRY_STATUS(load_accesses());
+		LS_TRY_STATUS(load_races());
+		return load_histories();
+	}
+
+private:
+	template <typename Row> Status each(const std::string &select, Row row)
+	{
+		return each_row(db_, select + " WHERE run = " + run_.id + " ORDER BY 1", row);
+	}
+
+	static std::uint32_t word32(const Statement &row, int column)
+	{
+		return static_cast<std::uint32_t>(row.word(column));
+	}
+
+	CodeId code(std::uint64_t id) const
+	{
+		auto at = run_.code.find(id);
+		return at == run_.code.end() ? CodeId{} : at->second;
+	}
+
+	const std::string &member(std::uint32_t data, std::uint32_t offset,
+				  std::uint32_t lock) const
+	{
+		static const std::string none;
+		auto at = members_.find({data, offset, lock});
+		return at == members_.end() ? none : at->second;
+	}
+
+	Status load_data()
+	{
+		return each("SELECT id, kind, object_size, module, name, type FROM data",
+			    [&](Statement &row) {
+				    if (row.word(1) == LS_DATA_NONE ||
+					row.word(1) >= LS_NR_DATA_KINDS)
+					    return false;
+				    Data data;
+				    data.kind = static_cast<ls_data_kind>(row.word(1));
+				    data.object_size = word32(row, 2);
+				    data.module = row.text(3);
+				    data.name = data_name(data.kind, data.module, row.text(4));
+				    data.type = row.text(5);
+				    data_[word32(row, 0)] = model_.intern(std::move(data));
+				    return true;
+			    });
+	}
+
+	Status load_members()
+	{
+		return each("SELECT data, offset, lock, path FROM member", [&](Statement &row) {
+			members_[{word32(row, 0), word32(row, 1), word32(row, 2)}] = row.text(3);
+			return true;
+		});
+	}
+
+	Guard guard(const GuardRow &row, std::uint32_t data) const
+	{
+		Guard guard;
+		auto cls = run_.classes.find(row.val & LS_VAL_CLASS_MASK);
+		guard.cls = cls == run_.classes.end() ? kNoClass : cls->second;
+		guard.val = row.val;
+		guard.at = code(row.code);
+		guard.instance = row.lock;
+		guard.relation = row.relation <= LS_REL_PERCPU
+					 ? static_cast<ls_relation>(row.relation)
+					 : LS_REL_OTHER;
+		guard.via = row.via;
+		guard.lock_offset = row.lock_offset;
+		const LockClass *lock = guard.cls == kNoClass ? nullptr : &model_[guard.cls];
+		guard.name =
+			guard_name(lock, guard,
+				   member(data, row.lock_offset, lock ? lock->kind : LS_KIND_NONE),
+				   member(data, row.via, LS_KIND_NONE));
+		return guard;
+	}
+
+	/* The access comes first in its stack; a probe's place lies one byte behind
+	 * what the stack says. */
+	std::vector<CodeId> stack(std::uint64_t id, const MemoryAccess &access) const
+	{
+		std::vector<CodeId> out;
+		if (auto at = run_.stacks.find(id); at != run_.stacks.end())
+			out = at->second;
+		const auto &place = model_[access.at];
+		const auto *front = out.empty() ? nullptr : &model_[out.front()];
+		if (front && out.front() != access.at && (access.op & LS_ACC_PROBE) &&
+		    front->function == place.function && front->offset + 1 == place.offset)
+			out.front() = access.at;
+		if (out.empty() || out.front() != access.at)
+			out.insert(out.begin(), access.at);
+		return out;
+	}
+
+	Status load_accesses()
+	{
+		return each("SELECT id, data, offset, size, op, code, time, place, stack, pid,"
+			    " tgid, task_flags, cpu, comm, guards, count FROM access",
+			    [&](Statement &row) {
+				    auto guards = unpack_guards(row.blob(14));
+				    if (!guards || !valid_op(row.word(4)) || row.word(3) == 0 ||
+					row.word(3) > 65535)
+					    return false;
+				    MemoryAccess access;
+				    access.run = run_.run;
+				    access.id = word32(row, 0);
+				    const auto data = word32(row, 1);
+				    if (auto at = data_.find(data); at != data_.end())
+					    access.data = at->second;
+				    access.offset = word32(row, 2);
+				    access.size = word32(row, 3);
+				    access.member = member(data, access.offset, LS_KIND_NONE);
+				    access.op = word32(row, 4);
+				    access.at = code(row.word(5));
+				    access.time_ns = row.word(6);
+				    access.where = word32(row, 7);
+				    access.stack = stack(row.word(8), access);
+				    access.pid = word32(row, 9);
+				    access.tgid = word32(row, 10);
+				    access.task_flags = word32(row, 11);
+				    access.cpu = word32(row, 12);
+				    access.comm = row.text(13);
+				    for (const auto &each : *guards)
+					    access.guards.push_back(guard(each, data));
+				    access.count = word32(row, 15);
+				    accesses_[access.id] = model_.accesses.size();
+				    model_.accesses.push_back(std::move(access));
+				    return true;
+			    });
+	}
+
+	/* A side that was lost leaves nothing that could be shown. */
+	Status load_races()
+	{
+		return each("SELECT id, flags, first, second, first_pid, second_pid, granule, time,"
+			    " history FROM race",
+			    [&](Statement &row) {
+				    auto history = unpack_history(row.blob(8));
+				    if (!history)
+					    return false;
+				    auto first = accesses_.find(word32(row, 2)),
+					 second = accesses_.find(word32(row, 3));
+				    if (first == accesses_.end() || second == accesses_.end())
+					    return true;
+				    Race race{run_.run,	      word32(row, 0),
+					      word32(row, 1), first->second,
+					      second->second, word32(row, 4),
+					      word32(row, 5), row.word(6),
+					      row.word(7),    {}};
+				    for (const auto &entry : *history)
+					    if (auto at = accesses_.find(entry.access);
+						at != accesses_.end())
+						    race.history.push_back(
+							    {at->second, entry.context, entry.bytes,
+							     entry.initial != 0});
+				    model_.races.push_back(std::move(race));
+				    return true;
+			    });
+	}
+
+	Status load_histories()
+	{
+		return each("SELECT n, granule, time, access, before, after, context, candidates,"
+			    " pid, locks FROM history",
+			    [&](Statement &row) {
+				    auto locks = unpack_hashes(row.blob(9),
+							       std::size(ls_rec_history{}.locks));
+				    if (!locks || row.word(4) > LS_SHARED_MODIFIED ||
+					row.word(5) > LS_SHARED_MODIFIED)
+					    return false;
+				    auto access = accesses_.find(word32(row, 3));
+				    if (access == accesses_.end())
+					    return true;
+				    model_.histories.push_back(
+					    {run_.run, row.word(1), row.word(2), access->second,
+					     static_cast<ls_shadow_state>(row.word(4)),
+					     static_cast<ls_shadow_state>(row.word(5)),
+					     word32(row, 6), word32(row, 7), word32(row, 8),
+					     std::move(*locks)});
+				    return true;
+			    });
+	}
+
+	Database &db_;
+	Model &model_;
+	const LoadedRun &run_;
+	std::unordered_map<std::uint32_t, DataId> data_;
+	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::string> members_;
+	std::unordered_map<std::uint32_t, std::size_t> accesses_;
+};
+
+} // namespace
+
+Status load_accesses(Database &db, Model &model, const LoadedRun &run)
+{
+	auto version = schema_version(db);
+	if (!version)
+		return version.error();
+	if (*version < kAccessSchema)
+		return success();
+	return AccessLoader(db, model, run).load();
+}
+
+} // namespace lockscope

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+// The part of load.cpp for memory accesses.
+#pragma once
+
+#include "analysis/model.h"
+#include "store/database.h"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace lockscope {
+
+/// The run whose accesses are loaded, and what its rows refer to by number.
+struct LoadedRun {
+	std::string id;	   ///< run.id
+	std::uint32_t run; ///< in Model::runs
+	const std::unordered_map<std::uint32_t, ClassId> &classes;
+	const std::unordered_map<std::uint64_t, CodeId> &code;
+	const std::unordered_map<std::uint64_t, std::vector<CodeId>> &stacks;
+};
+
+/// Add data, accesses, races and histories of a run; nothing when the store is
+/// older than those.
+Status load_accesses(Database &db, Model &model, const LoadedRun &run);
+
+} // namespace lockscope
