@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The report for programs: "lockscope-report/1".
+#include "report/json_parts.h"
 #include "report/report.h"
 
 #include "analysis/beliefs.h"
@@ -7,54 +8,12 @@
 #include "store/rows.h"
 #include "util/text.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 
 namespace lockscope {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string dump(const Json &json)
-{
-	/* Names come from a kernel: whatever is not UTF-8 is replaced. */
-	return json.dump(1, '\t', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string hex(std::uint64_t value)
-{
-	std::string digits = hex64(value);
-	digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
-	return "0x" + digits;
-}
-
-Json stack_json(const Model &model, const std::vector<CodeId> &stack)
-{
-	Json out = Json::array();
-	for (auto frame : stack) {
-		const auto &code = model[frame];
-		auto add = [&](const std::string &function, const SourceLine *line, bool inlined) {
-			out.push_back({{"function", function.empty() ? "?" : function},
-				       {"offset", hex(code.offset)},
-				       {"module", code.module},
-				       {"file", line ? line->file : ""},
-				       {"line", line ? line->line : 0},
-				       {"inlined", inlined}});
-		};
-		const SourceLine *outer = nullptr;
-		for (const auto &line : code.lines) {
-			if (line.inlined)
-				add(line.function, &line, true);
-			else
-				outer = &line;
-		}
-		add(code.function, outer, false);
-	}
-	return out;
-}
 
 Json held_json(const Model &model, const Sight &sight)
 {

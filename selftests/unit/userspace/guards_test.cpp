@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0
+// Who guards what: rules from hand-made accesses, each with its silent twin.
+#include "support.h"
+
+#include "analysis/guards.h"
+#include "report/rules.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+/* Accesses to members of struct foo, and to variables. */
+struct Foo {
+	Foo()
+	{
+		cls("foo_cache+0x10 struct foo.lock", LS_ORIGIN_SLAB);
+		cls("list_lock", LS_ORIGIN_STATIC);
+		data(LS_DATA_SLAB, "foo_cache", "struct foo");
+		model.runs.emplace_back();
+	}
+
+	void cls(const std::string &name, ls_origin origin)
+	{
+		LockClass lock;
+		lock.name = lock.stable = name;
+		lock.kind = LS_KIND_SPINLOCK;
+		lock.origin = origin;
+		model.intern(std::move(lock));
+	}
+
+	DataId data(ls_data_kind kind, const std::string &name, const std::string &type)
+	{
+		Data item;
+		item.kind = kind;
+		item.name = name;
+		item.type = type;
+		return model.intern(std::move(item));
+	}
+
+	CodeId code(const std::string &function, std::uint64_t offset)
+	{
+		Code place;
+		place.function = function;
+		place.offset = offset;
+		place.module = "vmlinux";
+		return model.intern(std::move(place));
+	}
+
+	/* "self.lock", "-self.lock" for shared, taken in the function @by. */
+	Guard guard(std::string name, const std::string &by)
+	{
+		Guard out;
+		if (name[0] == '-') {
+			name.erase(0, 1);
+			out.val |= LS_SHARED << LS_VAL_READ_SHIFT;
+		}
+		out.at = code(by, 8);
+		out.cls = ClassId{0};
+		out.instance = 1;
+		if (name.rfind("self", 0) == 0) {
+			out.relation = LS_REL_SELF;
+		} else if (name.rfind("via", 0) == 0) {
+			out.relation = LS_REL_VIA;
+		} else if (name.rfind("other", 0) == 0) {
+			out.relation = LS_REL_OTHER;
+			name = "foo_cache+0x10 struct foo.lock";
+		} else {
+			out.relation = LS_REL_STATIC;
+			out.cls = ClassId{1};
+		}
+		out.name = name;
+		return out;
+	}
+
+	struct How {
+		std::vector<std::string> held = {};
+		std::string by = ""; ///< takes the locks; the function itself
+		std::uint32_t where = 0, op = LS_ACC_WRITE, offset = 0x20, at = 40, pid = 7;
+		std::string member = "count";
+		DataId data{0};
+	};
+
+	std::size_t touch(const std::string &function, const How &how)
+	{
+		MemoryAccess access;
+		access.data = how.data;
+		access.offset = how.offset;
+		access.size = 4;
+		access.member = how.member;
+		access.op = how.op;
+		access.at = code(function, how.at);
+		access.where = how.where;
+		access.pid = how.pid;
+		access.count = 1;
+		access.time_ns = model.accesses.size() + 1;
+		access.comm = "task";
+		access.stack = {access.at};
+		for (const auto &name : how.held)
+			access.guards.push_back(guard(name, how.by.empty() ? function : how.by));
+		model.accesses.push_back(access);
+		return model.accesses.size() - 1;
+	}
+
+	/* The same in @n functions of several tasks. */
+	void touch_in(std::size_t n, const std::string &prefix, How how)
+	{
+		for (std::size_t i = 0; i < n; i++) {
+			how.pid++;
+			touch(prefix + std::to_string(i), how);
+		}
+	}
+
+	Rule rule(AccessKind kind)
+	{
+		auto rules = infer_rules(model);
+		for (auto &each : rules)
+			if (each.kind == kind)
+				return each;
+		ADD_FAILURE() << "no rule for " << name(kind);
+		return {};
+	}
+
+	std::string guard_of(AccessKind kind)
+	{
+		const Rule found = rule(kind);
+		return found.guard() ? found.guard()->guard() : "";
+	}
+
+	Model model;
+};
+
+constexpr std::uint32_t kPreemptOff = LS_WHERE_PREEMPT_OFF, kInRcu = LS_WHERE_RCU;
+
+} // namespace
+
+TEST(ZTest, IsRacerX)
+{
+	EXPECT_DOUBLE_EQ(z_test(0, 0), 0);
+	EXPECT_NEAR(z_test(80, 100), 0, 1e-9);
+	EXPECT_NEAR(z_test(15, 15), 0.2 / std::sqrt(0.16 / 15), 1e-9);
+	/* The thresholds as documented. */
+	EXPECT_GE(z_test(14, 15), kSureZ);
+	EXPECT_LT(z_test(13, 14), kSureZ);
+}
+
+TEST(Guards, TheObjectsOwnLock)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"self.lock"}, .where = kPreemptOff});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(rule.verdict, Verdict::Guarded);
+	EXPECT_EQ(rule.guard()->guard(), "self.lock");
+	EXPECT_TRUE(rule.guard()->exclusive);
+	EXPECT_EQ(rule.support.holds, 3u);
+	EXPECT_EQ(rule.support.of, 3u);
+	EXPECT_EQ(rule.type, "struct foo");
+	EXPECT_EQ(rule.member, "count");
+	EXPECT_EQ(rule.examples.size(), 3u);
+	EXPECT_TRUE(rule.counterexamples.empty());
+}
+
+TEST(Guards, TwoPiecesOfEvidenceAreNone)
+{
+	Foo foo;
+	foo.touch_in(2, "writer", {.held = {"self.lock"}});
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+}
+
+TEST(Guards, ALoopIsOnePieceOfEvidence)
+{
+	Foo foo;
+	/* Ten instructions of one critical section, seen often. */
+	for (std::uint32_t i = 0; i < 10; i++)
+		foo.touch("writer", {.held = {"self.lock"}, .at = 40 + 4 * i});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(rule.verdict, Verdict::TooFew);
+	EXPECT_EQ(rule.pairs, 10u);
+}
+
+TEST(Guards, AHelperOfManySectionsIsOnePieceOfEvidence)
+{
+	Foo foo;
+	for (int i = 0; i < 10; i++)
+		foo.touch("helper", {.held = {"self.lock"}, .by = "caller" + std::to_string(i)});
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	/* Helpers and sections crosswise: as many as can be told apart. */
+	for (const char *helper : {"helper2", "helper3"})
+		for (const char *caller : {"caller0", "caller1"})
+			foo.touch(helper, {.held = {"self.lock"}, .by = caller});
+	EXPECT_EQ(foo.rule(AccessKind::Write).support.of, 3u);
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
+}
+
+TEST(Guards, ALockOfAnotherObjectIsNone)
+{
+	Foo foo;
+	foo.touch_in(5, "writer", {.held = {"other"}});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_NE(rule.verdict, Verdict::Guarded);
+	ASSERT_FALSE(rule.hypotheses.empty());
+	EXPECT_EQ(rule.hypotheses[0].guard(), "other.foo.lock");
+	EXPECT_FALSE(rule.hypotheses[0].checked);
+	/* The object's own lock beside it is one. */
+	Foo own;
+	own.touch_in(5, "writer", {.held = {"other", "self.lock"}});
+	EXPECT_EQ(own.guard_of(AccessKind::Write), "self.lock");
+}
+
+TEST(Guards, OneOfSeveralStaticLocksOfAClassIsNone)
+{
+	Foo foo;
+	foo.touch_in(5, "writer", {.held = {"list_lock"}});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "global.list_lock");
+	foo.model.accesses[2].guards[0].instance = 2;
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
+}
+
+TEST(Guards, AWriterThatHoldsItSharedBreaksTheRule)
+{
+	Foo foo;
+	foo.touch_in(14, "writer", {.held = {"self.lock"}});
+	const auto shared = foo.touch("sloppy", {.held = {"-self.lock"}});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(rule.guard()->guard(), "self.lock");
+	EXPECT_EQ(rule.support.holds, 14u);
+	EXPECT_EQ(rule.support.of, 15u);
+	EXPECT_EQ(rule.counterexamples, std::vector<std::size_t>{shared});
+	/* A reader may. */
+	Foo reader;
+	reader.touch_in(14, "reader", {.held = {"self.lock"}, .op = LS_ACC_READ});
+	reader.touch("other_reader", {.held = {"-self.lock"}, .op = LS_ACC_READ});
+	reader.touch_in(3, "writer", {.held = {"self.lock"}});
+	EXPECT_TRUE(reader.rule(AccessKind::Read).counterexamples.empty());
+}
+
+TEST(Guards, WritersWhoAllHoldItSharedAreToldAndNoRule)
+{
+	Foo foo;
+	foo.touch_in(6, "writer", {.held = {"-self.lock"}});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(rule.verdict, Verdict::Unclear);
+	EXPECT_TRUE(std::any_of(rule.hypotheses.begin(), rule.hypotheses.end(), [](const auto &h) {
+		return !h.exclusive && !h.accepted() && h.support.holds == 6;
+	}));
+}
+
+TEST(Guards, AShareBelowNineTenthsIsNoRule)
+{
+	Foo foo;
+	foo.touch_in(8, "writer", {.held = {"self.lock"}});
+	foo.touch_in(1, "bare", {});
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::Unclear);
+	foo.touch_in(1, "more", {.held = {"self.lock"}});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(rule.verdict, Verdict::Guarded);
+	EXPECT_EQ(rule.counterexamples.size(), 1u);
+}
+
+TEST(Guards, SeveralProtectingLocks)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"list_lock", "self.lock"}});
+	foo.touch_in(3, "walker", {.held = {"list_lock"}, .op = LS_ACC_READ});
+	foo.touch_in(3, "reader", {.held = {"self.lock"}, .op = LS_ACC_READ});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "global.list_lock & self.lock");
+	EXPECT_EQ(foo.guard_of(AccessKind::Read), "global.list_lock | self.lock");
+	/* A reader with neither breaks it. */
+	foo.touch("bare", {.op = LS_ACC_READ});
+	foo.touch_in(6, "walker1", {.held = {"list_lock"}, .op = LS_ACC_READ});
+	EXPECT_EQ(foo.rule(AccessKind::Read).counterexamples.size(), 1u);
+}
+
+TEST(Guards, ALockThatReadersNeverNeedIsNoPartOfIt)
+{
+	Foo foo;
+	foo.touch_in(4, "writer", {.held = {"list_lock", "self.lock"}});
+	foo.touch_in(4, "reader", {.held = {"self.lock"}, .op = LS_ACC_READ});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
+	EXPECT_EQ(foo.guard_of(AccessKind::Read), "self.lock");
+}
+
+TEST(Guards, TheLockHeldMoreOftenWins)
+{
+	Foo foo;
+	foo.touch_in(4, "writer", {.held = {"list_lock", "self.lock"}});
+	foo.touch_in(1, "alone", {.held = {"self.lock"}});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
+}
+
+TEST(Guards, RcuReadersOfWhatASpinlockGuards)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"self.lock"}});
+	foo.touch_in(3, "lookup", {.where = kInRcu, .op = LS_ACC_READ});
+	EXPECT_EQ(foo.guard_of(AccessKind::Read), "rcu");
+	foo.touch_in(3, "reader", {.held = {"self.lock"}, .op = LS_ACC_READ});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
+	EXPECT_EQ(foo.guard_of(AccessKind::Read), "rcu | self.lock");
+	foo.touch_in(3, "bare", {.op = LS_ACC_READ});
+	EXPECT_EQ(foo.guard_of(AccessKind::Read), "");
+}
+
+TEST(Guards, RcuGuardsNothingThatWritersDoNot)
+{
+	Foo foo;
+	foo.touch_in(4, "writer", {.where = kInRcu});
+	foo.touch_in(4, "reader", {.where = kInRcu, .op = LS_ACC_READ});
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::NoLock);
+	EXPECT_EQ(foo.guard_of(AccessKind::Read), "");
+}
+
+TEST(Guards, InterruptsOffGuardPerCpuDataOnly)
+{
+	Foo foo;
+	foo.touch_in(4, "writer", {.where = LS_VAL_IRQ_OFF});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
+	Foo cpu;
+	const DataId runs = cpu.data(LS_DATA_PERCPU, "percpu:runs", "int");
+	cpu.touch_in(3, "writer", {.where = LS_VAL_BH_OFF, .member = "", .data = runs});
+	cpu.touch_in(1, "handler",
+		     {.where = LS_HARDIRQ << LS_VAL_LEVEL_SHIFT, .member = "", .data = runs});
+	EXPECT_EQ(cpu.guard_of(AccessKind::Write), "bh");
+}
+
+TEST(Guards, WhatNeedsNoLock)
+{
+	Foo reads;
+	reads.touch_in(4, "reader", {.op = LS_ACC_READ});
+	reads.touch("foo_init", {});
+	EXPECT_EQ(reads.rule(AccessKind::Read).why, "only read");
+
+	Foo marked;
+	marked.touch_in(4, "writer", {.op = LS_ACC_WRITE | LS_ACC_ATOMIC});
+	EXPECT_EQ(marked.rule(AccessKind::Write).why, "only marked or atomic accesses");
+	EXPECT_EQ(marked.rule(AccessKind::Write).marked, 4u);
+
+	Foo alone;
+	for (const char *function : {"one", "two", "three"})
+		alone.touch(function, {});
+	EXPECT_EQ(alone.rule(AccessKind::Write).why, "one task only");
+	/* From an interrupt as well: no longer. */
+	alone.touch("four", {.where = LS_SOFTIRQ << LS_VAL_LEVEL_SHIFT});
+	EXPECT_EQ(alone.rule(AccessKind::Write).why, "almost never under a lock");
+}
+
+TEST(Guards, InitialisationIsNoEvidence)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"self.lock"}});
+	for (const char *function : {"foo_init", "alloc_foo", "foo_free", "inode_init_once"})
+		foo.touch(function, {});
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 4u);
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
+	/* Words only, and not where the lock is held. */
+	foo.touch("reinitialised", {});
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 4u);
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
+	foo.touch("foo_init_locked", {.held = {"self.lock"}});
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 4u);
+}
+
+TEST(Guards, MarkedAccessesAndBlocksBreakNoRule)
+{
+	Foo foo;
+	foo.touch_in(14, "writer", {.held = {"self.lock"}});
+	foo.touch("marked", {.op = LS_ACC_WRITE | LS_ACC_MARKED});
+	foo.touch("copy", {.op = LS_ACC_WRITE | LS_ACC_RANGE});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_TRUE(rule.counterexamples.empty());
+	EXPECT_EQ(rule.marked, 1u);
+	EXPECT_EQ(rule.blocks, 1u);
+}
+
+TEST(Guards, ReadsAndWritesTogetherMayBeEnough)
+{
+	Foo foo;
+	foo.touch_in(2, "writer", {.held = {"self.lock"}});
+	foo.touch_in(1, "reader", {.held = {"-self.lock"}, .op = LS_ACC_READ});
+	EXPECT_EQ(foo.guard_of(AccessKind::Any), "self.lock");
+	/* Not when the reader does without. */
+	foo.touch_in(1, "bare", {.op = LS_ACC_READ});
+	for (const auto &rule : infer_rules(foo.model))
+		EXPECT_EQ(rule.verdict, Verdict::TooFew);
+}
+
+TEST(Guards, LocksInPointedToObjectsAndInTheVariable)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"via i_sb .s_list_lock"}});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "via.i_sb.s_list_lock");
+	Foo var;
+	const DataId table = var.data(LS_DATA_STATIC, "mod:table", "struct table");
+	var.touch_in(3, "writer", {.held = {"mod:table+0x8"}, .member = "used", .data = table});
+	EXPECT_EQ(var.guard_of(AccessKind::Write), "self+0x8");
+	EXPECT_EQ(var.rule(AccessKind::Write).owner(), "mod:table.used");
+}
+
+TEST(Guards, TheOnlyMemberOfACriticalSectionStandsOut)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"self.lock"}});
+	Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(rule.guard()->standing.only, 3u);
+	EXPECT_DOUBLE_EQ(rule.guard()->score(), rule.support.z() + 4);
+	/* Two more members in each: first of one, last of none. */
+	for (const char *member : {"b", "c"})
+		foo.touch_in(3, "writer",
+			     {.held = {"self.lock"}, .offset = 0x28, .member = member});
+	for (const auto &each : infer_rules(foo.model)) {
+		EXPECT_EQ(each.guard()->standing.only, 0u);
+		EXPECT_EQ(each.guard()->standing.first, each.member == "count" ? 3u : 0u);
+		EXPECT_EQ(each.guard()->standing.last, each.member == "c" ? 3u : 0u);
+	}
+}
+
+TEST(RuleFormats, CommentForAHeader)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"self.lock"}});
+	foo.touch_in(3, "reader", {.held = {"self.lock"}, .op = LS_ACC_READ});
+	foo.touch_in(3, "walker", {.op = LS_ACC_READ, .offset = 0x28, .member = "next"});
+	foo.touch_in(3, "linker", {.held = {"via i_sb .s_lock"}, .offset = 0x30, .member = "link"});
+	EXPECT_EQ(c_rules(foo.model, infer_rules(foo.model)),
+		  "/*\n * Locking of struct foo, inferred by LockScope (seen in , 1 run)\n"
+		  " *\n * Protected by lock:\n *\tcount\n"
+		  " *\n * Needs no lock, only read:\n *\tnext (read)\n"
+		  " *\n * Protected by i_sb->s_lock:\n *\tlink (write)\n */\n");
+}
+
+TEST(RuleFormats, TextNamesWhoBreaksARule)
+{
+	Foo foo;
+	foo.touch_in(14, "writer", {.held = {"self.lock"}});
+	foo.touch("sloppy", {.held = {"-self.lock"}});
+	foo.touch_in(1, "reader", {.op = LS_ACC_READ, .offset = 0x28, .member = "rare"});
+	const auto rules = infer_rules(foo.model);
+	const std::string text = text_rules(foo.model, rules, {}, false);
+	EXPECT_NE(text.find("1 guarded, 0 need no lock, 0 unclear, 1 with too few"), text.npos);
+	EXPECT_NE(
+		text.find(
+			"    count   write   self.lock  14 of 15  1.29  guarded; 1 counterexample"),
+		text.npos)
+		<< text;
+	EXPECT_NE(text.find("without it: task task-7, holding self.lock (shared)"), text.npos);
+	EXPECT_NE(text.find("=> sloppy+0x28"), text.npos);
+	EXPECT_EQ(text.find("rare"), text.npos);
+	EXPECT_NE(text_rules(foo.model, rules, {}, true).find("rare"), text.npos);
+}
+
+TEST(RuleFormats, JsonHasAllThatWasWeighed)
+{
+	Foo foo;
+	foo.touch_in(14, "writer", {.held = {"self.lock"}, .where = kPreemptOff});
+	foo.touch("sloppy", {});
+	const auto json = nlohmann::json::parse(json_rules(foo.model, infer_rules(foo.model)));
+	EXPECT_EQ(json["schema"], "lockscope-rules/1");
+	ASSERT_EQ(json["rules"].size(), 1u);
+	const auto &rule = json["rules"][0];
+	EXPECT_EQ(rule["type"], "struct foo");
+	EXPECT_EQ(rule["guard"], "self.lock");
+	EXPECT_EQ(rule["mode"], "w");
+	EXPECT_EQ(rule["holds"], 14);
+	EXPECT_EQ(rule["of"], 15);
+	EXPECT_EQ(rule["z"], 1.29);
+	EXPECT_EQ(rule["hypotheses"].size(), 2u);
+	EXPECT_EQ(rule["examples"].size(), 14u);
+	ASSERT_EQ(rule["counterexamples"].size(), 1u);
+	EXPECT_EQ(rule["counterexamples"][0]["stack"][0]["function"], "sloppy");
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * For every variable and kind of access: evidence, hypotheses, verdict.
+ *
+ * Writers need a guard exclusively, readers in any mode. A hypothesis is a lock
+ * as seen from the object, or a context. When writers were never seen with one of
+ * two locks without the other, the rule asks for both, and readers do with either
+ * [Eraser 5]; readers may use RCU or a sequence count instead of what writers hold.
+ * Interrupts, softirqs and preemption switched off keep other processors out of
+ * nothing: they guard per-CPU data only.
+ */
+#include "analysis/guards.h"
+
+#include "analysis/context.h"
+#include "util/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+namespace lockscope {
+
+namespace {
+
+struct Variables {
+	std::map<std::string, std::size_t> numbers;
+	std::vector<std::size_t> of_access; ///< every access has one
+	std::vector<std::vector<std::size_t>> accesses;
+};
+
+/* Objects of one type are one, wherever they were allocated. */
+std::string key_of(const Model &model, const MemoryAccess &access)
+{
+	if (access.data == kNoData)
+		return {};
+	const Data &data = model[access.data];
+	const Variable variable = variable_of(model, access);
+	if ((data.kind == LS_DATA_SLAB || data.kind == LS_DATA_ALLOC) && !access.member.empty() &&
+	    !variable.type.empty())
+		return variable.type;
+	return variable.stable;
+}
+
+Variables variables_of(const Model &model)
+{
+	Variables out;
+	for (std::size_t i = 0; i < model.accesses.size(); i++) {
+		auto [at, added] = out.numbers.try_emplace(key_of(model, model.accesses[i]),
+							   out.accesses.size());
+		if (added)
+			out.accesses.emplace_back();
+		out.of_access.push_back(at->second);
+		out.accesses[at->second].push_back(i);
+	}
+	return out;
+}
+
+/// The fewer, the better it fits: own locks before those of others.
+int distance(ls_relation relation)
+{
+	return relation == LS_REL_SELF	   ? 0
+	       : relation == LS_REL_VIA	   ? 1
+	       : relation == LS_REL_STATIC ? 2
+	       : relation == LS_REL_PERCPU ? 3
+					   : 4;
+}
+
+class Inference {
+public:
+	explicit Inference(const Model &model)
+		: model_(model), variables_(variables_of(model)), protections_(model),
+		  sections_(model, variables_.of_access)
+	{
+	}
+
+	std::vector<Rule> run()
+	{
+		std::vector<Rule> out;
+		for (std::size_t i = 0; i < variables_.accesses.size(); i++) {
+			const auto &first = model_.accesses[variables_.accesses[i].front()];
+			/* By the function that accesses it: that is no variable. */
+			if (first.data == kNoData || model_[first.data].kind == LS_DATA_OTHER)
+				continue;
+			add_rules(i, out);
+		}
+		std::stable_sort(out.begin(), out.end(), [](const Rule &a, const Rule &b) {
+			const bool alone_a = !a.of_type(), alone_b = !b.of_type();
+			const auto owner_a = a.owner(), owner_b = b.owner();
+			return std::tie(alone_a, owner_a, a.offset, a.variable.name, a.kind) <
+			       std::tie(alone_b, owner_b, b.offset, b.variable.name, b.kind);
+		});
+		return out;
+	}
+
+private:
+	struct Side {
+		Rule rule;
+		std::vector<Evidence> evidence;
+	};
+
+	void add_rules(std::size_t variable, std::vector<Rule> &out)
+	{
+		variable_ = variable;
+		Side writes = gather(AccessKind::Write), reads = gather(AccessKind::Read);
+		judge(writes, nullptr, reads);
+		judge(reads, &writes, reads);
+		/* Too little of each may be enough of both. */
+		if (writes.rule.verdict == Verdict::TooFew ||
+		    reads.rule.verdict == Verdict::TooFew) {
+			Side both = gather(AccessKind::Any);
+			judge(both, nullptr, both);
+			const bool one_more = writes.rule.pairs && reads.rule.pairs;
+			if (one_more && both.rule.verdict == Verdict::Guarded &&
+			    agrees(writes.rule, both.rule) && agrees(reads.rule, both.rule)) {
+				out.push_back(std::move(both.rule));
+				return;
+			}
+		}
+		for (Side *side : {&reads, &writes})
+			if (side->rule.pairs || side->rule.marked)
+				out.push_back(std::move(side->rule));
+	}
+
+	static bool agrees(const Rule &one, const Rule &both)
+	{
+		return one.verdict == Verdict::TooFew ||
+		       (one.guard() && one.guard()->guard() == both.guard()->guard());
+	}
+
+	Side gather(AccessKind kind) const
+	{
+		Side out;
+		const auto &accesses = variables_.accesses[variable_];
+		const auto &first = model_.accesses[accesses.front()];
+		Rule &rule = out.rule;
+		rule.kind = kind;
+		rule.variable = variable_of(model_, first);
+		rule.type = model_[first.data].type;
+		rule.member = first.member;
+		rule.offset = first.offset;
+		rule.global =
+			model_[first.data].global() || model_[first.data].kind == LS_DATA_PERCPU;
+		std::map<std::tuple<CodeId, std::vector<Protection>, std::vector<CodeId>, bool>,
+			 std::size_t>
+			known;
+		for (std::size_t i : accesses) {
+			const auto &access = model_.accesses[i];
+			/* What reads and writes at once is a write. */
+			if (kind != AccessKind::Any &&
+			    access.writes() != (kind == AccessKind::Write))
+				continue;
+			if (access.marked()) {
+				rule.marked++;
+				continue;
+			}
+			if (access.op & LS_ACC_RANGE) {
+				rule.blocks++;
+				continue;
+			}
+			if (initialises(model_, access)) {
+				rule.initial++;
+				continue;
+			}
+			Evidence evidence{access.at, protections_.of(access), {}};
+			std::vector<CodeId> taken;
+			for (const auto &held : evidence.held)
+				taken.push_back(held.taken);
+			auto [at, added] = known.try_emplace(
+				{access.at, evidence.held, taken, access.writes()},
+				out.evidence.size());
+			if (added)
+				out.evidence.push_back(std::move(evidence));
+			out.evidence[at->second].accesses.push_back(i);
+		}
+		rule.pairs = out.evidence.size();
+		return out;
+	}
+
+	/// Is the access of this evidence one that needs the lock for itself alone?
+	bool writes(const Evidence &evidence) const
+	{
+		return model_.accesses[evidence.accesses.front()].writes();
+	}
+
+	bool held(const Hypothesis &h, const Evidence &evidence, const std::string &term,
+		  Section &section) const
+	{
+		const Protection *found = evidence.find(term);
+		if (!found || (h.exclusive && !found->exclusive && writes(evidence)))
+			return false;
+		section.push_back(found->taken);
+		return true;
+	}
+
+	std::optional<Section> section(const Hypothesis &h, const Evidence &evidence) const
+	{
+		Section out;
+		for (const auto &term : h.terms) {
+			const bool is = held(h, evidence, term, out);
+			if (is && !h.all)
+				return out;
+			if (!is && h.all)
+				return std::nullopt;
+		}
+		if (!h.all)
+			return std::nullopt;
+		return out;
+	}
+
+	void weigh(Hypothesis &h, const std::vector<Evidence> &all) const
+	{
+		h.support = count_support(model_, all,
+					  [&](const Evidence &e) { return section(h, e); });
+		std::set<CodeId> taken;
+		for (const auto &evidence : all)
+			if (auto places = section(h, evidence))
+				taken.insert(places->begin(), places->end());
+		h.standing = sections_.standing(variable_, taken);
+	}
+
+	struct Single {
+		Hypothesis h;
+		bool lock;
+		int distance;
+		std::size_t nesting;
+		std::vector<bool> where; ///< held by which evidence
+	};
+
+	/* Every lock and context held anywhere; the likeliest guard first. */
+	std::vector<Single> singles(const Side &side) const
+	{
+		std::map<std::string, const Protection *> terms;
+		for (const auto &evidence : side.evidence)
+			for (const auto &held : evidence.held) {
+				auto [at, added] = terms.try_emplace(held.term, &held);
+				if (!added && !held.checked)
+					at->second = &held;
+			}
+		std::vector<Single> out;
+		for (const auto &[term, protection] : terms) {
+			Single single;
+			single.h.terms = {term};
+			single.h.exclusive = side.rule.kind != AccessKind::Read && protection->lock;
+			single.h.checked = protection->checked;
+			single.lock = protection->lock;
+			single.distance = distance(protection->relation);
+			single.nesting = protection->nesting;
+			weigh(single.h, side.evidence);
+			for (const auto &evidence : side.evidence)
+				single.where.push_back(section(single.h, evidence).has_value());
+			out.push_back(std::move(single));
+		}
+		/* Of locks alike the object's own, then the one taken last, which was
+		 * taken for less. */
+		std::stable_sort(out.begin(), out.end(), [](const Single &a, const Single &b) {
+			if (a.h.score() != b.h.score())
+				return a.h.score() > b.h.score();
+			return std::tuple(a.distance, b.nesting) <
+			       std::tuple(b.distance, a.nesting);
+		});
+		return out;
+	}
+
+	static void choose(Rule &rule, Hypothesis h)
+	{
+		rule.verdict = Verdict::Guarded;
+		rule.support = h.support;
+		auto same = std::find_if(
+			rule.hypotheses.begin(), rule.hypotheses.end(), [&](const auto &each) {
+				return each.guard() == h.guard() && each.exclusive == h.exclusive;
+			});
+		if (same != rule.hypotheses.end())
+			rule.hypotheses.erase(same);
+		rule.hypotheses.insert(rule.hypotheses.begin(), std::move(h));
+	}
+
+	/* @writes has been judged, or is nullptr while that is going on. */
+	void judge(Side &side, const Side *writes, const Side &reads) const
+	{
+		Rule &rule = side.rule;
+		const auto all = singles(side);
+		for (const auto &single : all) {
+			rule.hypotheses.push_back(single.h);
+			add_shared(rule, single, side);
+		}
+		std::vector<const Single *> accepted;
+		for (const auto &single : all)
+			if (single.lock && single.h.accepted())
+				accepted.push_back(&single);
+		const Rule *writers = writes ? &writes->rule : nullptr;
+		if (writers && choose_for_readers(side, *writers, accepted))
+			;
+		else if (!accepted.empty())
+			choose(rule, with_partner(side, accepted, reads));
+		else if (!choose_context(side, all))
+			without_guard(side, writes);
+		examples(side);
+	}
+
+	/* Writers that hold a lock as readers do: told, but never a rule. */
+	void add_shared(Rule &rule, const Single &single, const Side &side) const
+	{
+		if (!single.lock || !single.h.exclusive)
+			return;
+		Hypothesis shared = single.h;
+		shared.exclusive = false;
+		weigh(shared, side.evidence);
+		shared.checked = false;
+		if (shared.support.holds > single.h.support.holds)
+			rule.hypotheses.push_back(std::move(shared));
+	}
+
+	Hypothesis pair_of(const Side &side, const Hypothesis &a, const Hypothesis &b) const
+	{
+		Hypothesis out = a;
+		out.terms = {a.terms[0], b.terms[0]};
+		std::sort(out.terms.begin(), out.terms.end());
+		weigh(out, side.evidence);
+		return out;
+	}
+
+	/* The best lock; with another one when each was held wherever the other
+	 * was, unless readers make do with one of them all the time. */
+	Hypothesis with_partner(const Side &side, const std::vector<const Single *> &accepted,
+				const Side &reads) const
+	{
+		const Single &best = *accepted.front();
+		for (const auto *other : accepted) {
+			if (other == &best || other->where != best.where)
+				continue;
+			if (side.rule.kind == AccessKind::Write && !reads.evidence.empty()) {
+				const bool one = read_under(reads, best.h),
+					   two = read_under(reads, other->h);
+				if (one != two)
+					return one ? best.h : other->h;
+			}
+			return pair_of(side, best.h, other->h);
+		}
+		return best.h;
+	}
+
+	bool read_under(const Side &reads, Hypothesis h) const
+	{
+		h.exclusive = false;
+		weigh(h, reads.evidence);
+		return h.accepted();
+	}
+
+	/* What writers hold is enough, any of it; so may be RCU or a sequence count. */
+	bool choose_for_readers(Side &side, const Rule &writers,
+				const std::vector<const Single *> &accepted) const
+	{
+		Hypothesis h;
+		auto fits = [&] {
+			weigh(h, side.evidence);
+			return h.accepted();
+		};
+		if (const Hypothesis *guard = writers.guard()) {
+			h.terms = guard->terms;
+			h.all = h.terms.size() < 2;
+			if (fits()) {
+				choose(side.rule, h);
+				return true;
+			}
+		} else if (writers.verdict != Verdict::TooFew ||
+			   !(writers.pairs || writers.marked)) {
+			return false;
+		}
+		if (!accepted.empty())
+			return false;
+		const auto locks = h.terms;
+		h.all = false;
+		for (const char *instead : {kRcu, kSeqcount}) {
+			/* Without a reader that holds the lock it is no part of it. */
+			h.terms = {instead};
+			if (!fits()) {
+				if (locks.empty())
+					continue;
+				h.terms.insert(h.terms.end(), locks.begin(), locks.end());
+				if (!fits())
+					continue;
+			}
+			choose(side.rule, h);
+			return true;
+		}
+		return false;
+	}
+
+	bool choose_context(Side &side, const std::vector<Single> &all) const
+	{
+		const auto &first = model_.accesses[variables_.accesses[variable_].front()];
+		const bool percpu = model_[first.data].kind == LS_DATA_PERCPU;
+		if (!percpu)
+			return false;
+		/* The strongest that is always held: it includes the others. */
+		for (const char *term : {kIrq, kBh, kPreempt})
+			for (const auto &single : all)
+				if (single.h.terms[0] == term && single.h.accepted()) {
+					choose(side.rule, single.h);
+					return true;
+				}
+		return false;
+	}
+
+	static bool holds_no_lock(const Evidence &evidence)
+	{
+		return std::none_of(evidence.held.begin(), evidence.held.end(),
+				    [](const Protection &p) { return p.lock; });
+	}
+
+	/// One task made all accesses, and no interrupt.
+	bool one_task() const
+	{
+		const auto &accesses = variables_.accesses[variable_];
+		const auto &first = model_.accesses[accesses.front()];
+		return std::all_of(accesses.begin(), accesses.end(), [&](std::size_t i) {
+			const auto &access = model_.accesses[i];
+			return access.run == first.run && access.pid == first.pid &&
+			       level_of(access.where) == LS_TASK;
+		});
+	}
+
+	void without_guard(Side &side, const Side *writes) const
+	{
+		Rule &rule = side.rule;
+		/* The hypothesis that no lock is needed. */
+		rule.support = count_support(
+			model_, side.evidence, [](const Evidence &e) -> std::optional<Section> {
+				return holds_no_lock(e) ? std::optional(Section{}) : std::nullopt;
+			});
+		auto no_lock = [&](const char *why) {
+			rule.verdict = Verdict::NoLock;
+			rule.why = why;
+		};
+		const std::size_t enough = rule.support.of;
+		if (side.evidence.empty() && rule.marked >= kLeastEvidence)
+			no_lock("only marked or atomic accesses");
+		else if (enough < kLeastEvidence)
+			rule.why = "too few accesses";
+		else if (writes && writes->rule.pairs == 0 && writes->rule.marked == 0 &&
+			 writes->rule.blocks == 0)
+			no_lock("only read");
+		else if (one_task())
+			no_lock("one task only");
+		else if (rule.support.share() >= kLeastShare)
+			no_lock("almost never under a lock");
+		else {
+			rule.verdict = Verdict::Unclear;
+			rule.why = "no lock is held often enough";
+		}
+	}
+
+	void examples(Side &side) const
+	{
+		Rule &rule = side.rule;
+		const Hypothesis *guard = rule.guard();
+		for (const auto &evidence : side.evidence) {
+			const bool is = !guard || section(*guard, evidence);
+			(is ? rule.examples : rule.counterexamples)
+				.push_back(evidence.accesses.front());
+		}
+	}
+
+	const Model &model_;
+	Variables variables_;
+	Protections protections_;
+	Sections sections_;
+	std::size_t variable_ = 0; ///< being judged
+};
+
+} // namespace
+
+const char *name(AccessKind kind)
+{
+	return kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "any";
+}
+
+const char *name(Verdict verdict)
+{
+	switch (verdict) {
+	case Verdict::Guarded:
+		return "guarded";
+	case Verdict::NoLock:
+		return "no-lock";
+	case Verdict::Unclear:
+		return "unclear";
+	default:
+		return "too-few";
+	}
+}
+
+std::vector<Rule> infer_rules(const Model &model)
+{
+	return Inference(model).run();
+}
+
+std::string Hypothesis::guard() const
+{
+	return join(terms, all ? " & " : " | ");
+}
+
+std::string Rule::owner() const
+{
+	return of_type() ? type : variable.stable;
+}
+
+bool initialises(const Model &model, const MemoryAccess &access)
+{
+	for (const auto &guard : access.guards)
+		if (guard.relation == LS_REL_SELF || guard.relation == LS_REL_VIA)
+			return false;
+	if (access.task_flags & LS_TASK_INIT_CODE)
+		return true;
+	auto says_so = [](const std::string &function) {
+		for (const auto &word : split(plain_function(function), '_'))
+			for (const char *known : {"init", "initialize", "initialise", "alloc",
+						  "zalloc", "ctor", "free", "destroy"})
+				if (word == known)
+					return true;
+		return false;
+	};
+	const Code &code = model[access.at];
+	return says_so(code.function) ||
+	       std::any_of(code.lines.begin(), code.lines.end(),
+			   [&](const SourceLine &line) { return says_so(line.function); });
+}
+
+} // namespace lockscope

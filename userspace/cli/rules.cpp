@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscope rules: who guards what, as inferred from accesses.
+#include "cli/cli.h"
+
+#include "report/rules.h"
+#include "store/load.h"
+#include "util/text.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <set>
+
+namespace lockscope::cli {
+
+namespace {
+
+/* Types that a HINT names. */
+constexpr std::size_t kNearMatches = 3;
+
+struct Options {
+	std::vector<std::string> files;
+	std::string type, format = "text", out;
+};
+
+/// "inode" of "struct inode".
+std::string bare(const std::string &type)
+{
+	return type.rfind("struct ", 0) == 0 ? type.substr(7) : type;
+}
+
+/// Letters to change, add or leave out [Levenshtein].
+std::size_t letters_apart(const std::string &a, const std::string &b)
+{
+	std::vector<std::size_t> row(b.size() + 1);
+	std::iota(row.begin(), row.end(), std::size_t{0});
+	for (std::size_t i = 0; i < a.size(); i++) {
+		std::size_t diagonal = row[0]++;
+		for (std::size_t j = 0; j < b.size(); j++) {
+			const std::size_t change = diagonal + (a[i] != b[j]);
+			diagonal = row[j + 1];
+			row[j + 1] = std::min({change, row[j] + 1, row[j + 1] + 1});
+		}
+	}
+	return row.back();
+}
+
+/// The names most like @wanted, one that contains it first.
+std::vector<std::string> near(const std::set<std::string> &names, const std::string &wanted)
+{
+	std::vector<std::pair<std::size_t, std::string>> ranked;
+	for (const auto &name : names) {
+		const bool part = name.find(wanted) != name.npos || wanted.find(name) != name.npos;
+		ranked.emplace_back(part ? 0 : letters_apart(name, wanted), name);
+	}
+	std::sort(ranked.begin(), ranked.end());
+	std::vector<std::string> out;
+	for (std::size_t i = 0; i < ranked.size() && i < kNearMatches; i++)
+		out.push_back(ranked[i].second);
+	return out;
+}
+
+/// Is it of that struct, or of that variable or one of its members?
+bool is_of(const Rule &rule, const std::string &wanted)
+{
+	const std::string owner = bare(rule.owner());
+	return owner == wanted || (rule.global && owner.rfind(wanted + ".", 0) == 0);
+}
+
+/// Leave only rules of the type, or of the variable, of that name.
+Status select_type(std::vector<Rule> &rules, const std::string &wanted)
+{
+	const std::string type = bare(wanted);
+	std::set<std::string> names;
+	for (const auto &rule : rules)
+		names.insert(bare(rule.owner()));
+	std::vector<Rule> kept;
+	for (auto &rule : rules)
+		if (is_of(rule, type))
+			kept.push_back(std::move(rule));
+	if (kept.empty())
+		return usage_error("no access to a struct or variable " + type + " was seen",
+				   "seen were, among others: " + join(near(names, type), ", "));
+	rules = std::move(kept);
+	return success();
+}
+
+int run(const Options &options, const Globals &globals)
+{
+	const auto files = stores_or_default(options.files);
+	auto model = load_stores(files);
+	if (!model)
+		return fail(model.error());
+	if (model->accesses.empty())
+		return fail({0, "no memory accesses were recorded in " + files.front(),
+			     "record them: lockscope record --accesses all, or --watch, -- COMMAND",
+			     Exit::Environment});
+	std::vector<Rule> rules = infer_rules(*model);
+	if (!options.type.empty())
+		if (auto selected = select_type(rules, options.type); !selected)
+			return fail(selected.error());
+	if (options.format == "json" || globals.json)
+		return deliver(json_rules(*model, rules), options.out);
+	if (options.format == "c")
+		return deliver(c_rules(*model, rules), options.out);
+	const bool to_file = !options.out.empty();
+	return deliver(text_rules(*model, rules,
+				  {to_file ? 80 : terminal_width(STDOUT_FILENO),
+				   use_color(globals.color, to_file ? -1 : STDOUT_FILENO)},
+				  !options.type.empty()),
+		       options.out);
+}
+
+} // namespace
+
+void add_rules_command(CLI::App &app, Globals &globals)
+{
+	auto *command = add_command(app, "rules", "print which lock guards what, as inferred",
+				    "lockscope rules --type inode --format c lockscope.db");
+	auto options = std::make_shared<Options>();
+	command->add_option("FILE", options->files,
+			    "stores to read, merged when several (default lockscope.db)");
+	command->add_option("--type", options->type,
+			    "only this struct, or variable; also what was accessed rarely");
+	command->add_option("--format", options->format, "text, json, or c: comments for a header")
+		->check(CLI::IsMember({"text", "json", "c"}))
+		->capture_default_str();
+	command->add_option("-o,--output", options->out, "write here instead of standard output");
+	set_action(command, globals, [options, &globals] { return run(*options, globals); });
+}
+
+} // namespace lockscope::cli

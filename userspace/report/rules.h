@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+// Inferred locking rules in three formats.
+#pragma once
+
+#include "analysis/guards.h"
+#include "report/report.h"
+
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// A table for each type, with what breaks a rule below it. @few: also what was
+/// accessed too rarely to tell.
+std::string text_rules(const Model &model, const std::vector<Rule> &rules, const TextStyle &style,
+		       bool few);
+/// "schema": "lockscope-rules/1", indented, with a final newline.
+std::string json_rules(const Model &model, const std::vector<Rule> &rules);
+/// For each type a comment as it could stand above its definition.
+std::string c_rules(const Model &model, const std::vector<Rule> &rules);
+
+} // namespace lockscope

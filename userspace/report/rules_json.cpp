@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+// Inferred rules for programs: "lockscope-rules/1".
+#include "report/rules.h"
+
+#include "report/json_parts.h"
+#include "store/rows.h"
+
+#include <cmath>
+
+namespace lockscope {
+
+namespace {
+
+/// Two digits say all there is to say.
+double rounded(double value)
+{
+	return std::round(value * 100) / 100;
+}
+
+Json hypothesis_json(const Hypothesis &h)
+{
+	return {{"guard", h.guard()},
+		{"terms", h.terms},
+		{"mode", h.exclusive ? "w" : "r"},
+		{"checked", h.checked},
+		{"holds", h.support.holds},
+		{"of", h.support.of},
+		{"z", rounded(h.support.z())},
+		{"only", h.standing.only},
+		{"first", h.standing.first},
+		{"last", h.standing.last},
+		{"score", rounded(h.score())}};
+}
+
+Json accesses_json(const Model &model, const std::vector<std::size_t> &accesses)
+{
+	Json out = Json::array();
+	for (std::size_t i : accesses) {
+		const auto &access = model.accesses[i];
+		out.push_back(
+			{{"op", access.writes() ? access.reads() ? "read-write" : "write" : "read"},
+			 {"size", access.size},
+			 {"offset", access.offset},
+			 {"context", level_name(access.where)},
+			 {"task", access.comm + "-" + std::to_string(access.pid)},
+			 {"run", access.run},
+			 {"lockset", lockset_of(access)},
+			 {"stack", stack_json(model, access.stack)},
+			 {"count", access.count}});
+	}
+	return out;
+}
+
+Json rule_json(const Model &model, const Rule &rule)
+{
+	const Hypothesis *guard = rule.guard();
+	Json out = {{"variable", rule.variable.name},
+		    {"type", rule.type},
+		    {"member", rule.member},
+		    {"global", rule.global},
+		    {"access", name(rule.kind)},
+		    {"verdict", name(rule.verdict)},
+		    {"guard", guard ? Json(guard->guard()) : Json(nullptr)},
+		    {"mode", guard ? Json(guard->exclusive ? "w" : "r") : Json(nullptr)},
+		    {"why", rule.why},
+		    {"holds", rule.support.holds},
+		    {"of", rule.support.of},
+		    {"z", rounded(rule.support.z())},
+		    {"pairs", rule.pairs},
+		    {"apart",
+		     {{"marked", rule.marked}, {"initial", rule.initial}, {"blocks", rule.blocks}}},
+		    {"hypotheses", Json::array()}};
+	for (const auto &h : rule.hypotheses)
+		out["hypotheses"].push_back(hypothesis_json(h));
+	out["examples"] = accesses_json(model, rule.examples);
+	out["counterexamples"] = accesses_json(model, rule.counterexamples);
+	return out;
+}
+
+} // namespace
+
+std::string json_rules(const Model &model, const std::vector<Rule> &rules)
+{
+	const Run latest = model.runs.empty() ? Run{} : model.runs.back();
+	Json out = {{"schema", "lockscope-rules/1"},
+		    {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
+		    {"runs", model.runs.size()},
+		    {"accesses", model.counter(kAccessesCounter)},
+		    {"least_evidence", kLeastEvidence},
+		    {"least_share", kLeastShare},
+		    {"sure_z", kSureZ},
+		    {"rules", Json::array()}};
+	for (const auto &rule : rules)
+		out["rules"].push_back(rule_json(model, rule));
+	return dump(out);
+}
+
+} // namespace lockscope
