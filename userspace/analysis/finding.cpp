@@ -61,10 +61,11 @@ constexpr KindName kKinds[] = {
 	{FindingKind::LongHold, "long-hold"},
 	{FindingKind::WwMisuse, "ww-misuse"},
 	{FindingKind::DataRace, "data-race"},
+	{FindingKind::GuardViolation, "guard-violation"},
 	{FindingKind::EmptyCriticalSection, "empty-critical-section"},
 };
 /* All of the module's that sights show, and those about memory. */
-static_assert(std::size(kKinds) == LS_NR_FINDINGS - 1 + 2);
+static_assert(std::size(kKinds) == LS_NR_FINDINGS - 1 + 3);
 
 } // namespace
 

@@ -34,6 +34,7 @@ enum class FindingKind : std::uint32_t {
 	LongHold = LS_FINDING_LONG_HOLD,
 	WwMisuse = LS_FINDING_WW,
 	DataRace = LS_FINDING_RACE,
+	GuardViolation = 65,
 	EmptyCriticalSection = 128,
 };
 
@@ -99,8 +100,8 @@ struct ShownStack {
 	std::vector<CodeId> stack; ///< innermost first
 };
 
-/// One side of a data race.
-struct RaceSide {
+/// One side of a data race, or an access that breaks a rule.
+struct AccessSide {
 	std::size_t access = 0; ///< in Model::accesses; the one shown
 	Context context;	///< of who came by in the race that is shown
 	std::uint64_t count = 0; ///< accesses seen at that place to the variable
@@ -113,8 +114,18 @@ struct RaceEvidence {
 	/// Guard::name, best first.
 	std::vector<std::string> candidates;
 	std::vector<std::size_t> races; ///< in Model::races; the one shown first
-	RaceSide sides[2];		///< a writer first
+	AccessSide sides[2];		///< a writer first
 	bool statistics = false;	///< see statistics_counter()
+};
+
+/// What a locking rule says, and who breaks it.
+struct ViolationEvidence {
+	Variable variable;
+	std::string guard;	///< see Hypothesis::guard()
+	bool exclusive = false; ///< to write, holding it as a reader is not enough
+	std::size_t holds = 0, of = 0;
+	std::vector<AccessSide> sides;	   ///< accesses without it
+	std::optional<AccessSide> example; ///< one with it
 };
 
 struct Finding {
@@ -129,6 +140,7 @@ struct Finding {
 	std::vector<FindingEdge> edges;
 	std::vector<ShownStack> stacks; ///< of a fault that one sight shows
 	std::optional<RaceEvidence> race; ///< of a data race
+	std::optional<ViolationEvidence> violation; ///< of a broken rule
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
 

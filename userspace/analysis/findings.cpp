@@ -10,6 +10,7 @@
 #include "analysis/rank.h"
 #include "analysis/sections.h"
 #include "analysis/selfcheck.h"
+#include "analysis/violations.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -79,8 +80,7 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 class Analyser {
 public:
 	Analyser(const Model &model, const RaceWeights &weights)
-		: model_(model), weights_(weights), graph_(model),
-		  by_place_(sights_by_place(model))
+		: model_(model), weights_(weights), graph_(model), by_place_(sights_by_place(model))
 	{
 	}
 
@@ -105,6 +105,7 @@ public:
 			out.findings.push_back(std::move(fault));
 		for (auto &race : data_races(model_, weights_))
 			out.findings.push_back(std::move(race));
+		add_violations(out.findings);
 		for (auto &section : empty_sections(model_))
 			out.findings.push_back(std::move(section));
 		sort_findings(out.findings);
@@ -250,6 +251,15 @@ private:
 				continue;
 			out.push_back(finding);
 		}
+	}
+
+	/* Those of rules that are none by chance; `rules --check` has the others. */
+	void add_violations(std::vector<Finding> &out) const
+	{
+		for (auto &violation : guard_violations(model_, infer_rules(model_)))
+			if (violation.severity > Severity::Note &&
+			    !told_as_race(model_, violation, out))
+				out.push_back(std::move(violation));
 	}
 
 	const Model &model_;

@@ -55,16 +55,6 @@ Variables variables_of(const Model &model)
 	return out;
 }
 
-/// The fewer, the better it fits: own locks before those of others.
-int distance(ls_relation relation)
-{
-	return relation == LS_REL_SELF	   ? 0
-	       : relation == LS_REL_VIA	   ? 1
-	       : relation == LS_REL_STATIC ? 2
-	       : relation == LS_REL_PERCPU ? 3
-					   : 4;
-}
-
 class Inference {
 public:
 	explicit Inference(const Model &model)
@@ -95,7 +85,7 @@ public:
 private:
 	struct Side {
 		Rule rule;
-		std::vector<Evidence> evidence;
+		std::vector<Observation> evidence;
 	};
 
 	void add_rules(std::size_t variable, std::vector<Rule> &out)
@@ -161,7 +151,7 @@ private:
 				rule.initial++;
 				continue;
 			}
-			Evidence evidence{access.at, protections_.of(access), {}};
+			Observation evidence{access.at, protections_.of(access), {}};
 			std::vector<CodeId> taken;
 			for (const auto &held : evidence.held)
 				taken.push_back(held.taken);
@@ -173,91 +163,6 @@ private:
 			out.evidence[at->second].accesses.push_back(i);
 		}
 		rule.pairs = out.evidence.size();
-		return out;
-	}
-
-	/// Is the access of this evidence one that needs the lock for itself alone?
-	bool writes(const Evidence &evidence) const
-	{
-		return model_.accesses[evidence.accesses.front()].writes();
-	}
-
-	bool held(const Hypothesis &h, const Evidence &evidence, const std::string &term,
-		  Section &section) const
-	{
-		const Protection *found = evidence.find(term);
-		if (!found || (h.exclusive && !found->exclusive && writes(evidence)))
-			return false;
-		section.push_back(found->taken);
-		return true;
-	}
-
-	std::optional<Section> section(const Hypothesis &h, const Evidence &evidence) const
-	{
-		Section out;
-		for (const auto &term : h.terms) {
-			const bool is = held(h, evidence, term, out);
-			if (is && !h.all)
-				return out;
-			if (!is && h.all)
-				return std::nullopt;
-		}
-		if (!h.all)
-			return std::nullopt;
-		return out;
-	}
-
-	void weigh(Hypothesis &h, const std::vector<Evidence> &all) const
-	{
-		h.support = count_support(model_, all,
-					  [&](const Evidence &e) { return section(h, e); });
-		std::set<CodeId> taken;
-		for (const auto &evidence : all)
-			if (auto places = section(h, evidence))
-				taken.insert(places->begin(), places->end());
-		h.standing = sections_.standing(variable_, taken);
-	}
-
-	struct Single {
-		Hypothesis h;
-		bool lock;
-		int distance;
-		std::size_t nesting;
-		std::vector<bool> where; ///< held by which evidence
-	};
-
-	/* Every lock and context held anywhere; the likeliest guard first. */
-	std::vector<Single> singles(const Side &side) const
-	{
-		std::map<std::string, const Protection *> terms;
-		for (const auto &evidence : side.evidence)
-			for (const auto &held : evidence.held) {
-				auto [at, added] = terms.try_emplace(held.term, &held);
-				if (!added && !held.checked)
-					at->second = &held;
-			}
-		std::vector<Single> out;
-		for (const auto &[term, protection] : terms) {
-			Single single;
-			single.h.terms = {term};
-			single.h.exclusive = side.rule.kind != AccessKind::Read && protection->lock;
-			single.h.checked = protection->checked;
-			single.lock = protection->lock;
-			single.distance = distance(protection->relation);
-			single.nesting = protection->nesting;
-			weigh(single.h, side.evidence);
-			for (const auto &evidence : side.evidence)
-				single.where.push_back(section(single.h, evidence).has_value());
-			out.push_back(std::move(single));
-		}
-		/* Of locks alike the object's own, then the one taken last, which was
-		 * taken for less. */
-		std::stable_sort(out.begin(), out.end(), [](const Single &a, const Single &b) {
-			if (a.h.score() != b.h.score())
-				return a.h.score() > b.h.score();
-			return std::tuple(a.distance, b.nesting) <
-			       std::tuple(b.distance, a.nesting);
-		});
 		return out;
 	}
 
@@ -274,21 +179,25 @@ private:
 		rule.hypotheses.insert(rule.hypotheses.begin(), std::move(h));
 	}
 
+	Scales scales(const Side &side) const
+	{
+		return {model_, sections_, variable_, side.evidence};
+	}
+
 	/* @writes has been judged, or is nullptr while that is going on. */
 	void judge(Side &side, const Side *writes, const Side &reads) const
 	{
 		Rule &rule = side.rule;
-		const auto all = singles(side);
+		const auto all = scales(side).singles(rule.kind != AccessKind::Read);
 		for (const auto &single : all) {
 			rule.hypotheses.push_back(single.h);
-			add_shared(rule, single, side);
+			add_shared(side, single);
 		}
 		std::vector<const Single *> accepted;
 		for (const auto &single : all)
 			if (single.lock && single.h.accepted())
 				accepted.push_back(&single);
-		const Rule *writers = writes ? &writes->rule : nullptr;
-		if (writers && choose_for_readers(side, *writers, accepted))
+		if (writes && choose_for_readers(side, writes->rule, !accepted.empty()))
 			;
 		else if (!accepted.empty())
 			choose(rule, with_partner(side, accepted, reads));
@@ -298,25 +207,16 @@ private:
 	}
 
 	/* Writers that hold a lock as readers do: told, but never a rule. */
-	void add_shared(Rule &rule, const Single &single, const Side &side) const
+	void add_shared(Side &side, const Single &single) const
 	{
 		if (!single.lock || !single.h.exclusive)
 			return;
 		Hypothesis shared = single.h;
 		shared.exclusive = false;
-		weigh(shared, side.evidence);
 		shared.checked = false;
+		shared = scales(side).weighed(std::move(shared));
 		if (shared.support.holds > single.h.support.holds)
-			rule.hypotheses.push_back(std::move(shared));
-	}
-
-	Hypothesis pair_of(const Side &side, const Hypothesis &a, const Hypothesis &b) const
-	{
-		Hypothesis out = a;
-		out.terms = {a.terms[0], b.terms[0]};
-		std::sort(out.terms.begin(), out.terms.end());
-		weigh(out, side.evidence);
-		return out;
+			side.rule.hypotheses.push_back(std::move(shared));
 	}
 
 	/* The best lock; with another one when each was held wherever the other
@@ -334,7 +234,7 @@ private:
 				if (one != two)
 					return one ? best.h : other->h;
 			}
-			return pair_of(side, best.h, other->h);
+			return scales(side).both(best.h, other->h);
 		}
 		return best.h;
 	}
@@ -342,46 +242,41 @@ private:
 	bool read_under(const Side &reads, Hypothesis h) const
 	{
 		h.exclusive = false;
-		weigh(h, reads.evidence);
-		return h.accepted();
+		return scales(reads).weighed(std::move(h)).accepted();
 	}
 
-	/* What writers hold is enough, any of it; so may be RCU or a sequence count. */
-	bool choose_for_readers(Side &side, const Rule &writers,
-				const std::vector<const Single *> &accepted) const
+	/* What writers hold is enough, any of it; so may be RCU or a sequence count,
+	 * unless a lock was found, @any_lock. */
+	bool choose_for_readers(Side &side, const Rule &writers, bool any_lock) const
 	{
 		Hypothesis h;
 		auto fits = [&] {
-			weigh(h, side.evidence);
+			h = scales(side).weighed(std::move(h));
+			if (h.accepted())
+				choose(side.rule, h);
 			return h.accepted();
 		};
 		if (const Hypothesis *guard = writers.guard()) {
 			h.terms = guard->terms;
 			h.all = h.terms.size() < 2;
-			if (fits()) {
-				choose(side.rule, h);
+			if (fits())
 				return true;
-			}
 		} else if (writers.verdict != Verdict::TooFew ||
 			   !(writers.pairs || writers.marked)) {
 			return false;
 		}
-		if (!accepted.empty())
+		if (any_lock)
 			return false;
 		const auto locks = h.terms;
 		h.all = false;
 		for (const char *instead : {kRcu, kSeqcount}) {
 			/* Without a reader that holds the lock it is no part of it. */
 			h.terms = {instead};
-			if (!fits()) {
-				if (locks.empty())
-					continue;
-				h.terms.insert(h.terms.end(), locks.begin(), locks.end());
-				if (!fits())
-					continue;
-			}
-			choose(side.rule, h);
-			return true;
+			if (fits())
+				return true;
+			h.terms.insert(h.terms.end(), locks.begin(), locks.end());
+			if (!locks.empty() && fits())
+				return true;
 		}
 		return false;
 	}
@@ -389,8 +284,7 @@ private:
 	bool choose_context(Side &side, const std::vector<Single> &all) const
 	{
 		const auto &first = model_.accesses[variables_.accesses[variable_].front()];
-		const bool percpu = model_[first.data].kind == LS_DATA_PERCPU;
-		if (!percpu)
+		if (model_[first.data].kind != LS_DATA_PERCPU)
 			return false;
 		/* The strongest that is always held: it includes the others. */
 		for (const char *term : {kIrq, kBh, kPreempt})
@@ -400,12 +294,6 @@ private:
 					return true;
 				}
 		return false;
-	}
-
-	static bool holds_no_lock(const Evidence &evidence)
-	{
-		return std::none_of(evidence.held.begin(), evidence.held.end(),
-				    [](const Protection &p) { return p.lock; });
 	}
 
 	/// One task made all accesses, and no interrupt.
@@ -424,10 +312,7 @@ private:
 	{
 		Rule &rule = side.rule;
 		/* The hypothesis that no lock is needed. */
-		rule.support = count_support(
-			model_, side.evidence, [](const Evidence &e) -> std::optional<Section> {
-				return holds_no_lock(e) ? std::optional(Section{}) : std::nullopt;
-			});
+		rule.support = scales(side).no_lock();
 		auto no_lock = [&](const char *why) {
 			rule.verdict = Verdict::NoLock;
 			rule.why = why;
@@ -455,7 +340,7 @@ private:
 		Rule &rule = side.rule;
 		const Hypothesis *guard = rule.guard();
 		for (const auto &evidence : side.evidence) {
-			const bool is = !guard || section(*guard, evidence);
+			const bool is = !guard || scales(side).section(*guard, evidence);
 			(is ? rule.examples : rule.counterexamples)
 				.push_back(evidence.accesses.front());
 		}
@@ -492,11 +377,6 @@ const char *name(Verdict verdict)
 std::vector<Rule> infer_rules(const Model &model)
 {
 	return Inference(model).run();
-}
-
-std::string Hypothesis::guard() const
-{
-	return join(terms, all ? " & " : " | ");
 }
 
 std::string Rule::owner() const

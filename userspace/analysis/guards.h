@@ -2,8 +2,8 @@
 // Who guards what: locking rules inferred from the accesses seen.
 #pragma once
 
+#include "analysis/hypotheses.h"
 #include "analysis/model.h"
-#include "analysis/support.h"
 #include "analysis/variable.h"
 
 #include <cstddef>
@@ -12,34 +12,12 @@
 
 namespace lockscope {
 
-/// Less evidence than this says nothing.
-inline constexpr std::size_t kLeastEvidence = 3;
-/// A rule may be broken this often and is one still.
-inline constexpr double kLeastShare = 0.9;
 /// From here on a rule is not one by chance: one in ten of a normal distribution.
 /// 14 of 15 reach it, 13 of 14 do not.
 inline constexpr double kSureZ = 1.28;
 
 enum class AccessKind { Read, Write, Any };
 const char *name(AccessKind kind);
-
-/// That some locks or contexts are held during accesses to a variable.
-struct Hypothesis {
-	std::vector<std::string> terms; ///< at most three, see Protection
-	bool all = true;		///< every term is needed; else one is enough
-	bool exclusive = false;		///< a lock held by readers is not enough
-	bool checked = true;		///< no term is the lock of just some object
-	Support support;
-	Standing standing;
-
-	/// "self.i_lock", "global.inode_hash_lock & self.i_lock", "rcu | self.lock"
-	std::string guard() const;
-	double score() const { return support.z() + standing.points(); }
-	bool accepted() const
-	{
-		return checked && support.of >= kLeastEvidence && support.share() >= kLeastShare;
-	}
-};
 
 enum class Verdict { Guarded, NoLock, Unclear, TooFew };
 const char *name(Verdict verdict);

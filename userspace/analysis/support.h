@@ -22,7 +22,7 @@ inline constexpr double kByChance = 0.8;
 double z_test(std::size_t holds, std::size_t of, double by_chance = kByChance);
 
 /// Code and what it held: one piece of evidence, however often it ran.
-struct Evidence {
+struct Observation {
 	CodeId at{};
 	std::vector<Protection> held;	   ///< by term
 	std::vector<std::size_t> accesses; ///< in Model::accesses, that show it
@@ -42,12 +42,12 @@ struct Support {
 /// The critical section in which evidence holds what is asked for: where its
 /// locks were taken, or nothing where it does not hold it.
 using Section = std::vector<CodeId>;
-using Holds = std::function<std::optional<Section>(const Evidence &)>;
+using Holds = std::function<std::optional<Section>(const Observation &)>;
 
 /// Each place in code counts once and so does each critical section: a loop adds
 /// nothing, nor does a helper called from many of them. What does not hold it
 /// counts once for each function.
-Support count_support(const Model &model, const std::vector<Evidence> &all, const Holds &holds);
+Support count_support(const Model &model, const std::vector<Observation> &all, const Holds &holds);
 
 /// How a variable stands out in the critical sections of a lock.
 struct Standing {

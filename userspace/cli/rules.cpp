@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope rules: who guards what, as inferred from accesses.
 #include "cli/cli.h"
+#include "cli/suppressed.h"
 
+#include "analysis/rank.h"
+#include "analysis/violations.h"
 #include "report/rules.h"
 #include "store/load.h"
 #include "util/text.h"
@@ -23,6 +26,8 @@ constexpr std::size_t kNearMatches = 3;
 struct Options {
 	std::vector<std::string> files;
 	std::string type, format = "text", out;
+	bool check = false;
+	SuppressionOptions suppressions;
 };
 
 /// "inode" of "struct inode".
@@ -87,8 +92,41 @@ Status select_type(std::vector<Rule> &rules, const std::string &wanted)
 	return success();
 }
 
+TextStyle style(const Options &options, const Globals &globals)
+{
+	const bool to_file = !options.out.empty();
+	return {to_file ? 80 : terminal_width(STDOUT_FILENO),
+		use_color(globals.color, to_file ? -1 : STDOUT_FILENO)};
+}
+
+/// A report of nothing but what breaks the rules.
+int check(const Model &model, const std::vector<Rule> &rules, const Options &options,
+	  const Globals &globals)
+{
+	auto entries = suppressions_of(options.suppressions);
+	if (!entries)
+		return fail(entries.error());
+	Analysis analysis;
+	analysis.findings = guard_violations(model, rules);
+	sort_findings(analysis.findings);
+	apply_suppressions(model, analysis, *entries, today());
+	const std::string text =
+		options.format == "json" || globals.json
+			? json_report(model, analysis, {})
+			: text_report(model, analysis, {}, style(options, globals));
+	if (const int status = deliver(text, options.out))
+		return status;
+	const bool any = std::any_of(
+		analysis.findings.begin(), analysis.findings.end(), [](const Finding &finding) {
+			return !finding.hidden() && finding.severity >= Severity::Warning;
+		});
+	return static_cast<int>(any ? Exit::Findings : Exit::Clean);
+}
+
 int run(const Options &options, const Globals &globals)
 {
+	if (options.check && options.format == "c")
+		return fail(usage_error("--check has no format c", "use --format text or json"));
 	const auto files = stores_or_default(options.files);
 	auto model = load_stores(files);
 	if (!model)
@@ -101,15 +139,13 @@ int run(const Options &options, const Globals &globals)
 	if (!options.type.empty())
 		if (auto selected = select_type(rules, options.type); !selected)
 			return fail(selected.error());
+	if (options.check)
+		return check(*model, rules, options, globals);
 	if (options.format == "json" || globals.json)
 		return deliver(json_rules(*model, rules), options.out);
 	if (options.format == "c")
 		return deliver(c_rules(*model, rules), options.out);
-	const bool to_file = !options.out.empty();
-	return deliver(text_rules(*model, rules,
-				  {to_file ? 80 : terminal_width(STDOUT_FILENO),
-				   use_color(globals.color, to_file ? -1 : STDOUT_FILENO)},
-				  !options.type.empty()),
+	return deliver(text_rules(*model, rules, style(options, globals), !options.type.empty()),
 		       options.out);
 }
 
@@ -128,6 +164,9 @@ void add_rules_command(CLI::App &app, Globals &globals)
 		->check(CLI::IsMember({"text", "json", "c"}))
 		->capture_default_str();
 	command->add_option("-o,--output", options->out, "write here instead of standard output");
+	command->add_flag("--check", options->check,
+			  "report accesses that break a rule; exit 1 when a warning is among them");
+	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options, &globals] { return run(*options, globals); });
 }
 

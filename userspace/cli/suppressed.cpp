@@ -22,6 +22,14 @@ void add_weights_option(CLI::App *command, std::string &weights)
 			    "points of the features of data races, \"feature = points\" a line");
 }
 
+Result<std::vector<Suppression>> suppressions_of(const SuppressionOptions &options)
+{
+	const std::string file = options.file.empty() ? kSuppressionsPath : options.file;
+	if (options.none || (options.file.empty() && !exists(file)))
+		return std::vector<Suppression>{};
+	return load_suppressions(file);
+}
+
 Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
 			      AnalysisOptions wanted, const std::string &weights)
 {
@@ -34,17 +42,12 @@ Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &opti
 			return parsed.error();
 		wanted.weights = std::move(*parsed);
 	}
-	std::vector<Suppression> entries;
 	/* Read before the search: a mistake in the file shows at once. */
-	const std::string file = options.file.empty() ? kSuppressionsPath : options.file;
-	if (!options.none && (!options.file.empty() || exists(file))) {
-		auto loaded = load_suppressions(file);
-		if (!loaded)
-			return loaded.error();
-		entries = std::move(*loaded);
-	}
+	auto entries = suppressions_of(options);
+	if (!entries)
+		return entries.error();
 	Analysis analysis = analyse(model, wanted);
-	apply_suppressions(model, analysis, entries, today());
+	apply_suppressions(model, analysis, *entries, today());
 	return analysis;
 }
 

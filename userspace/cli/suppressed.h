@@ -18,6 +18,9 @@ struct SuppressionOptions {
 
 void add_suppression_options(CLI::App *command, SuppressionOptions &options);
 
+/// The entries of the file that applies; none when there is no such file.
+Result<std::vector<Suppression>> suppressions_of(const SuppressionOptions &options);
+
 /// Of --weights FILE, empty: those built in.
 void add_weights_option(CLI::App *command, std::string &weights);
 

@@ -63,6 +63,8 @@ public:
 		print_locks();
 		if (finding_.race)
 			print_race();
+		else if (finding_.violation)
+			print_violation();
 		else if (finding_.single())
 			print_fault();
 		else
@@ -222,16 +224,36 @@ private:
 	void print_race()
 	{
 		print_variable(*finding_.race, out_);
-		for (const auto &side : finding_.race->sides) {
-			const auto &access = model_.accesses[side.access];
-			out_.blank();
-			out_.wrap(4, side_head(model_, side), Tone::Bold, 2);
-			print_stack("=>", access.stack);
-			for (const auto &guard : access.guards)
-				print_taken(guard.name, guard.val, guard.at);
-		}
+		for (const auto &side : finding_.race->sides)
+			print_side("", side);
 		if (detail_ == Detail::Full)
 			print_histories(model_, *finding_.race, out_);
+	}
+
+	void print_violation()
+	{
+		const auto &violation = *finding_.violation;
+		out_.blank();
+		out_.wrap(4, "variable: " + violation.variable.name, Tone::Plain, 2);
+		out_.wrap(4,
+			  "rule: " + std::to_string(violation.holds) + " of " +
+				  std::to_string(violation.of) + " hold " + violation.guard +
+				  (violation.exclusive ? ", exclusively to write" : ""),
+			  Tone::Plain, 2);
+		for (const auto &side : violation.sides)
+			print_side("breaks it: ", side);
+		if (violation.example)
+			print_side("keeps it: ", *violation.example);
+	}
+
+	void print_side(const std::string &what, const AccessSide &side)
+	{
+		const auto &access = model_.accesses[side.access];
+		out_.blank();
+		out_.wrap(4, what + side_head(model_, side), Tone::Bold, 2);
+		print_stack("=>", access.stack);
+		for (const auto &guard : access.guards)
+			print_taken(guard.name, guard.val, guard.at);
 	}
 
 	/* All that is held, and where each was taken. */

@@ -4,7 +4,6 @@
 #include "report/report.h"
 
 #include "analysis/beliefs.h"
-#include "analysis/races.h"
 #include "store/rows.h"
 #include "util/text.h"
 
@@ -93,23 +92,6 @@ Json rules_json(const Model &model)
 	return out;
 }
 
-Json access_json(const Model &model, const RaceSide &side)
-{
-	const auto &access = model.accesses[side.access];
-	return {{"op", op_name(access)},
-		{"size", access.size},
-		{"offset", access.offset},
-		{"marked", (access.op & LS_ACC_MARKED) != 0},
-		{"atomic", (access.op & LS_ACC_ATOMIC) != 0},
-		{"context", level_name(access.where)},
-		{"entry", side.context.describe()},
-		{"task", task_name(side.context)},
-		{"run", access.run},
-		{"lockset", lockset_of(access)},
-		{"stack", stack_json(model, access.stack)},
-		{"count", side.count}};
-}
-
 Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 {
 	Json out = {{"id", finding.id},
@@ -149,6 +131,22 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 				   {"type", finding.race->variable.type},
 				   {"candidates", finding.race->candidates}};
 		out["count"] = finding.race->races.size();
+	}
+	if (finding.violation) {
+		const auto &violation = *finding.violation;
+		for (const auto &side : violation.sides)
+			out["accesses"].push_back(access_json(model, side));
+		out["variable"] = {{"name", violation.variable.name},
+				   {"type", violation.variable.type},
+				   {"candidates", {violation.guard}}};
+		out["rule"] = {{"guard", violation.guard},
+			       {"mode", violation.exclusive ? "w" : "r"},
+			       {"holds", violation.holds},
+			       {"of", violation.of},
+			       {"example", violation.example
+						   ? access_json(model, *violation.example)
+						   : Json(nullptr)}};
+		out["count"] = violation.sides.size();
 	}
 	for (const auto &feature : finding.features)
 		out["features"].push_back(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report/json_parts.h"
 
+#include "analysis/races.h"
+#include "analysis/variable.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -47,6 +49,23 @@ Json stack_json(const Model &model, const std::vector<CodeId> &stack)
 		add(code.function, outer, false);
 	}
 	return out;
+}
+
+Json access_json(const Model &model, const AccessSide &side)
+{
+	const auto &access = model.accesses[side.access];
+	return {{"op", op_name(access)},
+		{"size", access.size},
+		{"offset", access.offset},
+		{"marked", (access.op & LS_ACC_MARKED) != 0},
+		{"atomic", (access.op & LS_ACC_ATOMIC) != 0},
+		{"context", level_name(access.where)},
+		{"entry", side.context.describe()},
+		{"task", task_name(side.context)},
+		{"run", access.run},
+		{"lockset", lockset_of(access)},
+		{"stack", stack_json(model, access.stack)},
+		{"count", side.count}};
 }
 
 } // namespace lockscope

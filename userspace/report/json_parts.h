@@ -2,6 +2,7 @@
 // What all JSON formats have in common.
 #pragma once
 
+#include "analysis/finding.h"
 #include "analysis/model.h"
 
 #include <nlohmann/json.hpp>
@@ -18,5 +19,8 @@ std::string dump(const Json &json);
 
 /// Every frame, functions inlined into it first.
 Json stack_json(const Model &model, const std::vector<CodeId> &stack);
+
+/// What was accessed, by whom, holding what.
+Json access_json(const Model &model, const AccessSide &side);
 
 } // namespace lockscope

@@ -75,7 +75,7 @@ std::string candidates_of(const Model &model, const StateChange &change)
 
 } // namespace
 
-std::string side_head(const Model &model, const RaceSide &side)
+std::string side_head(const Model &model, const AccessSide &side)
 {
 	const auto &access = model.accesses[side.access];
 	std::string out = access.op & LS_ACC_ATOMIC ? "atomic " : "";

@@ -7,7 +7,7 @@
 namespace lockscope {
 
 /// "write in foo_add", what it holds, and in which context: the head of a side.
-std::string side_head(const Model &model, const RaceSide &side);
+std::string side_head(const Model &model, const AccessSide &side);
 
 /// What the variable is, who guards it otherwise.
 void print_variable(const RaceEvidence &race, Printer &out);

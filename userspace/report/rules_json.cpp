@@ -37,16 +37,7 @@ Json accesses_json(const Model &model, const std::vector<std::size_t> &accesses)
 	Json out = Json::array();
 	for (std::size_t i : accesses) {
 		const auto &access = model.accesses[i];
-		out.push_back(
-			{{"op", access.writes() ? access.reads() ? "read-write" : "write" : "read"},
-			 {"size", access.size},
-			 {"offset", access.offset},
-			 {"context", level_name(access.where)},
-			 {"task", access.comm + "-" + std::to_string(access.pid)},
-			 {"run", access.run},
-			 {"lockset", lockset_of(access)},
-			 {"stack", stack_json(model, access.stack)},
-			 {"count", access.count}});
+		out.push_back(access_json(model, {i, context_of(model, access), access.count}));
 	}
 	return out;
 }
