@@ -71,7 +71,13 @@ std::vector<std::string> near(const std::set<std::string> &names, const std::str
 bool is_of(const Rule &rule, const std::string &wanted)
 {
 	const std::string owner = bare(rule.owner());
-	return owner == wanted || (rule.global && owner.rfind(wanted + ".", 0) == 0);
+	if (owner == wanted)
+		return true;
+	/* A variable with or without its module's name. */
+	for (const std::string &name : {owner, owner.substr(owner.rfind(':') + 1)})
+		if (rule.global && (name == wanted || name.rfind(wanted + ".", 0) == 0))
+			return true;
+	return false;
 }
 
 /// Leave only rules of the type, or of the variable, of that name.

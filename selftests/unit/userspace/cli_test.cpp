@@ -375,7 +375,8 @@ TEST_F(CliTest, WhatThisBuildCannotDo)
 
 TEST_F(CliTest, HelpHasAnExampleForEverySubcommand)
 {
-	for (const char *command : {"record", "report", "show", "merge", "suppress", "doctor"}) {
+	for (const char *command :
+	     {"record", "report", "show", "rules", "merge", "suppress", "doctor"}) {
 		auto help = run({command, "--help"});
 		EXPECT_EQ(help.status, 0);
 		EXPECT_NE(help.out.find("Example"), std::string::npos) << command;

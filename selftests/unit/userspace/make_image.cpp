@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// make_image FILE [abi|broken|malformed|race]: an image with one lock-order fault,
-// or with a data race beside it, for tests that run the programs.
+// make_image FILE [abi|broken|malformed|race|rules]: an image with one lock-order fault,
+// or with a data race or accesses beside it, for tests that run the programs.
 #include "log_builder.h"
 
 #include "util/file.h"
@@ -41,6 +41,22 @@ int main(int argc, char **argv)
 		log.race(write, read, LS_RACE_CAUGHT, {{write, 10, 0xff, 1}});
 		log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
 		log.access_info().losses[LS_ALOSS_EVENTS] = 3;
+	}
+	if (how == "rules") {
+		/* 14 writers hold the lock, one does not, and a counter needs none. */
+		const auto data = log.add_data("foo_count", LS_DATA_STATIC, 0, "foo"),
+			   limit = log.add_data("foo_limit", LS_DATA_STATIC, 0, "foo");
+		for (std::uint32_t i = 0; i < 15; i++) {
+			const std::string function =
+				i == 7 ? "foo_reset" : "foo_add" + std::to_string(i);
+			std::vector<GuardedBy> guards;
+			if (i != 7)
+				guards = {{.lock = {.cls = foo, .function = function}}};
+			log.access({.pid = 10 + i, .comm = "adder", .stack = {"foo_ioctl"}},
+				   {.data = data, .function = function, .guards = guards});
+			log.access({.pid = 10 + i, .comm = "adder", .stack = {"foo_ioctl"}},
+				   {.data = limit, .op = LS_ACC_READ, .function = function});
+		}
 	}
 	if (how == "abi")
 		log.info().abi_major = LS_ABI_MAJOR + 1;
