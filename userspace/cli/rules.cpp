@@ -112,7 +112,7 @@ int check(const Model &model, const std::vector<Rule> &rules, const Options &opt
 	auto entries = suppressions_of(options.suppressions);
 	if (!entries)
 		return fail(entries.error());
-	Analysis analysis;
+	Analysis analysis = analyse(model);
 	analysis.findings = guard_violations(model, rules);
 	sort_findings(analysis.findings);
 	apply_suppressions(model, analysis, *entries, today());
