@@ -2,6 +2,7 @@
 // lockscope instrument: a module's source, built so that it tells its accesses.
 #include "cli/cli.h"
 
+#include "cli/call_outs.h"
 #include "cli/child.h"
 #include "cli/instrument.h"
 #include "util/file.h"
@@ -32,6 +33,7 @@ constexpr char kFlags[] = "KCFLAGS=-fsanitize=thread --param=tsan-distinguish-vo
 			  "--param=tsan-instrument-func-entry-exit=0 "
 			  "-fno-optimize-sibling-calls -Wno-tsan";
 constexpr int kToldLines = 15;
+constexpr char kTraceEvents[] = "include/trace/events";
 
 struct Options {
 	std::string dir, release, out;
@@ -206,6 +208,8 @@ Status unpack_source(const Plan &plan)
 		return success();
 	std::error_code error;
 	fs::create_directories(plan.tree, error);
+	/* For headers of trace events: see build(). */
+	fs::create_directories(plan.tree / kTraceEvents, error);
 	const std::string top = plan.name.substr(0, plan.name.find('/'));
 	auto status = run_logged(
 		plan.log, {"tar", "-xf", tarball, "-C", plan.tree, "--strip-components=1",
@@ -284,6 +288,10 @@ void tell_tail(const fs::path &log)
 
 Status build(const Plan &plan, const Options &options)
 {
+	/* Some headers of trace events include the source by its path from their own
+	 * place, and there is no source around the headers. */
+	const std::string flags =
+		kFlags + (plan.source.empty() ? " -I" + (plan.tree / kTraceEvents).string() : "");
 	/* Names that the kernel does not have are looked into afterwards: modpost
 	 * tells ten of a module at most. */
 	std::vector<std::string> make = {"make",
@@ -291,12 +299,16 @@ Status build(const Plan &plan, const Options &options)
 					 plan.headers,
 					 "M=" + (plan.tree / plan.name).string(),
 					 "CC=" + plan.compiler,
-					 kFlags,
+					 flags,
 					 "KBUILD_MODPOST_WARN=1",
 					 "-j" + std::to_string(options.jobs)};
 	make.insert(make.end(), options.config.begin(), options.config.end());
-	if (!plan.symvers.empty())
-		make.push_back("KBUILD_EXTRA_SYMBOLS=" + join(plan.symvers, " "));
+	const std::string call_outs = plan.out / "call-outs.symvers";
+	if (auto written = write_file(call_outs, kCallOuts); !written)
+		return written;
+	std::vector<std::string> symvers = plan.symvers;
+	symvers.push_back(call_outs);
+	make.push_back("KBUILD_EXTRA_SYMBOLS=" + join(symvers, " "));
 	make.push_back("modules");
 	auto status = run_logged(plan.log, make);
 	if (!status)
