@@ -162,11 +162,31 @@ static u64 side_key(const struct ls_rec_access *a)
 	return ls_mix(at + (a->op & LS_ACC_MARKED ? 1 : 0));
 }
 
+/*
+ * What the race is about. The wider access says which member: bytes of it that the
+ * other side looks at one by one are one race.
+ */
+static u64 member_key(const struct ls_rec_access *a, const struct ls_rec_access *b)
+{
+	const struct ls_rec_access *wide = a->size > b->size ? a : b;
+
+	/* Of memory that nobody knows, each side has an idea of its own. */
+	if (a->data != b->data)
+		return ls_mix(a->data) + ls_mix(b->data);
+	return (u64)b->data << 32 | (a->size == b->size ? min(a->offset, b->offset) : wide->offset);
+}
+
+/* Two instructions at several places of an object: elements of an array. */
+static u64 element_key(const struct ls_rec_access *a, const struct ls_rec_access *b)
+{
+	return ls_mix(ls_mix(a->ip) + ls_mix(b->ip) + ls_mix(a->data) + ls_mix(b->data));
+}
+
 static void take_race(struct ls_rec_race *race)
 {
 	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
 	struct ls_rec_access a, b;
-	u64 key;
+	u64 key, element;
 
 	race->hdr.len = sizeof(*race) + race->nr * sizeof(race->history[0]);
 	if (!ls_access_get(race->first, &a, guards) || !ls_access_get(race->second, &b, guards)) {
@@ -174,8 +194,10 @@ static void take_race(struct ls_rec_race *race)
 		return;
 	}
 	/* Once for two functions, however they come by, and a member; once more when caught. */
-	key = ls_mix(side_key(&a) + side_key(&b) + ((u64)b.data << 32 | b.offset));
+	key = ls_mix(side_key(&a) + side_key(&b) + member_key(&a, &b));
+	element = element_key(&a, &b);
 	race->id = ls_tagtab_find(&reported, key);
+	race->id = race->id ? race->id : ls_tagtab_find(&reported, element);
 	if (race->id) {
 		key = ls_mix(key + race->flags);
 		if (!race->flags || ls_tagtab_find(&reported, key))
@@ -187,6 +209,7 @@ static void take_race(struct ls_rec_race *race)
 	nr_races++;
 	race->id = ls_worker_new_finding();
 	ls_tagtab_insert(&reported, key, race->id);
+	ls_tagtab_insert(&reported, element, race->id);
 	ls_log_append(race, race->hdr.len, NULL, 0, NULL);
 	ls_watchpoints_want(race->addr, b.size);
 	trace_finding(race->id, LS_FINDING_RACE, 2, "");

@@ -309,18 +309,53 @@ static void on_work_queued(void *data, int cpu, struct pool_workqueue *pwq, stru
 	ls_leave();
 }
 
+/* Timers of either sort: the same goes for whoever starts one. */
+static void on_timer_started(void *data, void *timer)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_completed((u64)timer);
+	ls_leave();
+}
+
+static void on_timer_expired(void *data, void *timer)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_waited((u64)timer);
+	ls_leave();
+}
+
+static const struct {
+	const char *name;
+	void *probe;
+} special_probes[] = {
+	{ "workqueue_execute_start", on_work_start },
+	{ "workqueue_queue_work", on_work_queued },
+	{ "workqueue_execute_end", on_work_end },
+	{ "timer_start", on_timer_started },
+	{ "timer_expire_entry", on_timer_expired },
+	{ "hrtimer_start", on_timer_started },
+	{ "hrtimer_expire_entry", on_timer_expired },
+};
+
 int ls_special_attach(void)
 {
-	int rc = ls_tracepoint_attach("workqueue_execute_start", on_work_start, NULL);
+	int rc = 0;
+	u32 i;
 
-	rc = rc ? rc : ls_tracepoint_attach("workqueue_queue_work", on_work_queued, NULL);
-	return rc ? rc : ls_tracepoint_attach("workqueue_execute_end", on_work_end, NULL);
+	for (i = 0; i < ARRAY_SIZE(special_probes) && !rc; i++)
+		rc = ls_tracepoint_attach(special_probes[i].name, special_probes[i].probe, NULL);
+	return rc;
 }
 
 void ls_special_detach(void)
 {
-	ls_tracepoint_detach("workqueue_execute_start", on_work_start, NULL);
-	ls_tracepoint_detach("workqueue_queue_work", on_work_queued, NULL);
-	ls_tracepoint_detach("workqueue_execute_end", on_work_end, NULL);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(special_probes); i++)
+		ls_tracepoint_detach(special_probes[i].name, special_probes[i].probe, NULL);
 }
 

@@ -5,6 +5,7 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/workqueue.h>
 
 #include "races.h"
@@ -273,6 +274,85 @@ static __side void own_stack_ok_ask(void)
 	destroy_work_on_stack(&r.work);
 }
 
+/* A timer that is started is another's turn, and what it queues again another's. */
+struct reminder {
+	struct timer_list timer;
+	struct work_struct work;
+	struct completion done;
+	unsigned int times;
+	unsigned long v;
+};
+
+static void own_timer_end(struct reminder *r)
+{
+	del_timer_sync(&r->timer);
+	if (r->work.func)
+		flush_work(&r->work);
+	kfree(r);
+}
+
+static __side void own_timer_expired(struct timer_list *timer)
+{
+	struct reminder *r = container_of(timer, struct reminder, timer);
+
+	r->v = ls_value();
+	if (++r->times < 4)
+		mod_timer(timer, jiffies + 1);
+	else
+		complete(&r->done);
+}
+
+static __side void own_timer_ask(void)
+{
+	struct reminder *r = kzalloc(sizeof(*r), GFP_KERNEL);
+	unsigned int i;
+
+	if (!r)
+		return;
+	timer_setup(&r->timer, own_timer_expired, 0);
+	init_completion(&r->done);
+	r->v = ls_value();
+	mod_timer(&r->timer, jiffies + 1);
+	for (i = 0; i < 4; i++) {
+		msleep(1);
+		r->v = ls_value();
+	}
+	wait_for_completion(&r->done);
+	own_timer_end(r);
+}
+
+static __side void own_timer_ok_work(struct work_struct *work)
+{
+	struct reminder *r = container_of(work, struct reminder, work);
+
+	r->v = ls_value();
+	complete(&r->done);
+}
+
+static __side void own_timer_ok_expired(struct timer_list *timer)
+{
+	struct reminder *r = container_of(timer, struct reminder, timer);
+
+	r->v = ls_value();
+	queue_work(system_unbound_wq, &r->work);
+}
+
+static __side void own_timer_ok_ask(void)
+{
+	struct reminder *r = kzalloc(sizeof(*r), GFP_KERNEL);
+
+	if (!r)
+		return;
+	timer_setup(&r->timer, own_timer_ok_expired, 0);
+	INIT_WORK(&r->work, own_timer_ok_work);
+	init_completion(&r->done);
+	r->v = ls_value();
+	mod_timer(&r->timer, jiffies + 1);
+	wait_for_completion(&r->done);
+	r->v = ls_value();
+	own_timer_end(r);
+}
+
 const struct ls_case race_handover_cases[] = {
 	{ "own_list", LS_FAULT, LS_RACE, "written to after it was put on the other's list",
 	  "severity!=note", own_list_setup, own_list_teardown,
@@ -290,6 +370,10 @@ const struct ls_case race_handover_cases[] = {
 	  "severity!=note side=own_sleep_work", .side = { SIDE(own_sleep_ask) } },
 	{ "own_sleep_ok", LS_TWIN, LS_RACE, "waits for the completion of a work item",
 	  "", .side = { SIDE(own_sleep_ok_ask) } },
+	{ "own_timer", LS_FAULT, LS_RACE, "written to after its timer was started",
+	  "severity!=note side=own_timer_expired", .side = { SIDE(own_timer_ask) } },
+	{ "own_timer_ok", LS_TWIN, LS_RACE, "a timer is started last, and queues work last",
+	  "", .side = { SIDE(own_timer_ok_ask) } },
 	{ "own_stack_ok", LS_TWIN, LS_RACE, "request on the stack, waits for its completion",
 	  "", .side = { SIDE(own_stack_ok_ask) } },
 	{ }
