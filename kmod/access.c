@@ -121,7 +121,8 @@ static void add_sections(struct ls_now *n)
 	s = seq_slot(n->count, &who);
 	if (s->who != who)
 		return;
-	if (s->read && s->read != n->addr && !odd(s->read)) {
+	/* Reading again undoes no write. */
+	if (s->read && s->read != n->addr && !(n->op & LS_ACC_WRITE) && !odd(s->read)) {
 		add_element(n, s->read | 1, true);
 		n->where |= LS_WHERE_SEQ_READ;
 	}

@@ -130,7 +130,8 @@ static ls_u64 handed_over(ls_u64 state, ls_u32 context)
 {
 	ls_u64 generation = (GENERATION(state) + 1) & 15;
 
-	return owned_by(generation << 6, context);
+	/* Who got it by proof may be expected to pass it on by proof. */
+	return owned_by(generation << 6, context) | PASSED_ON;
 }
 
 /*
