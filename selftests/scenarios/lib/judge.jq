@@ -16,8 +16,14 @@ def cases:
     | { name: .[0], verdict: .[1], group: .[2], kind: .[3],
         patterns: .[4:] | map(select(length > 0)) });
 
-# Findings that one place shows by itself have stacks in place of edges.
-def stack_frames: [(.edges[]? | (.from_stack[]?, .to_stack[]?)), (.stacks[]? | .stack[]?)];
+# Findings that one place shows by itself have stacks in place of edges, races accesses.
+def stack_frames: [(.edges[]? | (.from_stack[]?, .to_stack[]?)), ((.stacks, .accesses)[]? | .stack[]?)];
+
+# The functions that access, those inlined into them too, as far as their lines are known.
+def accessing:
+  [.accesses[]?.stack | . as $s
+    | (first(range(length) | select($s[.].inlined | not)) // length - 1) as $n
+    | $s[:$n + 1][] | select((.file // "") != "" and (.line // 0) > 0) | .function];
 
 # What a finding is about: its classes, and the locks held where it is about none.
 def named: [.classes[]?.name, (.stacks[]? | .held[]?)];
@@ -30,13 +36,15 @@ def cases_of_words($names):
   map(case_of(.; $names)) | map(select(. != null)) | unique;
 
 def cases_of($names):
-  [stack_frames[] | select(.module == "ls_selftest") | .function] as $functions
+  [stack_frames[] | select(.module == "ls_selftest" or .module == "ls_races") | .function] as $functions
   | [named[] | scan("[A-Za-z0-9_]+")] as $words
   | ($functions | cases_of_words($names)) as $by_stack
   | if $by_stack != [] then $by_stack else $words | cases_of_words($names) end;
 
 # "name" fits a whole word of a class's name, "name*" the beginning of one;
-# "kind=KIND" the kind of a class.
+# "kind=KIND" the kind of a class. Of a race: "side=FUNCTION" accesses, by file and
+# line, and there are at least two accesses; "variable=NAME" is a word of what is
+# accessed; "severity=" and "severity!=".
 def as_regex:
   gsub("(?<c>[][().+?^$|\\\\{}])"; "\\\(.c)")
   | if endswith("*") then "(^|[^A-Za-z0-9_])" + .[:-1]
@@ -45,9 +53,17 @@ def as_regex:
 def missing_patterns($patterns):
   named as $names
   | [.classes[].kind] as $kinds
+  | . as $finding
   | [$patterns[] | . as $p
-      | select(if $p | startswith("kind=") then $kinds | index($p[5:]) | not
-               else any($names[]; test($p | as_regex)) | not end)];
+      | select((if $p | startswith("kind=") then $kinds | index($p[5:])
+                elif $p | startswith("side=") then
+                  ($finding.accesses | length) > 1 and ($finding | accessing | index($p[5:]) != null)
+                elif $p | startswith("variable=") then
+                  $finding.variable.name // "" | test($p[9:] | as_regex)
+                elif $p | startswith("severity=") then $finding.severity == $p[9:]
+                elif $p | startswith("severity!=") then $finding.severity != $p[10:]
+                elif $p | startswith("never=") then $finding | accessing | index($p[6:]) == null
+                else any($names[]; test($p | as_regex)) end) | not)];
 
 def brief: { id, kind, title, classes: [.classes[].name] };
 
@@ -57,10 +73,12 @@ def verdict_of_fault($case; $findings):
   | if ($mine | length) == 0 then { ok: false, why: "not reported" }
     elif ($right | length) == 0 then
       { ok: false, why: "reported as \([$mine[].kind] | unique | join(", "))" }
+    elif any($mine[]; missing_patterns($case.patterns | map(select(startswith("never=")))) != []) then
+      { ok: false, why: "names what takes no part" }
     elif any($right[]; missing_patterns($case.patterns) == []) then
       { ok: true, id: $right[0].id, confidence: $right[0].confidence }
     else { ok: false,
-           why: "no class is named \($right[0] | missing_patterns($case.patterns) | join(", ")): \($right[0] | named | join(" | "))" }
+           why: "not there: \($right[0] | missing_patterns($case.patterns) | join(", ")): \($right[0] | named + accessing | join(" | "))" }
     end;
 
 def verdict_of_twin($case; $findings):
