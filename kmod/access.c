@@ -113,6 +113,10 @@ gone:
 	return -1;
 }
 
+/*
+ * A counter keeps readers and a writer apart, not writers: who reads holds it
+ * exclusively, who writes does not. Readers never conflict.
+ */
 static void add_sections(struct ls_now *n)
 {
 	struct ls_seq_slot *s;
@@ -123,12 +127,12 @@ static void add_sections(struct ls_now *n)
 		return;
 	/* Reading again undoes no write. */
 	if (s->read && s->read != n->addr && !(n->op & LS_ACC_WRITE) && !odd(s->read)) {
-		add_element(n, s->read | 1, true);
+		add_element(n, s->read | 1, false);
 		n->where |= LS_WHERE_SEQ_READ;
 	}
 	/* Counted up by now, if it was one. */
 	if (s->write && s->write != n->addr && odd(s->write) > 0) {
-		add_element(n, s->write | 1, false);
+		add_element(n, s->write | 1, true);
 		n->where |= LS_WHERE_SEQ_WRITE;
 	}
 }

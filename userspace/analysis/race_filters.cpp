@@ -60,6 +60,14 @@ bool has_word(const std::string &function, std::span<const std::string_view> wor
 	return false;
 }
 
+/* A line that reads and writes counts; one that decides and one that writes do not. */
+bool one_line(const Code &a, const Code &b)
+{
+	return a.lines.empty() || b.lines.empty() ||
+	       (a.lines.front().file == b.lines.front().file &&
+		a.lines.front().line == b.lines.front().line);
+}
+
 class RaceFilters {
 public:
 	RaceFilters(const Model &model, const AccessIndex &index, Finding &finding)
@@ -296,6 +304,7 @@ bool statistics_counter(const Model &model, const AccessIndex &index,
 					      std::min(place.offset, there.offset);
 			return other.offset == access.offset && other.size == access.size &&
 			       function_key(there) == function && distance <= kPairBytes &&
+			       one_line(place, there) &&
 			       (access.writes() ? other.reads() : other.writes());
 		};
 		const bool both = access.reads() && access.writes();

@@ -94,16 +94,31 @@ private:
 		return model_.races[evidence_.races.front()];
 	}
 
+	/* Does the function of @access write what it reads there? */
+	bool writes_back(const MemoryAccess &access) const
+	{
+		const std::string function = function_key(model_[access.at]);
+		if (!access.reads() || function.empty())
+			return false;
+		const auto all = index_.overlapping(access);
+		return std::any_of(all.begin(), all.end(), [&](std::size_t number) {
+			const auto &other = model_.accesses[number];
+			return other.writes() && other.offset == access.offset &&
+			       function_key(model_[other.at]) == function;
+		});
+	}
+
 	/*
 	 * A marked side says that its author knows of others, so the other one is
 	 * worth a note; unless the two are of different sizes, for then a value can
-	 * tear, or a value was seen to change.
+	 * tear, or a value was seen to change, or who reads it writes it back.
 	 */
 	Severity severity(const Race &race) const
 	{
 		const auto &a = model_.accesses[race.first], &b = model_.accesses[race.second];
 		if (a.marked() != b.marked() && !(race.flags & LS_RACE_CHANGED) &&
-		    a.size == b.size && a.offset == b.offset)
+		    a.size == b.size && a.offset == b.offset &&
+		    !writes_back(a.marked() ? b : a))
 			return Severity::Note;
 		return Severity::Error;
 	}
