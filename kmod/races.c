@@ -77,24 +77,6 @@ static void new_epoch(void)
 	ls_access_provide();
 }
 
-/* Every round of the thread. */
-void ls_races_work(void)
-{
-	bool full;
-
-	mutex_lock(&mode_mutex);
-	ls_access_provide();
-	if (mode != LS_ACCESSES_OFF) {
-		full = ls_acc->sets.nr > ls_acc->sets.max / 8 * 7 ||
-		       (ls_acc->nr_pages >= ls_acc->max_pages && sum_lost(LS_ALOSS_PAGES) != pages_lost);
-		if (full)
-			resets++;
-		if (full || (mode == LS_ACCESSES_SAMPLED && time_after(jiffies, epoch_end)))
-			new_epoch();
-	}
-	mutex_unlock(&mode_mutex);
-}
-
 /* The data of an access: its id, and where in it the access begins. */
 static u32 data_id(const struct ls_access_object *o, u32 *offset)
 {
@@ -182,7 +164,26 @@ static u64 element_key(const struct ls_rec_access *a, const struct ls_rec_access
 	return ls_mix(ls_mix(a->ip) + ls_mix(b->ip) + ls_mix(a->data) + ls_mix(b->data));
 }
 
-static void take_race(struct ls_rec_race *race)
+/*
+ * Races that came before the records of their sides: those lie in another CPU's
+ * ring, and are there when all rings have been drained.
+ */
+#define MAX_EARLY 64
+static struct early {
+	struct ls_rec_race race;
+	struct ls_history_rec history[LS_SHADOW_ENTRIES];
+} early[MAX_EARLY];
+static u32 nr_early;
+
+static void keep_for_later(const struct ls_rec_race *race)
+{
+	if (nr_early == MAX_EARLY || race->hdr.len > sizeof(*early))
+		ls_lose_access(LS_ALOSS_EVENTS);
+	else
+		memcpy(&early[nr_early++], race, race->hdr.len);
+}
+
+static void take_race(struct ls_rec_race *race, bool again)
 {
 	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
 	struct ls_rec_access a, b;
@@ -190,7 +191,10 @@ static void take_race(struct ls_rec_race *race)
 
 	race->hdr.len = sizeof(*race) + race->nr * sizeof(race->history[0]);
 	if (!ls_access_get(race->first, &a, guards) || !ls_access_get(race->second, &b, guards)) {
-		ls_lose_access(LS_ALOSS_EVENTS);
+		if (again)
+			ls_lose_access(LS_ALOSS_EVENTS);
+		else
+			keep_for_later(race);
 		return;
 	}
 	/* Once for two functions, however they come by, and a member; once more when caught. */
@@ -227,13 +231,36 @@ void ls_races_take(struct ls_event *e)
 		take_access((struct ls_rec_access *)rec);
 		break;
 	case LS_REC_RACE:
-		take_race((struct ls_rec_race *)rec);
+		take_race((struct ls_rec_race *)rec, false);
 		break;
 	case LS_REC_HISTORY:
 		rec->len = sizeof(struct ls_rec_history);
 		ls_log_append(rec, rec->len, NULL, 0, NULL);
 		break;
 	}
+}
+
+/* Every round of the thread, when the rings have been drained. */
+void ls_races_work(void)
+{
+	bool full;
+	u32 i;
+
+	for (i = 0; i < nr_early; i++)
+		take_race(&early[i].race, true);
+	nr_early = 0;
+
+	mutex_lock(&mode_mutex);
+	ls_access_provide();
+	if (mode != LS_ACCESSES_OFF) {
+		full = ls_acc->sets.nr > ls_acc->sets.max / 8 * 7 ||
+		       (ls_acc->nr_pages >= ls_acc->max_pages && sum_lost(LS_ALOSS_PAGES) != pages_lost);
+		if (full)
+			resets++;
+		if (full || (mode == LS_ACCESSES_SAMPLED && time_after(jiffies, epoch_end)))
+			new_epoch();
+	}
+	mutex_unlock(&mode_mutex);
 }
 
 /* LS_CTL_RESET: findings and shadow are forgotten. No hook runs. */
@@ -246,7 +273,7 @@ void ls_races_forget(void)
 	memset(ls_acc->sites.slots, 0, sizeof(u64) * (ls_acc->sites.mask + 1));
 	memset(ls_acc->counts, 0, sizeof(ls_acc->counts));
 	ls_acc->nr_sites = 0;
-	nr_data = nr_races = 0;
+	nr_data = nr_races = nr_early = 0;
 	ls_access_untell();
 	new_epoch();
 	mutex_unlock(&mode_mutex);

@@ -51,7 +51,7 @@ struct list_item {
 	int v;
 };
 
-/* The walk goes without the lock. */
+/* The walk goes without the lock. Adding marks its write of the head: a note is what it gets. */
 static LIST_HEAD(list_walk_head);
 static struct list_item list_walk_item;
 static DEFINE_SPINLOCK(list_walk_s);
