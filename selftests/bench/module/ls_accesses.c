@@ -32,6 +32,7 @@ static struct ls_object *object;
 #define LS_BATCH(name, take, access, drop)			\
 	static noinline u64 ls_batch_##name(void)		\
 	{							\
+		long *p __maybe_unused;				\
 		u64 start;					\
 		int i;						\
 								\
@@ -54,7 +55,8 @@ LS_BATCH(read_once, barrier(), (void)READ_ONCE(variable), barrier())
 LS_BATCH(locked, spin_lock(&outer), variable = i, spin_unlock(&outer))
 LS_BATCH(locked2, (spin_lock(&outer), spin_lock(&inner)), variable = i,
 	 (spin_unlock(&inner), spin_unlock(&outer)))
-LS_BATCH(object, spin_lock(&object->lock), object->payload[1] = i, spin_unlock(&object->lock))
+LS_BATCH(object, (p = &object->payload[1], spin_lock(&object->lock)), *p = i,
+	 spin_unlock(&object->lock))
 
 #define LS_ENTRY(name) { #name, ls_batch_##name }
 static const struct {
