@@ -38,60 +38,11 @@ static bool on_stack(unsigned long addr, unsigned long here)
 	       addr - (unsigned long)task_stack_page(current) < THREAD_SIZE;
 }
 
-/* Sequence counters: sections of the context that runs, in a few places each CPU has. */
-static struct ls_seq_slot *seq_slot(unsigned long count, unsigned long *who)
-{
-	*who = (unsigned long)current ^ (count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
-	return &this_cpu_ptr(&ls_access_cpus)->seq[(*who >> 6 ^ *who >> 16) & (LS_SEQ_SLOTS - 1)];
-}
-
-/*
- * What was made odd and even again with no lock given back in between is a sequence
- * counter. Its own changes are plain and its readers' looks marked, and that is right.
- */
-#define COUNTER_BITS 8
-static unsigned long counters[1 << COUNTER_BITS];
-
-static void know_counter(unsigned long addr)
-{
-	ls_store(&counters[ls_mix(addr) >> (64 - COUNTER_BITS)], addr);
-}
+unsigned long ls_counters[1 << LS_COUNTER_BITS];
 
 static bool is_counter(unsigned long addr)
 {
-	return ls_load(&counters[ls_mix(addr) >> (64 - COUNTER_BITS)]) == addr;
-}
-
-/*
- * A marked read of an even counter begins a section, the next one ends it; a write
- * to an even counter begins one that lasts until it is written again.
- */
-void ls_access_seq(unsigned long addr, u32 op)
-{
-	struct ls_seq_slot *s;
-	unsigned long who;
-	bool is_odd;
-
-	preempt_disable_notrace();
-	s = seq_slot(preempt_count(), &who);
-	if (s->who != who) {
-		s->who = who;
-		s->read = s->write = 0;
-	}
-	is_odd = READ_ONCE(*(u32 *)addr) & 1;
-	if (op & LS_ACC_WRITE) {
-		if (!is_odd) {
-			s->write = addr;
-			s->releases = this_cpu_read(ls_cpus.releases);
-		} else if (s->write == addr) {
-			s->write = 0;
-			if (s->releases == this_cpu_read(ls_cpus.releases))
-				know_counter(addr);
-		}
-	} else {
-		s->read = is_odd || s->read == addr ? 0 : addr;
-	}
-	ls_leave();
+	return ls_load(ls_counter_place(addr)) == addr;
 }
 
 static void add_element(struct ls_now *n, u64 lock, bool shared)
@@ -122,7 +73,7 @@ static void add_sections(struct ls_now *n)
 	struct ls_seq_slot *s;
 	unsigned long who;
 
-	s = seq_slot(n->count, &who);
+	s = ls_seq_slot(n->count, &who);
 	if (s->who != who)
 		return;
 	/* Reading again undoes no write. */
@@ -314,7 +265,7 @@ static __always_inline u64 signature(const struct ls_now *n)
 
 	for (i = 0; i < ctx->depth; i++)
 		sig = (sig + ctx->held[i].lock) * LS_GOLDEN;
-	s = seq_slot(n->count, &who);
+	s = ls_seq_slot(n->count, &who);
 	/* What is accessed may be a counter itself: then it counts for nothing. */
 	if (s->who == who)
 		sig += ((s->read == n->addr ? 0 : s->read) + (s->write == n->addr ? 0 : s->write * 3)) << 8;

@@ -3,6 +3,8 @@
 #ifndef LOCKSCOPE_ACCESS_H
 #define LOCKSCOPE_ACCESS_H
 
+#include <linux/hardirq.h>
+
 #include "lockscope.h"
 #include "lockset.h"
 #include "shadow.h"
@@ -84,6 +86,53 @@ struct ls_access_object {
 
 #define LS_ACC_WATCHED 0x8000u	/* told by a watchpoint: only who is stopped there wants to know */
 
+/* Sequence counters: sections of the context that runs, in a few places each CPU has. */
+static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsigned long *who)
+{
+	*who = (unsigned long)current ^ (count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
+	return &this_cpu_ptr(&ls_access_cpus)->seq[(*who >> 6 ^ *who >> 16) & (LS_SEQ_SLOTS - 1)];
+}
+
+/*
+ * What was made odd and even again with no lock given back in between is a sequence
+ * counter. Its own changes are plain and its readers' looks marked, and that is right.
+ */
+#define LS_COUNTER_BITS 8
+extern unsigned long ls_counters[];
+static __always_inline unsigned long *ls_counter_place(unsigned long addr)
+{
+	return &ls_counters[ls_mix(addr) >> (64 - LS_COUNTER_BITS)];
+}
+
+/*
+ * A marked read of an even counter begins a section, the next one ends it; a write
+ * to an even counter begins one that lasts until it is written again. Any context.
+ * On a CPU left meanwhile this says nothing to anybody.
+ */
+static __always_inline void ls_access_seq(unsigned long addr, u32 op)
+{
+	unsigned long who;
+	struct ls_seq_slot *s = ls_seq_slot(preempt_count(), &who);
+	bool odd = READ_ONCE(*(u32 *)addr) & 1;
+
+	if (unlikely(s->who != who)) {
+		s->who = who;
+		s->read = s->write = 0;
+	}
+	if (op & LS_ACC_WRITE) {
+		if (!odd) {
+			s->write = addr;
+			s->releases = this_cpu_read(ls_cpus.releases);
+		} else if (s->write == addr) {
+			s->write = 0;
+			if (s->releases == this_cpu_read(ls_cpus.releases))
+				ls_store(ls_counter_place(addr), addr);
+		}
+	} else {
+		s->read = odd || s->read == addr ? 0 : addr;
+	}
+}
+
 /* All about one access that is being judged. */
 struct ls_now {
 	struct ls_ctx *ctx;
@@ -105,7 +154,6 @@ struct ls_now {
 /* access.c: any context. @ip: what follows the access. */
 void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip);
 void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs);
-void ls_access_seq(unsigned long addr, u32 op);
 u32 ls_access_context(u32 level);
 void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 first, u32 second, u32 first_pid,
 		  u32 flags);
@@ -143,7 +191,7 @@ extern u32 ls_max_probes;
 void ls_object_forget(unsigned long object);
 static __always_inline void ls_object_reborn(unsigned long object)
 {
-	if (unlikely(ls_watched(object)))
+	if (unlikely(ls_watched(object)) && unlikely(ls_load(&ls_acc->nr_pages)))
 		ls_object_forget(object);
 }
 int ls_access_init(u32 megabytes);

@@ -233,7 +233,7 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 	for (i = 0; i < 1ul << order; i++, addr += PAGE_SIZE) {
 		if (unlikely(test_bit(watch_bit(addr), watched)))
 			forget_page(addr);
-		if (unlikely(ls_watched(addr)))
+		if (unlikely(ls_watched(addr)) && unlikely(ls_load(&ls_acc->nr_pages)))
 			ls_shadow_freed(addr, PAGE_SIZE);
 	}
 }

@@ -24,21 +24,13 @@ static __always_inline void see(void *addr, u32 size, u32 op, unsigned long ip)
 	user_access_restore(user);
 }
 
-static __always_inline void see_counter(void *addr, u32 op)
-{
-	unsigned long user = user_access_save();
-
-	ls_access_seq((unsigned long)addr, op);
-	user_access_restore(user);
-}
-
 /* Declared here: no header of the kernel has them unless it is built with KCSAN. */
 #define ACCESS(name, size, op, seq)					\
 	void __tsan_##name(void *addr);					\
 	void __tsan_##name(void *addr)					\
 	{								\
 		if (seq)						\
-			see_counter(addr, op);				\
+			ls_access_seq((unsigned long)addr, op);		\
 		see(addr, size, op, _RET_IP_);				\
 	}								\
 	EXPORT_SYMBOL(__tsan_##name)
