@@ -182,7 +182,9 @@ u32 ls_watchpoints_armed(void);
 u32 ls_watchpoints_caught(void);
 
 /* probes.c: process context */
-int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed);
+int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who);
+void ls_probes_disown(const void *who);
+long ls_probes_hits(u32 __user *to, u32 room);
 void ls_probes_init(void);
 void ls_probes_exit(void);
 u64 ls_probes_missed(void);
@@ -211,7 +213,7 @@ void ls_races_exit(void);
 void ls_races_take(struct ls_event *e);
 void ls_races_work(void);
 void ls_races_forget(void);
-long ls_access_ioctl(unsigned int cmd, void __user *arg);
+long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg);
 bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards);
 
 /* splat_race.c */

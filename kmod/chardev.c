@@ -134,7 +134,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 			return -EFAULT;
 		return ls_worker_control(op);
 	}
-	return ls_access_ioctl(cmd, user);
+	return ls_access_ioctl(file, cmd, user);
 }
 
 /* Readable when the log reaches beyond the file's position. */
@@ -159,9 +159,17 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return remap_vmalloc_range(vma, per_cpu_ptr(&ls_cpus, cpu)->ring.hdr, 0);
 }
 
+/* A recorder that was killed leaves no probes behind. */
+static int device_release(struct inode *inode, struct file *file)
+{
+	ls_probes_disown(file);
+	return 0;
+}
+
 static const struct file_operations device_fops = {
 	.owner = THIS_MODULE,
 	.open = device_open,
+	.release = device_release,
 	.read = device_read,
 	.llseek = device_seek,
 	.unlocked_ioctl = device_ioctl,

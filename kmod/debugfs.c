@@ -6,7 +6,7 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
-#include "lockscope.h"
+#include "access.h"
 
 static struct dentry *dir;
 
@@ -50,6 +50,7 @@ static const char *const losses[LS_NR_LOSSES] = {
 
 static int stats_show(struct seq_file *m, void *unused)
 {
+	struct ls_access_info accesses = { };
 	struct ls_info info = { };
 	u64 stale = 0;
 	u32 i;
@@ -73,6 +74,9 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "unknown releases  %llu\n", info.unknown_releases);
 	seq_printf(m, "stale entries     %llu\n", stale);
 	seq_printf(m, "deferred          %llu\n", info.deferred);
+	ls_access_info_fill(&accesses);
+	seq_printf(m, "accesses          %llu\n", accesses.seen);
+	seq_printf(m, "probes            %u\n", accesses.probes);
 	for (i = 0; i < LS_NR_LOSSES; i++)
 		seq_printf(m, "lost %-13s%llu\n", losses[i], info.losses[i]);
 	return 0;

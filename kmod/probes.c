@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include "access.h"
@@ -15,16 +16,20 @@ static uint max_probes = 4096;
 module_param(max_probes, uint, 0400);
 MODULE_PARM_DESC(max_probes, "most instructions of unmodified code watched at a time (default 4096)");
 
+#define BATCH 64		/* probes that go at a time: they share one grace period */
+
 struct ls_probe {
 	struct kprobe kp;
 	struct ls_site site;
+	u32 hits;		/* about: CPUs count without regard for each other */
 };
 
 static DEFINE_MUTEX(probes_mutex);
-static struct ls_probe *probes;
+static struct ls_probe **probes;	/* by address when they were given so */
 static u32 nr_probes;			/* in probes[], armed or not */
 static u32 nr_armed;
 static u64 missed_before;		/* by probes that are gone */
+static const void *owner;		/* who asked for them */
 u32 ls_max_probes;
 
 /* Registers in the instruction set's order. */
@@ -46,7 +51,8 @@ static unsigned long reg(struct pt_regs *regs, u32 number)
 
 static int on_hit(struct kprobe *kp, struct pt_regs *regs)
 {
-	const struct ls_site *s = &container_of(kp, struct ls_probe, kp)->site;
+	struct ls_probe *p = container_of(kp, struct ls_probe, kp);
+	const struct ls_site *s = &p->site;
 	unsigned long addr = s->disp;
 
 	if (s->base < 16)
@@ -56,12 +62,22 @@ static int on_hit(struct kprobe *kp, struct pt_regs *regs)
 	if (s->percpu)
 		addr += this_cpu_read(this_cpu_off);
 	this_cpu_inc(ls_access_cpus.probe_hits);
+	WRITE_ONCE(p->hits, p->hits + 1);
 	/* Users' memory, and what is not canonical, is not ours to judge. */
 	if ((long)addr < 0 && ls_watched(addr))
 		ls_access_trapped(addr, s->size, s->op | LS_ACC_PROBE, s->ip, regs);
 	return 0;
 }
 NOKPROBE_SYMBOL(on_hit);
+
+/*
+ * A probe that has this is not made a jump. Making jumps waits for all tasks, with
+ * the lock held that registering needs: far too long for who stays a few seconds.
+ */
+static void after_hit(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+NOKPROBE_SYMBOL(after_hit);
 
 static bool valid(const struct ls_site *s)
 {
@@ -72,53 +88,153 @@ static bool valid(const struct ls_site *s)
 	       !(s->op & ~(LS_ACC_READ | LS_ACC_WRITE | LS_ACC_ATOMIC | LS_ACC_MARKED));
 }
 
-static void remove_all(void)
+static void remove_batch(struct ls_probe **gone, u32 nr)
 {
+	struct kprobe *kps[BATCH];
 	u32 i;
 
-	for (i = 0; i < nr_probes; i++) {
-		if (probes[i].site.error)
-			continue;
-		unregister_kprobe(&probes[i].kp);
-		missed_before += probes[i].kp.nmissed;
+	for (i = 0; i < nr; i++)
+		kps[i] = &gone[i]->kp;
+	unregister_kprobes(kps, nr);
+	for (i = 0; i < nr; i++) {
+		WRITE_ONCE(missed_before, missed_before + gone[i]->kp.nmissed);
+		kfree(gone[i]);
 	}
-	nr_probes = nr_armed = 0;
-	vfree(probes);
-	probes = NULL;
+	cond_resched();
+}
+
+/* Those of @all that are not NULL. */
+static void drop(struct ls_probe **all, u32 nr)
+{
+	struct ls_probe *gone[BATCH];
+	u32 i, n = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (!all[i])
+			continue;
+		if (all[i]->site.error) {
+			kfree(all[i]);
+			continue;
+		}
+		gone[n++] = all[i];
+		nr_armed--;
+		if (n == BATCH) {
+			remove_batch(gone, n);
+			n = 0;
+		}
+	}
+	remove_batch(gone, n);
+}
+
+static bool same_site(const struct ls_site *a, const struct ls_site *b)
+{
+	return a->ip == b->ip && a->disp == b->disp && a->base == b->base && a->index == b->index &&
+	       a->scale == b->scale && a->percpu == b->percpu && a->size == b->size && a->op == b->op;
+}
+
+/* Probes there are already stay: as many as can be found when both lists go by address. */
+static void keep(struct ls_probe **next, const struct ls_site *sites, u32 nr)
+{
+	u32 i, old = 0;
+
+	for (i = 0; i < nr; i++) {
+		while (old < nr_probes && probes[old]->site.ip < sites[i].ip)
+			old++;
+		if (old == nr_probes)
+			break;
+		if (!probes[old] || probes[old]->site.error || !same_site(&probes[old]->site, &sites[i]))
+			continue;
+		next[i] = probes[old];
+		probes[old++] = NULL;
+	}
+}
+
+static int arm(struct ls_probe **at, const struct ls_site *site)
+{
+	struct ls_probe *p = kzalloc(sizeof(*p), GFP_KERNEL);
+
+	if (!p)
+		return -ENOMEM;
+	p->site = *site;
+	p->kp.addr = (kprobe_opcode_t *)site->ip;
+	p->kp.pre_handler = on_hit;
+	p->kp.post_handler = after_hit;
+	p->site.error = register_kprobe(&p->kp);
+	nr_armed += !p->site.error;
+	*at = p;
+	return 0;
 }
 
 /*
- * Replace the probes by those of @sites, whose errors are filled in. Process
- * context; may take long. -EINVAL, and nothing changed, when a site makes no sense.
+ * Replace the probes by those of @sites, whose errors are filled in; for @who.
+ * Process context; may take long. -EINVAL, and nothing changed, when a site makes
+ * no sense.
  */
-int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed)
+int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 {
+	struct ls_probe **next = NULL;
 	u32 i;
 	int rc = 0;
 
 	for (i = 0; i < nr; i++)
 		if (!valid(&sites[i]))
 			return -EINVAL;
+	if (nr) {
+		next = vzalloc(array_size(nr, sizeof(*next)));
+		if (!next)
+			return -ENOMEM;
+	}
 	mutex_lock(&probes_mutex);
-	remove_all();
-	if (nr)
-		probes = vzalloc(array_size(nr, sizeof(*probes)));
-	if (nr && !probes)
-		rc = -ENOMEM;
+	keep(next, sites, nr);
+	drop(probes, nr_probes);
+	vfree(probes);
+	probes = next;
+	owner = who;
 	for (i = 0; !rc && i < nr; i++) {
-		struct ls_probe *p = &probes[i];
-
-		p->site = sites[i];
-		p->kp.addr = (kprobe_opcode_t *)sites[i].ip;
-		p->kp.pre_handler = on_hit;
-		p->site.error = sites[i].error = register_kprobe(&p->kp);
-		nr_armed += !p->site.error;
-		nr_probes++;
+		if (!next[i])
+			rc = arm(&next[i], &sites[i]);
+		if (!rc)
+			sites[i].error = next[i]->site.error;
 		cond_resched();
 	}
+	if (rc) {
+		drop(next, nr);
+		vfree(next);
+		probes = NULL;
+		nr = 0;
+	}
+	nr_probes = nr;
 	*armed = nr_armed;
 	mutex_unlock(&probes_mutex);
 	return rc;
+}
+
+/* Whoever asked for the probes has gone. */
+void ls_probes_disown(const void *who)
+{
+	mutex_lock(&probes_mutex);
+	if (owner == who) {
+		drop(probes, nr_probes);
+		vfree(probes);
+		probes = NULL;
+		nr_probes = 0;
+		owner = NULL;
+	}
+	mutex_unlock(&probes_mutex);
+}
+
+/* Hits of each probe since it was armed, in the order they were given. */
+long ls_probes_hits(u32 __user *to, u32 room)
+{
+	long rc = 0;
+	u32 i;
+
+	mutex_lock(&probes_mutex);
+	room = min(room, nr_probes);
+	for (i = 0; !rc && i < room; i++)
+		rc = put_user(READ_ONCE(probes[i]->hits), to + i);
+	mutex_unlock(&probes_mutex);
+	return rc ? rc : room;
 }
 
 /* Hits that no probe could look at. */
@@ -130,7 +246,7 @@ u64 ls_probes_missed(void)
 	mutex_lock(&probes_mutex);
 	sum = missed_before;
 	for (i = 0; i < nr_probes; i++)
-		sum += probes[i].kp.nmissed;
+		sum += probes[i]->kp.nmissed;
 	mutex_unlock(&probes_mutex);
 	return sum;
 }
@@ -147,7 +263,5 @@ void ls_probes_init(void)
 
 void ls_probes_exit(void)
 {
-	mutex_lock(&probes_mutex);
-	remove_all();
-	mutex_unlock(&probes_mutex);
+	ls_probes_disown(owner);
 }

@@ -274,12 +274,13 @@ void ls_races_forget(void)
 	memset(ls_acc->counts, 0, sizeof(ls_acc->counts));
 	ls_acc->nr_sites = 0;
 	nr_data = nr_races = nr_early = 0;
+	ls_watchpoints_forget(0, ~0ul);
 	ls_access_untell();
 	new_epoch();
 	mutex_unlock(&mode_mutex);
 }
 
-static long set_sites(struct ls_sites_req __user *arg)
+static long set_sites(const void *who, struct ls_sites_req __user *arg)
 {
 	struct ls_sites_req req;
 	struct ls_site *sites = NULL;
@@ -297,11 +298,22 @@ static long set_sites(struct ls_sites_req __user *arg)
 		if (copy_from_user(sites, (void __user *)req.buf, req.nr * sizeof(*sites)))
 			rc = -EFAULT;
 	}
-	rc = rc ? rc : ls_probes_set(sites, req.nr, &armed);
+	rc = rc ? rc : ls_probes_set(sites, req.nr, &armed, who);
 	if (!rc && req.nr && copy_to_user((void __user *)req.buf, sites, req.nr * sizeof(*sites)))
 		rc = -EFAULT;
 	vfree(sites);
 	return rc ? rc : put_user(armed, &arg->armed);
+}
+
+static long read_hits(struct ls_sites_req __user *arg)
+{
+	struct ls_sites_req req;
+	long rc;
+
+	if (copy_from_user(&req, arg, sizeof(req)))
+		return -EFAULT;
+	rc = ls_probes_hits((u32 __user *)req.buf, req.nr);
+	return rc < 0 ? rc : put_user((u32)rc, &arg->nr);
 }
 
 static void fill_info(struct ls_access_info *info)
@@ -321,7 +333,6 @@ static void fill_info(struct ls_access_info *info)
 	};
 	for (i = 0; i < LS_NR_ALOSSES; i++)
 		info->losses[i] = sum_lost(i);
-	info->losses[LS_ALOSS_PROBES] += ls_probes_missed();
 	for_each_possible_cpu(cpu) {
 		info->seen += READ_ONCE(per_cpu(ls_access_cpus, cpu).seen);
 		info->handovers += READ_ONCE(per_cpu(ls_access_cpus, cpu).handovers);
@@ -332,9 +343,13 @@ static void fill_info(struct ls_access_info *info)
 /* For debugfs and the device. */
 void ls_access_info_fill(struct ls_access_info *info)
 {
+	/* Whoever arms probes takes long; the thread is not to wait for that. */
+	u64 missed = ls_probes_missed();
+
 	mutex_lock(&mode_mutex);
 	fill_info(info);
 	mutex_unlock(&mode_mutex);
+	info->losses[LS_ALOSS_PROBES] += missed;
 }
 
 static int set_mode(const struct ls_access_ctl *ctl)
@@ -382,8 +397,8 @@ static long read_counts(struct ls_access_counts_req __user *arg)
 	return put_user(nr, &arg->nr);
 }
 
-/* LS_IOC_ACCESS_*, LS_IOC_FOLLOW, LS_IOC_SITES. */
-long ls_access_ioctl(unsigned int cmd, void __user *arg)
+/* LS_IOC_ACCESS_*, LS_IOC_FOLLOW, LS_IOC_SITES, LS_IOC_SITE_HITS. @who: the open file. */
+long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg)
 {
 	struct ls_access_info info = { };
 	struct ls_access_ctl ctl;
@@ -400,7 +415,9 @@ long ls_access_ioctl(unsigned int cmd, void __user *arg)
 	case LS_IOC_FOLLOW:
 		return copy_from_user(&req, arg, sizeof(req)) ? -EFAULT : follow(&req);
 	case LS_IOC_SITES:
-		return set_sites(arg);
+		return set_sites(who, arg);
+	case LS_IOC_SITE_HITS:
+		return read_hits(arg);
 	}
 	return -ENOTTY;
 }

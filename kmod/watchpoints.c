@@ -49,6 +49,14 @@ static struct task_struct *thread;
 static bool used;
 static u32 armed, caught;
 
+static struct module *(*module_at)(unsigned long addr);
+
+/* An instruction that a probe stands on runs elsewhere, and that place has no name. */
+static bool is_moved(unsigned long ip)
+{
+	return ip >= MODULES_VADDR && !(module_at && module_at(ip));
+}
+
 static bool marked(u32 op)
 {
 	return op & (LS_ACC_MARKED | LS_ACC_ATOMIC);
@@ -111,7 +119,7 @@ static void on_watchpoint(struct perf_event *bp, struct perf_sample_data *data, 
 	u64 owner = ls_load_acquire(&stop.owner), value;
 	u32 op = LS_ACC_READ | LS_ACC_WATCHED;
 
-	if (!owner || owner == CLAIMING || user_mode(regs) || ls_load(&stop.caught) ||
+	if (!owner || owner == CLAIMING || user_mode(regs) || is_moved(regs->ip) || ls_load(&stop.caught) ||
 	    ls_fetch_add(&stop.hits, 1) > HITS)
 		return;
 	if (!get_kernel_nofault(value, (u64 *)(stop.addr & ~7ul)) && value != stop.value)
@@ -184,15 +192,14 @@ void ls_watchpoints_want(unsigned long addr, u32 size)
 	addr &= ~((unsigned long)size - 1);
 	spin_lock(&wanted_lock);
 	for (i = 0; i < WANTED; i++) {
-		if (wanted[i].addr == addr)
-			goto out;
-		if (!wanted[i].tries)
+		if (wanted[i].addr == addr || !wanted[i].tries)
 			w = &wanted[i];
+		if (wanted[i].addr == addr)
+			break;
 	}
 	if (!w)
 		w = &wanted[oldest++ % WANTED];
 	*w = (struct wanted){ addr, size, TRIES };
-out:
 	spin_unlock(&wanted_lock);
 }
 
@@ -228,6 +235,7 @@ int ls_watchpoints_init(void)
 	struct task_struct *t;
 
 	used = watchpoints;
+	module_at = (void *)ls_symbol("__module_text_address");
 	t = kthread_run(watcher, NULL, "lockscope-watch");
 	if (IS_ERR(t))
 		return PTR_ERR(t);

@@ -26,9 +26,10 @@
  * A reader refuses another major; a newer minor only adds record types and ioctls.
  * Minor 1: accesses. Minor 2: LS_IOC_COUNTS. Whoever reads a module or a store from
  * before has no counts, and then calls no semaphore a signal and sees no rules.
+ * Minor 3: LS_IOC_SITE_HITS.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 2
+#define LS_ABI_MINOR 3
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -631,7 +632,10 @@ struct ls_site {
 	__u32 pad;
 };
 
-/* Replaces the probes that there are. nr 0: none. */
+/*
+ * Replaces the probes that there are, and what is in both sets stays as it is when
+ * both go by address. nr 0: none. They go with the open file that asked for them.
+ */
 struct ls_sites_req {
 	__u32 nr;		/* <= max_probes */
 	__u32 armed;		/* out */
@@ -643,6 +647,8 @@ struct ls_sites_req {
 #define LS_IOC_ACCESS_COUNTS _IOWR(LS_IOC_MAGIC, 18, struct ls_access_counts_req)
 #define LS_IOC_FOLLOW _IOW(LS_IOC_MAGIC, 19, struct ls_follow_req)
 #define LS_IOC_SITES _IOWR(LS_IOC_MAGIC, 20, struct ls_sites_req)
+/* About how often each probe was hit since it was armed: buf is __u32[], nr in: room, out: filled. */
+#define LS_IOC_SITE_HITS _IOWR(LS_IOC_MAGIC, 21, struct ls_sites_req)
 
 /*
  * Per-CPU event ring, mapped read-only at offset cpu * ring_bytes: one header

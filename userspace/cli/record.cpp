@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/watch.h"
 
+#include "record/probes.h"
 #include "record/session.h"
 #include "source/module.h"
 #include "util/text.h"
@@ -30,6 +31,7 @@ constexpr int kIntervalsPerDrain = 4;
 struct Options {
 	std::string out = kDefaultStore, backend = "auto", module, device = kDevicePath;
 	WatchOptions watch;
+	ProbeOptions probes;
 	std::vector<std::string> symbol_dirs, command;
 	double duration = 0;
 };
@@ -97,13 +99,16 @@ Status check_options(const Options &options)
 }
 
 /* What a run says at its end, for people. */
-void summary(const Options &options, const Globals &globals, const Recorder &recorder)
+void summary(const Options &options, const Globals &globals, const Recorder &recorder,
+	     const Probes *probes)
 {
 	if (!recorder.problem().empty())
 		std::fprintf(stderr, "lockscope: some records were refused: %s\n",
 			     recorder.problem().c_str());
 	if (globals.verbose < 0)
 		return;
+	if (probes)
+		std::fprintf(stderr, "lockscope: %s\n", probes->summary().c_str());
 	const Progress p = recorder.progress();
 	std::fprintf(stderr,
 		     "lockscope: %s classes, %s edges, %s in %s%s; see: lockscope report %s\n",
@@ -130,6 +135,13 @@ Result<int> record(const Options &options, const Globals &globals)
 	auto watch = Watch::begin(session->source(), options.watch);
 	if (!watch)
 		return watch.error();
+	std::unique_ptr<Probes> probes;
+	if (!options.probes.patterns.empty()) {
+		auto begun = Probes::begin(session->source(), options.probes);
+		if (!begun)
+			return begun.error();
+		probes = std::move(*begun);
+	}
 	LS_TRY_STATUS(session->drain());
 
 	catch_signals();
@@ -158,16 +170,21 @@ Result<int> record(const Options &options, const Globals &globals)
 			if (i % kIntervalsPerDrain != 0)
 				continue;
 			LS_TRY_STATUS(session->drain());
+			if (probes)
+				LS_TRY_STATUS(probes->tick());
 			line.show(session->recorder().progress());
 		}
 	}
 	if (child && !child->poll())
 		child->stop();
+	if (probes)
+		LS_TRY_STATUS(probes->end());
 	LS_TRY_STATUS(session->finish());
 	LS_TRY_STATUS(watch->end());
-	summary(options, globals, session->recorder());
+	summary(options, globals, session->recorder(), probes.get());
 	if (module && module->ours()) {
 		LS_TRY_STATUS(session->recorder().end());
+		probes.reset();
 		session.reset();
 		LS_TRY_STATUS(module->unload());
 	}
@@ -183,7 +200,9 @@ void add_record_command(CLI::App &app, Globals &globals)
 	auto *command = add_command(
 		app, "record", "record lock order and memory accesses while COMMAND runs",
 		"lockscope record -o run.db -- stress-ng --pipe 2 -t 10\n"
-		"  lockscope record --accesses all --log-variable my_driver:stats+8:4 -- ./my-test");
+		"  lockscope record --accesses all --log-variable my_driver:stats+8:4 -- "
+		"./my-test\n"
+		"  lockscope record --watch 'ext4:ext4_mb_*' --watch 'struct inode' -- ./my-test");
 	auto options = std::make_shared<Options>();
 	command->add_option(
 		       "-o,--output", options->out,
@@ -198,6 +217,20 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--log-variable", options->watch.variable,
 			    "[MODULE:]SYMBOL[+offset][:bytes] whose every change of state is "
 			    "recorded; lockscope show prints it");
+	command->add_option("--watch", options->probes.patterns,
+			    "functions of unmodified code whose accesses are probed: FUNCTION, "
+			    "MODULE:FUNCTION, \"struct TYPE\" with * and ?, or @FILE with one a "
+			    "line; may be given again. Means --accesses all")
+		->type_name("PATTERN")
+		->allow_extra_args(false);
+	command->add_option("--probes", options->probes.live,
+			    "instructions probed at a time; all others get their turn")
+		->check(CLI::Range(1, 65536))
+		->capture_default_str();
+	command->add_option("--budget", options->probes.budget,
+			    "per cent of the processors' time that probes may take")
+		->check(CLI::Range(0.01, 100.0))
+		->capture_default_str();
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
 		->check(CLI::Range(0.0, 1e9))
 		->capture_default_str();
@@ -211,6 +244,11 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("COMMAND", options->command, "command and arguments, after --");
 	set_action(command, globals, [options, accesses, &globals] {
 		options->watch.asked = accesses->count() > 0;
+		/* Probes are a sample already. */
+		if (!options->probes.patterns.empty() && !options->watch.asked) {
+			options->watch.asked = true;
+			options->watch.accesses = "all";
+		}
 		auto status = record(*options, globals);
 		return status ? *status : fail(status.error());
 	});

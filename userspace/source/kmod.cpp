@@ -145,6 +145,23 @@ public:
 		return access_call(LS_IOC_FOLLOW, &arg, "follow a variable with");
 	}
 
+	Status probe(std::vector<ls_site> &sites) override
+	{
+		ls_sites_req req{static_cast<std::uint32_t>(sites.size()), 0,
+				 reinterpret_cast<std::uintptr_t>(sites.data())};
+		return access_call(LS_IOC_SITES, &req, "put probes on code with");
+	}
+
+	Result<std::vector<std::uint32_t>> probe_hits(std::size_t n) override
+	{
+		std::vector<std::uint32_t> hits(n);
+		ls_sites_req req{static_cast<std::uint32_t>(n), 0,
+				 reinterpret_cast<std::uintptr_t>(hits.data())};
+		LS_TRY_STATUS(access_call(LS_IOC_SITE_HITS, &req, "count hits of probes of"));
+		hits.resize(std::min<std::size_t>(req.nr, n));
+		return hits;
+	}
+
 	bool live() const override { return true; }
 
 private:

@@ -48,6 +48,14 @@ public:
 	/// ENOTTY from a module that does not watch them.
 	virtual Status access_control(const ls_access_ctl &) { return no_accesses(); }
 	virtual Status follow(const ls_follow_req &) { return no_accesses(); }
+	/// Replace the probes on accesses of unmodified code; errors of each site are
+	/// filled in. They stay for as long as this source is open.
+	virtual Status probe(std::vector<ls_site> &) { return no_accesses(); }
+	/// Hits of each of these probes, @n of them, since it was put there.
+	virtual Result<std::vector<std::uint32_t>> probe_hits(std::size_t)
+	{
+		return no_accesses().error();
+	}
 
 	/// The addresses belong to the running kernel, so its symbol table may
 	/// be asked about them.

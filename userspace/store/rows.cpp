@@ -121,6 +121,9 @@ std::span<const AccessCounterName> access_counter_names()
 		AccessCounterName{
 			"watchpoints",
 			[](const ls_access_info &i) { return std::uint64_t{i.watchpoints}; }},
+		AccessCounterName{
+			"probe_hits",
+			[](const ls_access_info &i) { return std::uint64_t{i.probe_hits}; }},
 		AccessCounterName{"races_caught",
 				  [](const ls_access_info &i) { return std::uint64_t{i.caught}; }},
 	};

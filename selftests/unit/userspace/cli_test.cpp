@@ -288,8 +288,18 @@ TEST_F(CliTest, UsageErrors)
 	expect_error(run({"report", "--format", "pdf"}), 2, "pdf");
 	expect_error(run({"report", "--limit", "many"}), 2, "many");
 	expect_error(run({"record", "--duration", "-3"}), 2, "duration");
+	expect_error(run({"record", "--probes", "0"}), 2, "probes");
+	expect_error(run({"record", "--budget", "101"}), 2, "budget");
+	expect_error(run({"record", "--watch"}), 2, "watch");
 	expect_error(run({"show"}), 2, "ID");
 	expect_error(run({"--bogus"}, LOCKSCOPED_PROGRAM), 2, "--bogus");
+}
+
+TEST_F(CliTest, AnImageHasNoCodeToWatch)
+{
+	const auto outcome = record({"--watch", "vfs_*", "--", "true"});
+	EXPECT_EQ(outcome.status, 3) << outcome.err;
+	EXPECT_NE(outcome.err.find("HINT:"), std::string::npos) << outcome.err;
 }
 
 TEST_F(CliTest, FilesThatAreNotStores)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+// Which of many access sites have a probe when. All get their turn, those seen
+// least first [LiteRace 3: what runs seldom has the races nobody met yet], and
+// what is hit so often that it costs more than it may has to wait.
+//
+//   Rotation rotation(sites, {.live = 400, .hits_per_second = 30000});
+//   rotation.begin_turn();
+//   auto probes = rotation.live();      arm them; the kernel fills in errors
+//   rotation.armed(probes);
+//   if (rotation.measure(hits, 1.0))    some were too hot: arm live() anew
+#pragma once
+
+#include "lockclass/abi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace lockscope {
+
+struct RotationLimits {
+	std::size_t live = 400;	    ///< sites at a time, at most
+	double hits_per_second = 0; ///< of all of them; 0: no limit
+};
+
+class Rotation {
+public:
+	/// Sites at one address count once.
+	Rotation(std::vector<ls_site> sites, RotationLimits limits);
+
+	/// Choose whose turn it is now. At most @most of those who have theirs, the
+	/// longest first, give way, and only to somebody who waits.
+	void begin_turn(std::size_t most = SIZE_MAX);
+	/// The sites that should have probes, by address.
+	std::vector<ls_site> live() const;
+	/// What became of live(): in the same order, with errors. Those that were
+	/// refused are never chosen again.
+	void armed(std::span<const ls_site> probes);
+	/// @hits: of each probe since it was put there, in the order of armed(), those
+	/// refused too; @seconds: since the last call. True when some had to be dropped.
+	bool measure(std::span<const std::uint32_t> hits, double seconds);
+	/// Do all sites have probes all the time?
+	bool is_complete() const;
+
+	std::size_t sites() const { return sites_.size(); }
+	/// Sites that had a probe for some time.
+	std::size_t turned() const;
+	/// Sites that were dropped, or passed over, because they cost too much.
+	std::size_t held_back() const;
+	/// How many sites the kernel refused, by errno.
+	std::map<int, std::size_t> refused() const;
+	std::uint64_t hits() const { return hits_; }
+	/// The most there were at a time.
+	std::size_t most_live() const { return most_live_; }
+
+private:
+	struct Site {
+		ls_site probe;
+		std::uint64_t hits = 0;
+		std::uint32_t turns = 0;
+		std::uint32_t counter = 0; ///< as last read
+		std::size_t slot = 0;	   ///< in what armed() was given
+		double rate = 0;	   ///< hits a second, as last measured
+		std::uint64_t since = 0;   ///< number of the turn that it came with
+		bool live = false;
+		bool armed = false; ///< has a probe: its counter goes on
+		bool held_back = false;
+	};
+
+	std::vector<Site> sites_; ///< by address
+	RotationLimits limits_;
+	std::uint64_t hits_ = 0, turn_ = 0;
+	std::size_t most_live_ = 0;
+};
+
+} // namespace lockscope
