@@ -157,11 +157,18 @@ std::optional<Location> KernelSymbols::find(std::uint64_t ip)
 		if (!table_ && !refresh())
 			return std::nullopt;
 		auto found = table_->find(ip);
-		/* A module that took the place of another is not in an old table. */
-		auto range = std::find_if(ranges_.begin(), ranges_.end(), [&](const Range &r) {
-			return ip > r.begin && ip <= r.end;
-		});
-		if (found && range != ranges_.end() && range->module != found->module)
+		/*
+		 * A module that came since, or took the place of another, is not in an
+		 * old table: the symbol before it is another module's last one.
+		 * Init code lies outside of its module's range, symbol and all.
+		 */
+		auto wrong = [&](const Range &r) {
+			const std::uint64_t start = ip - found->offset;
+			const bool here = ip > r.begin && ip <= r.end;
+			return r.module == found->module ? start >= r.begin && start < r.end && !here
+							 : here;
+		};
+		if (found && std::any_of(ranges_.begin(), ranges_.end(), wrong))
 			found.reset();
 		if (found) {
 			found->build_id = build_id(found->module);
