@@ -8,8 +8,8 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
-#include <linux/sched/clock.h>
 #include <linux/uaccess.h>
+#include <asm/tsc.h>
 
 #include "access.h"
 
@@ -22,7 +22,8 @@ MODULE_PARM_DESC(watchpoints, "try to catch races in the act: accessors may wait
 #define WATCH_MS 100		/* so long each time */
 #define STOPS 64		/* accessors stopped each time, at most */
 #define HITS 4096		/* of the watchpoint each time, at most */
-#define STOP_NS 500000
+#define STOP_US 500
+#define STOP_SPINS 20000	/* whatever the clock says */
 
 #define CLAIMING (1ull << 32)
 
@@ -77,7 +78,7 @@ static bool race_with_owner(const struct ls_now *n)
 void ls_stop(struct ls_now *n, u32 site)
 {
 	u64 owner = ls_load_acquire(&stop.owner), begin, value;
-	u32 other, flags = LS_RACE_CAUGHT;
+	u32 other, flags = LS_RACE_CAUGHT, spins = 0;
 
 	if (n->addr >= stop.addr + stop.size || n->addr + n->size <= stop.addr)
 		return;
@@ -100,8 +101,10 @@ void ls_stop(struct ls_now *n, u32 site)
 	if (get_kernel_nofault(stop.value, (u64 *)(stop.addr & ~7ul)))
 		stop.value = 0;
 	ls_store_release(&stop.owner, n->context + 1);
-	begin = local_clock();
-	while (!ls_load_acquire(&stop.caught) && local_clock() - begin < STOP_NS)
+	/* By cycles: with interrupts off, as in a trap, the scheduler's clock may stand still. */
+	begin = rdtsc();
+	while (!ls_load_acquire(&stop.caught) && spins++ < STOP_SPINS &&
+	       rdtsc() - begin < (u64)tsc_khz * STOP_US / 1000)
 		cpu_relax();
 	other = ls_load_acquire(&stop.caught);
 	if (other) {
