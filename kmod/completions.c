@@ -104,7 +104,7 @@ static bool on_own_stack(u64 addr)
 static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 {
 	bool stack = on_own_stack(completion);
-	u32 level, depth, id;
+	u32 level, id;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
 	/* On a stack it gets its class here, so that whoever completes it finds that. */
@@ -121,11 +121,11 @@ static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 	if ((stack && READ_ONCE(((struct completion *)completion)->done)) ||
 	    ctx->completed == mine(completion))
 		see_completer(pc, ctx, id, completion, ip, 0, level);
-	depth = ctx->depth;
-	if (!depth)
+	if (!ctx->depth)
 		return;
 	ls_acquire(pc, completion, ip, WAIT_DESC);
-	if (ctx->depth == depth + 1)
+	/* What lay below may have been found gone: the depth tells nothing. */
+	if (ls_held_is_top(ctx, completion))
 		ls_held_pop_top(ctx);
 }
 

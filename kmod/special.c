@@ -87,12 +87,12 @@ static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
 	u64 function = (u64)READ_ONCE(work->func);
 	u32 level;
 	struct ls_ctx *ctx = ls_context(pc, &level);
-	u32 depth = ctx->depth;
 
-	if (!function || !depth)
+	if (!function || !ctx->depth)
 		return;
 	ls_acquire(pc, function, ip, WAIT_DESC);
-	if (ctx->depth == depth + 1)
+	/* Not by the depth: what lay below may have been found gone. Runs are readers. */
+	if (ls_held_is_top(ctx, function) && !(ctx->held[ctx->depth - 1].val & LS_VAL_READ_MASK))
 		ls_held_pop_top(ctx);
 }
 
