@@ -64,6 +64,13 @@ static void set_watch(u32 mask, u32 phase)
 /* Forget the shadow, and watch what is next. mode_mutex held. */
 static void new_epoch(void)
 {
+	/* Nothing was seen in the pages watched: nothing to wait for, nothing to forget. */
+	if (mode == LS_ACCESSES_SAMPLED && epochs && !ls_load(&ls_acc->nr_pages)) {
+		epochs++;
+		set_watch(share - 1, epochs & (share - 1));
+		epoch_end = jiffies + msecs_to_jiffies(epoch_ms);
+		return;
+	}
 	set_watch(~0u, ~0u);
 	synchronize_rcu();
 	ls_access_forget_all();

@@ -443,26 +443,57 @@ static void settle(bool asked)
 	last = jiffies;
 }
 
+/* When what @e tells of happened. */
+static u64 event_time(const struct ls_event *e)
+{
+	const struct ls_rec *rec = (const struct ls_rec *)(e + 1);
+
+	switch (rec->type) {
+	case LS_REC_ACCESS:
+		return ((const struct ls_rec_access *)rec)->time_ns;
+	case LS_REC_RACE:
+		return ((const struct ls_rec_race *)rec)->time_ns;
+	case LS_REC_HISTORY:
+		return ((const struct ls_rec_history *)rec)->time_ns;
+	default:
+		return ((const struct ls_rec_sight *)rec)->time_ns;
+	}
+}
+
+/* The oldest event of all rings: an inversion is to come after what it inverts. */
+static struct ls_event *next_event(struct ls_ring **ring)
+{
+	struct ls_event *oldest = NULL;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct ls_ring *r = &per_cpu_ptr(&ls_cpus, cpu)->ring;
+		struct ls_event *e = ls_ring_peek(r);
+
+		if (!e || (oldest && event_time(oldest) <= event_time(e)))
+			continue;
+		oldest = e;
+		*ring = r;
+	}
+	return oldest;
+}
+
 /* One round over everything. True when there was something to do. */
 static bool work(void)
 {
+	struct ls_event *e;
+	struct ls_ring *r;
 	bool any = false;
-	int cpu;
 
 	mutex_lock(&work_mutex);
 	provide_segments();
 	name_classes();
-	for_each_possible_cpu(cpu) {
-		struct ls_ring *r = &per_cpu_ptr(&ls_cpus, cpu)->ring;
-		struct ls_event *e;
-
-		while ((e = ls_ring_peek(r))) {
-			name_classes();
-			take_event(e);
-			ls_ring_consume(r, e);
-			any = true;
-			cond_resched();
-		}
+	while ((e = next_event(&r))) {
+		name_classes();
+		take_event(e);
+		ls_ring_consume(r, e);
+		any = true;
+		cond_resched();
 	}
 	name_classes();
 	ls_waits_look();
