@@ -202,6 +202,7 @@ bool ls_access_provide(void);
 void ls_access_forget_all(void);
 extern u32 ls_follow_bytes;
 extern unsigned long ls_follow_start;
+void ls_access_forget_benign(unsigned long start, unsigned long end);
 int ls_access_benign(unsigned long start, unsigned long size);
 
 /* races.c: thread and process context */

@@ -82,8 +82,8 @@ lockscope_annotation(unsigned long op, const volatile void *p, unsigned long n, 
 #define lockscope_reuse(p, n) lockscope_annotation(LOCKSCOPE_OP_REUSE, p, n, 0)
 
 /*
- * Races on [@p, @p + @n) do no harm, for @reason [Eraser 3.3]. Accesses are not
- * watched yet: so far this only tells the reader.
+ * Races on [@p, @p + @n) do no harm, for @reason [Eraser 3.3]: they are not
+ * reported, until the module goes.
  */
 #define lockscope_benign(p, n, reason) lockscope_annotation(LOCKSCOPE_OP_BENIGN, p, n, reason)
 

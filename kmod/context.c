@@ -9,6 +9,7 @@
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 
+#include "control.h"
 #include "lockscope.h"
 
 #define TASK_MAP_BITS 12
@@ -276,3 +277,19 @@ void ls_context_exit(void)
 	vfree(pool);
 	ls_waits_exit();
 }
+
+void lockscope_forget_held(void)
+{
+	struct ls_cpu *pc;
+	u32 i;
+
+	preempt_disable_notrace();
+	pc = this_cpu_ptr(&ls_cpus);
+	/* While nothing is recorded no task may become current. */
+	if (ls_active)
+		ls_held_clear(pc->cur == current ? pc->task : ls_ctx_fix(pc));
+	for (i = 0; i < LS_NR_LEVELS - 1; i++)
+		ls_held_clear(&pc->level[i]);
+	ls_leave();
+}
+EXPORT_SYMBOL_GPL(lockscope_forget_held);

@@ -7,7 +7,6 @@
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
 
-#include "control.h"
 #include "lockscope.h"
 #include "lockword.h"
 #include "slab.h"
@@ -807,19 +806,3 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 out:
 	ls_leave();
 }
-
-void lockscope_forget_held(void)
-{
-	struct ls_cpu *pc;
-	u32 i;
-
-	preempt_disable_notrace();
-	pc = this_cpu_ptr(&ls_cpus);
-	/* While nothing is recorded no task may become current. */
-	if (ls_active)
-		ls_held_clear(pc->cur == current ? pc->task : ls_ctx_fix(pc));
-	for (i = 0; i < LS_NR_LEVELS - 1; i++)
-		ls_held_clear(&pc->level[i]);
-	ls_leave();
-}
-EXPORT_SYMBOL_GPL(lockscope_forget_held);

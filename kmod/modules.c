@@ -29,6 +29,7 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 	case MODULE_STATE_GOING:
 		ls_context_range_gone(start, end);
 		ls_watchpoints_forget(start, end);
+		ls_access_forget_benign(start, end);
 		ls_worker_module_going(start, end);
 		ls_classes_forget_range(&ls.classes, start, end);
 		ls_alloc_forget(start, end);

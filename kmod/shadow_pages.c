@@ -116,6 +116,16 @@ void ls_object_forget(unsigned long object)
 	ls_handover_forget(start);
 }
 
+/* Code and data at [start, end) go: what comes there next is another matter. */
+void ls_access_forget_benign(unsigned long start, unsigned long end)
+{
+	u32 i, nr = ls_load_acquire(&nr_benign);
+
+	for (i = 0; i < nr; i++)
+		if (ls_load(&benign[i].start) >= start && ls_load(&benign[i].start) < end)
+			ls_store(&benign[i].size, 0);
+}
+
 /* Get shadow pages ready. Thread only; true when something was done. */
 bool ls_access_provide(void)
 {
