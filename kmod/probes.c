@@ -11,6 +11,7 @@
 #include <linux/vmalloc.h>
 
 #include "access.h"
+#include "sites.h"
 
 static uint max_probes = 4096;
 module_param(max_probes, uint, 0400);
@@ -19,13 +20,13 @@ MODULE_PARM_DESC(max_probes, "most instructions of unmodified code watched at a 
 #define BATCH 64		/* probes that go at a time: they share one grace period */
 
 struct ls_probe {
+	struct ls_site site;	/* first: a list of these is one of sites */
 	struct kprobe kp;
-	struct ls_site site;
 	u32 hits;		/* about: CPUs count without regard for each other */
 };
 
 static DEFINE_MUTEX(probes_mutex);
-static struct ls_probe **probes;	/* by address when they were given so */
+static struct ls_site **probes;	/* by address when they were given so */
 static u32 nr_probes;			/* in probes[], armed or not */
 static u32 nr_armed;
 static u64 missed_before;		/* by probes that are gone */
@@ -44,23 +45,22 @@ static const u16 offsets[16] = {
 	offsetof(struct pt_regs, r14), offsetof(struct pt_regs, r15),
 };
 
-static unsigned long reg(struct pt_regs *regs, u32 number)
+static __always_inline ls_u64 reg(const void *regs, ls_u32 number)
 {
-	return *(unsigned long *)((char *)regs + offsets[number]);
+	return *(const unsigned long *)((const char *)regs + offsets[number]);
+}
+
+static struct ls_probe *probe_of(struct ls_site *site)
+{
+	return container_of(site, struct ls_probe, site);
 }
 
 static int on_hit(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct ls_probe *p = container_of(kp, struct ls_probe, kp);
 	const struct ls_site *s = &p->site;
-	unsigned long addr = s->disp;
+	unsigned long addr = ls_site_address(s, reg, regs, this_cpu_read(this_cpu_off));
 
-	if (s->base < 16)
-		addr += reg(regs, s->base);
-	if (s->index < 16)
-		addr += reg(regs, s->index) * s->scale;
-	if (s->percpu)
-		addr += this_cpu_read(this_cpu_off);
 	this_cpu_inc(ls_access_cpus.probe_hits);
 	WRITE_ONCE(p->hits, p->hits + 1);
 	/* Users' memory, and what is not canonical, is not ours to judge. */
@@ -79,15 +79,6 @@ static void after_hit(struct kprobe *kp, struct pt_regs *regs, unsigned long fla
 }
 NOKPROBE_SYMBOL(after_hit);
 
-static bool valid(const struct ls_site *s)
-{
-	return (s->base < 16 || s->base == LS_BASE_NONE || s->base == LS_BASE_RIP) &&
-	       (s->index < 16 || s->index == LS_BASE_NONE) &&
-	       (s->scale == 1 || s->scale == 2 || s->scale == 4 || s->scale == 8) && s->percpu < 2 &&
-	       s->size && s->size <= 64 && s->op & (LS_ACC_READ | LS_ACC_WRITE) &&
-	       !(s->op & ~(LS_ACC_READ | LS_ACC_WRITE | LS_ACC_ATOMIC | LS_ACC_MARKED));
-}
-
 static void remove_batch(struct ls_probe **gone, u32 nr)
 {
 	struct kprobe *kps[BATCH];
@@ -104,7 +95,7 @@ static void remove_batch(struct ls_probe **gone, u32 nr)
 }
 
 /* Those of @all that are not NULL. */
-static void drop(struct ls_probe **all, u32 nr)
+static void drop(struct ls_site **all, u32 nr)
 {
 	struct ls_probe *gone[BATCH];
 	u32 i, n = 0;
@@ -112,11 +103,11 @@ static void drop(struct ls_probe **all, u32 nr)
 	for (i = 0; i < nr; i++) {
 		if (!all[i])
 			continue;
-		if (all[i]->site.error) {
-			kfree(all[i]);
+		if (all[i]->error) {
+			kfree(probe_of(all[i]));
 			continue;
 		}
-		gone[n++] = all[i];
+		gone[n++] = probe_of(all[i]);
 		nr_armed--;
 		if (n == BATCH) {
 			remove_batch(gone, n);
@@ -126,30 +117,7 @@ static void drop(struct ls_probe **all, u32 nr)
 	remove_batch(gone, n);
 }
 
-static bool same_site(const struct ls_site *a, const struct ls_site *b)
-{
-	return a->ip == b->ip && a->disp == b->disp && a->base == b->base && a->index == b->index &&
-	       a->scale == b->scale && a->percpu == b->percpu && a->size == b->size && a->op == b->op;
-}
-
-/* Probes there are already stay: as many as can be found when both lists go by address. */
-static void keep(struct ls_probe **next, const struct ls_site *sites, u32 nr)
-{
-	u32 i, old = 0;
-
-	for (i = 0; i < nr; i++) {
-		while (old < nr_probes && probes[old]->site.ip < sites[i].ip)
-			old++;
-		if (old == nr_probes)
-			break;
-		if (!probes[old] || probes[old]->site.error || !same_site(&probes[old]->site, &sites[i]))
-			continue;
-		next[i] = probes[old];
-		probes[old++] = NULL;
-	}
-}
-
-static int arm(struct ls_probe **at, const struct ls_site *site)
+static int arm(struct ls_site **at, const struct ls_site *site)
 {
 	struct ls_probe *p = kzalloc(sizeof(*p), GFP_KERNEL);
 
@@ -161,7 +129,7 @@ static int arm(struct ls_probe **at, const struct ls_site *site)
 	p->kp.post_handler = after_hit;
 	p->site.error = register_kprobe(&p->kp);
 	nr_armed += !p->site.error;
-	*at = p;
+	*at = &p->site;
 	return 0;
 }
 
@@ -172,12 +140,12 @@ static int arm(struct ls_probe **at, const struct ls_site *site)
  */
 int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 {
-	struct ls_probe **next = NULL;
+	struct ls_site **next = NULL;
 	u32 i;
 	int rc = 0;
 
 	for (i = 0; i < nr; i++)
-		if (!valid(&sites[i]))
+		if (!ls_site_valid(&sites[i]))
 			return -EINVAL;
 	if (nr) {
 		next = vzalloc(array_size(nr, sizeof(*next)));
@@ -185,7 +153,7 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 			return -ENOMEM;
 	}
 	mutex_lock(&probes_mutex);
-	keep(next, sites, nr);
+	ls_sites_keep(next, sites, nr, probes, nr_probes);
 	drop(probes, nr_probes);
 	vfree(probes);
 	probes = next;
@@ -194,7 +162,7 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 		if (!next[i])
 			rc = arm(&next[i], &sites[i]);
 		if (!rc)
-			sites[i].error = next[i]->site.error;
+			sites[i].error = next[i]->error;
 		cond_resched();
 	}
 	if (rc) {
@@ -232,7 +200,7 @@ long ls_probes_hits(u32 __user *to, u32 room)
 	mutex_lock(&probes_mutex);
 	room = min(room, nr_probes);
 	for (i = 0; !rc && i < room; i++)
-		rc = put_user(READ_ONCE(probes[i]->hits), to + i);
+		rc = put_user(READ_ONCE(probe_of(probes[i])->hits), to + i);
 	mutex_unlock(&probes_mutex);
 	return rc ? rc : room;
 }
@@ -246,7 +214,7 @@ u64 ls_probes_missed(void)
 	mutex_lock(&probes_mutex);
 	sum = missed_before;
 	for (i = 0; i < nr_probes; i++)
-		sum += probes[i]->kp.nmissed;
+		sum += probe_of(probes[i])->kp.nmissed;
 	mutex_unlock(&probes_mutex);
 	return sum;
 }

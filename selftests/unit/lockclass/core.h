@@ -24,6 +24,7 @@ extern "C" {
 #include "lockclass/pairs.h"
 #include "lockclass/ring.h"
 #include "lockclass/shadow.h"
+#include "lockclass/sites.h"
 #include "lockclass/tagtab.h"
 }
 
