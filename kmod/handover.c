@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who has waited for whom. Direct-mapped tables: what falls out was not seen. */
+/* Who has waited for whom. Tables with two places for each key: the older one falls out. */
 #include <linux/kernel.h>
 
 #include "access.h"
 #include "handover.h"
 
-#define ORDER_BITS 12
+#define ORDER_BITS 14
 #define OBJECT_BITS 12
 
 /*
@@ -26,13 +26,46 @@ static u64 joins[1 << ORDER_BITS];	/* (from, to) -> stamp */
 
 static u64 tag_of(u64 key)
 {
-	return key & ~(u64)LS_STAMP_MASK;
+	return key << ORDER_BITS & ~(u64)LS_STAMP_MASK;
+}
+
+/* Where @table has @key, -1 when it has not. */
+static int find(const u64 *table, u64 key)
+{
+	u32 i = key >> (64 - ORDER_BITS), way;
+
+	for (way = 0; way < 2; way++) {
+		u64 slot = ls_load_acquire(&table[i ^ way]);
+
+		if (slot && tag_of(key) == (slot & ~(u64)LS_STAMP_MASK))
+			return i ^ way;
+	}
+	return -1;
+}
+
+/* Where it goes. */
+static u32 place(const u64 *table, u64 key)
+{
+	int found = find(table, key);
+	u32 i = key >> (64 - ORDER_BITS);
+	u64 one, other;
+
+	if (found >= 0)
+		return found;
+	one = ls_load(&table[i]);
+	other = ls_load(&table[i ^ 1]);
+	return one && (!other || ls_stamp_before(other & LS_STAMP_MASK, one & LS_STAMP_MASK)) ? i ^ 1 : i;
 }
 
 /* A new stamp: everything before is stamped lower. */
 static u32 tick(void)
 {
 	return (ls_fetch_add(&ls_acc->sync, 1) + 1) & LS_STAMP_MASK;
+}
+
+static u32 age(u64 slot)
+{
+	return (ls_load(&ls_acc->sync) - slot) & LS_STAMP_MASK;
 }
 
 static u32 me(void)
@@ -46,34 +79,39 @@ static u32 me(void)
 void ls_completed(u64 what)
 {
 	u64 key = ls_mix(what);
-	u32 i = key >> (64 - ORDER_BITS);
+	u32 i = place(releases, key);
 
 	ls_store(&releasers[i], (u16)me());
-	ls_store_release(&releases[i], tag_of(key << ORDER_BITS) | tick());
+	ls_store_release(&releases[i], tag_of(key) | tick());
 }
 
 void ls_waited(u64 what)
 {
-	u64 key = ls_mix(what), slot, pair;
-	u32 i = key >> (64 - ORDER_BITS), from;
+	u64 key = ls_mix(what), slot, pair, known;
+	int i = find(releases, key);
+	u32 at;
 
-	slot = ls_load_acquire(&releases[i]);
-	if (!slot || tag_of(slot) != tag_of(key << ORDER_BITS))
+	if (i < 0)
 		return;
-	from = ls_load(&releasers[i]);
-	pair = ls_mix((u64)from << 16 | me());
-	ls_store(&joins[pair >> (64 - ORDER_BITS)],
-		 tag_of(pair << ORDER_BITS) | (slot & LS_STAMP_MASK));
+	pair = ls_mix((u64)ls_load(&releasers[i]) << 16 | me());
+	slot = ls_load_acquire(&releases[i]);
+	/* Another's by now? */
+	if ((slot & ~(u64)LS_STAMP_MASK) != tag_of(key))
+		return;
+	slot &= LS_STAMP_MASK;
+	at = place(joins, pair);
+	known = ls_load(&joins[at]);
+	/* What is known to be later says more. */
+	if (tag_of(pair) != (known & ~(u64)LS_STAMP_MASK) || age(known) > age(slot))
+		ls_store(&joins[at], tag_of(pair) | slot);
 }
 
 /* Is what @from did before @stamp before all that @to does now? */
 static bool order_known(u32 from, u32 to, u32 stamp)
 {
-	u64 pair = ls_mix((u64)from << 16 | to);
-	u64 slot = ls_load(&joins[pair >> (64 - ORDER_BITS)]);
+	int i = find(joins, ls_mix((u64)from << 16 | to));
 
-	return slot && tag_of(slot) == tag_of(pair << ORDER_BITS) &&
-	       ls_stamp_before(stamp, slot & LS_STAMP_MASK);
+	return i >= 0 && ls_stamp_before(stamp, ls_load(&joins[i]) & LS_STAMP_MASK);
 }
 
 /* Follow the object's way from context to context. */

@@ -773,7 +773,7 @@ unusual:
 }
 
 /* Kinds that ls_hook_result() has to do more about. */
-#define ODD_RESULTS (1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_COMPLETION)
+#define ODD_RESULTS (1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_COMPLETION | 1u << LS_KIND_WORK)
 
 /* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */
 void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
@@ -789,8 +789,8 @@ void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, u
 		if (desc & LS_DESC_ZERO)
 			taken = !taken;
 		if (unlikely(ODD_RESULTS >> (desc >> LS_DESC_KIND_SHIFT) & 1)) {
-			if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_COMPLETION) {
-				ls_wait_over(lock, desc, ret);
+			if (desc >> LS_DESC_KIND_SHIFT != LS_KIND_WW_MUTEX) {
+				ls_wait_over(lock + (desc & LS_DESC_OFFSET), desc, ret);
 				goto out;
 			}
 			if (!(desc & LS_VAL_TRY))

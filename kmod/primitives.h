@@ -29,7 +29,7 @@
 #define LS_P_ZERO 1	/* RESULT: taken when it returns 0 (else: when not 0) */
 #define LS_P_BOOL 2	/* RESULT: only the low 8 bits of the value count */
 #define LS_P_WRAPS 4
-#define LS_P_VOID 8	/* WAIT: returns nothing, and only when it is done */
+#define LS_P_VOID 8	/* WAIT, RESULT of WORK: returns only when it is done */
 
 #define LS_SH (LS_SHARED << LS_VAL_READ_SHIFT)
 #define LS_IRQ LS_VAL_IRQ_OFF
@@ -38,6 +38,8 @@
 #define LS_SOCK_OFF offsetof(struct sock, sk_lock.owned)
 #define LS_SEM_OFF offsetof(struct semaphore, count)
 #define LS_RTM_OFF 8
+/* What waits for the end of a timer's or a work item's run, see handover.h: their addresses are even. */
+#define LS_ENDED 1
 
 /* Where hooks see a lock of @kind, from its start on. */
 #define LS_KIND_OFFSET(kind)					\
@@ -120,8 +122,12 @@
 	X(kmem_cache_destroy,		NONE,	  SPECIAL, LS_OP_CACHE_GONE,	0, 0)	\
 	X(vfree,			NONE,	  SPECIAL, LS_OP_VFREE,		0, 0)	\
 	X(flush_work,			WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
+	X(flush_delayed_work,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(cancel_work_sync,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(cancel_delayed_work_sync,	WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
+	X(timer_delete_sync,		WORK,	  RESULT,  0,			LS_ENDED, LS_P_VOID)	\
+	X(del_timer_sync,		WORK,	  RESULT,  0,			LS_ENDED, LS_P_VOID)	\
+	X(hrtimer_cancel,		WORK,	  RESULT,  0,			LS_ENDED, LS_P_VOID)	\
 	X(wait_for_completion,		COMPLETION, WAIT,  0,			0, LS_P_VOID)	\
 	X(wait_for_completion_io,	COMPLETION, WAIT,  0,			0, LS_P_VOID)	\
 	X(wait_for_completion_interruptible, COMPLETION, WAIT, 0,		0, LS_P_ZERO)	\

@@ -149,6 +149,8 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		break;
 	case LS_OP_WAIT_WORK:
 		wait_for_work(pc, (struct work_struct *)arg0, ip);
+		/* If it is idle already; else a completion tells. */
+		ls_waited(arg0 | LS_ENDED);
 		break;
 	case LS_OP_COMPLETE:
 		ls_complete(pc, lock, ip);
@@ -294,7 +296,18 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	if (i >= 0)
 		ls_held_remove(ctx, i);
 	ctx->run = 0;
+	ls_completed((u64)work | LS_ENDED);
 	ls_leave();
+}
+
+/* The item that the timer that runs here queues: whoever started the timer has queued it. */
+static DEFINE_PER_CPU(struct work_struct *, delayed);
+static void *delayed_expired;		/* function of the timers of delayed work */
+
+static struct work_struct *delayed_work_of(struct timer_list *timer)
+{
+	return timer->function == delayed_expired && delayed_expired ?
+		       &container_of(timer, struct delayed_work, timer)->work : NULL;
 }
 
 struct pool_workqueue;
@@ -305,12 +318,13 @@ static void on_work_queued(void *data, int cpu, struct pool_workqueue *pwq, stru
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
-	ls_completed((u64)work);
+	if (this_cpu_read(delayed) != work)
+		ls_completed((u64)work);
 	ls_leave();
 }
 
 /* Timers of either sort: the same goes for whoever starts one. */
-static void on_timer_started(void *data, void *timer)
+static void on_hrtimer_started(void *data, void *timer)
 {
 	if (!READ_ONCE(ls_active))
 		return;
@@ -319,13 +333,49 @@ static void on_timer_started(void *data, void *timer)
 	ls_leave();
 }
 
-static void on_timer_expired(void *data, void *timer)
+static void on_timer_started(void *data, struct timer_list *timer)
+{
+	struct work_struct *work = delayed_work_of(timer);
+
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_completed((u64)timer);
+	if (work)
+		ls_completed((u64)work);
+	ls_leave();
+}
+
+static void on_hrtimer_expired(void *data, void *timer)
 {
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
 	ls_waited((u64)timer);
 	ls_leave();
+}
+
+static void on_timer_expired(void *data, struct timer_list *timer)
+{
+	/* Read before its function runs, which may free it. */
+	this_cpu_write(delayed, delayed_work_of(timer));
+	on_hrtimer_expired(data, timer);
+}
+
+/* Its function has returned; the timer may be gone. */
+static void on_hrtimer_ended(void *data, void *timer)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_completed((u64)timer | LS_ENDED);
+	ls_leave();
+}
+
+static void on_timer_ended(void *data, void *timer)
+{
+	this_cpu_write(delayed, NULL);
+	on_hrtimer_ended(data, timer);
 }
 
 static const struct {
@@ -337,8 +387,10 @@ static const struct {
 	{ "workqueue_execute_end", on_work_end },
 	{ "timer_start", on_timer_started },
 	{ "timer_expire_entry", on_timer_expired },
-	{ "hrtimer_start", on_timer_started },
-	{ "hrtimer_expire_entry", on_timer_expired },
+	{ "timer_expire_exit", on_timer_ended },
+	{ "hrtimer_start", on_hrtimer_started },
+	{ "hrtimer_expire_entry", on_hrtimer_expired },
+	{ "hrtimer_expire_exit", on_hrtimer_ended },
 };
 
 int ls_special_attach(void)
@@ -346,6 +398,7 @@ int ls_special_attach(void)
 	int rc = 0;
 	u32 i;
 
+	delayed_expired = (void *)ls_symbol("delayed_work_timer_fn");
 	for (i = 0; i < ARRAY_SIZE(special_probes) && !rc; i++)
 		rc = ls_tracepoint_attach(special_probes[i].name, special_probes[i].probe, NULL);
 	return rc;

@@ -27,6 +27,7 @@ static const struct ls_table ls_tables[] = {
 	{ "race", race_torn_cases },
 	{ "race", race_publish_cases },
 	{ "race", race_handover_cases },
+	{ "race", race_deferred_cases },
 	{ "race", race_count_cases },
 	{ "race", race_list_cases },
 	{ "race", race_percpu_cases },

@@ -63,6 +63,7 @@ extern const struct ls_case race_object_cases[];
 extern const struct ls_case race_torn_cases[];
 extern const struct ls_case race_publish_cases[];
 extern const struct ls_case race_handover_cases[];
+extern const struct ls_case race_deferred_cases[];
 extern const struct ls_case race_count_cases[];
 extern const struct ls_case race_list_cases[];
 extern const struct ls_case race_percpu_cases[];

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is put off to delayed work and timers, and what it takes to have it back. */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+
+#include "races.h"
+
+#define TIMES 2
+
+struct job {
+	struct delayed_work work;
+	struct timer_list timer;
+	struct completion done;
+	unsigned int times;
+	unsigned long v;
+};
+
+static struct job *new_job(void)
+{
+	struct job *j = kzalloc(sizeof(*j), GFP_KERNEL);
+
+	if (j)
+		init_completion(&j->done);
+	return j;
+}
+
+/* Queued again and again, and written to meanwhile. */
+static __side void put_delayed_work(struct work_struct *work)
+{
+	struct job *j = container_of(work, struct job, work.work);
+
+	j->v = ls_value();
+}
+
+static __side void put_delayed_ask(void)
+{
+	struct job *j = new_job();
+	unsigned int i;
+
+	if (!j)
+		return;
+	INIT_DELAYED_WORK(&j->work, put_delayed_work);
+	for (i = 0; i < TIMES; i++) {
+		j->v = ls_value();
+		queue_delayed_work(system_unbound_wq, &j->work, 1);
+		msleep(1);
+		j->v = ls_value();
+	}
+	cancel_delayed_work_sync(&j->work);
+	kfree(j);
+}
+
+/* Once it is queued it is the work's, until that has been waited for. */
+static __side void put_delayed_ok_work(struct work_struct *work)
+{
+	struct job *j = container_of(work, struct job, work.work);
+
+	j->v = ls_value();
+}
+
+static __side void put_delayed_ok_ask(void)
+{
+	struct job *j = new_job();
+	unsigned int i;
+
+	if (!j)
+		return;
+	INIT_DELAYED_WORK(&j->work, put_delayed_ok_work);
+	for (i = 0; i < TIMES; i++) {
+		j->v = ls_value();
+		queue_delayed_work(system_unbound_wq, &j->work, 1);
+		/* By then it has run, now and then: idle or not, it is waited for. */
+		msleep(10 * (i % 2));
+		flush_delayed_work(&j->work);
+	}
+	cancel_delayed_work_sync(&j->work);
+	j->v = ls_value();
+	kfree(j);
+}
+
+/* A timer that starts itself again. del_timer() does not wait for its function. */
+static __side void put_timer_expired(struct timer_list *timer)
+{
+	struct job *j = container_of(timer, struct job, timer);
+
+	j->v = ls_value();
+	if (++j->times < TIMES)
+		mod_timer(timer, jiffies + 1);
+	else
+		complete(&j->done);
+}
+
+static __side void put_timer_ask(void)
+{
+	struct job *j = new_job();
+
+	if (!j)
+		return;
+	timer_setup(&j->timer, put_timer_expired, 0);
+	j->v = ls_value();
+	mod_timer(&j->timer, jiffies + 1);
+	msleep(2);
+	while (!try_wait_for_completion(&j->done)) {
+		if (del_timer(&j->timer)) {
+			j->v = ls_value();
+			mod_timer(&j->timer, jiffies + 1);
+		}
+		msleep(10);
+	}
+	del_timer_sync(&j->timer);
+	kfree(j);
+}
+
+static __side void put_timer_ok_expired(struct timer_list *timer)
+{
+	struct job *j = container_of(timer, struct job, timer);
+
+	j->v = ls_value();
+	mod_timer(timer, jiffies + 1);
+}
+
+static __side void put_timer_ok_ask(void)
+{
+	struct job *j = new_job();
+	unsigned int i;
+
+	if (!j)
+		return;
+	timer_setup(&j->timer, put_timer_ok_expired, 0);
+	for (i = 0; i < TIMES; i++) {
+		j->v = ls_value();
+		mod_timer(&j->timer, jiffies + 1);
+		msleep(3 * i);
+		del_timer_sync(&j->timer);
+	}
+	j->v = ls_value();
+	kfree(j);
+}
+
+const struct ls_case race_deferred_cases[] = {
+	{ "put_delayed", LS_FAULT, LS_RACE, "written to while delayed work may run",
+	  "severity!=note side=put_delayed_work", .side = { SIDE(put_delayed_ask) } },
+	{ "put_delayed_ok", LS_TWIN, LS_RACE, "delayed work, flushed before it is written to",
+	  "", .side = { SIDE(put_delayed_ok_ask) } },
+	{ "put_timer", LS_FAULT, LS_RACE, "del_timer in place of del_timer_sync",
+	  "severity!=note side=put_timer_expired", .side = { SIDE(put_timer_ask) } },
+	{ "put_timer_ok", LS_TWIN, LS_RACE, "a timer, deleted and waited for",
+	  "", .side = { SIDE(put_timer_ok_ask) } },
+	{ }
+};
