@@ -15,6 +15,7 @@
 #include "slab.h"
 
 #define MAX_GRANULES 64		/* of one block; the rest is counted */
+#define ERA_ACCESSES 4096	/* of one CPU in an era, in what was taken into the watch */
 #define TOLD_BITS 10
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);
@@ -76,8 +77,8 @@ static void add_sections(struct ls_now *n)
 	s = ls_seq_slot(n->count, &who);
 	if (s->who != who)
 		return;
-	/* Reading again undoes no write. */
-	if (s->read && s->read != n->addr && !(n->op & LS_ACC_WRITE) && !odd(s->read)) {
+	/* Reading again undoes no write. An odd counter says that it will be read again. */
+	if (s->read && s->read != n->addr && !(n->op & LS_ACC_WRITE) && odd(s->read) >= 0) {
 		add_element(n, s->read | 1, false);
 		n->where |= LS_WHERE_SEQ_READ;
 	}
@@ -294,7 +295,7 @@ static __always_inline void look(struct ls_now *n)
 	struct ls_granule *g;
 	struct ls_same *q;
 	u64 sig;
-	u32 site;
+	u32 site, term = ls_sample_term(&ls_sample, n->addr);
 
 	page = ls_shadow_of(n->addr);
 	if (unlikely(!page)) {
@@ -302,6 +303,8 @@ static __always_inline void look(struct ls_now *n)
 		if (!page)
 			return;
 	}
+	if (unlikely(ls_load(&page->term) != term))
+		ls_shadow_renew(page, term);
 	g = &page->granule[(n->addr & ~PAGE_MASK) >> LS_GRANULE_SHIFT];
 	sig = signature(n);
 	q = same_place(n);
@@ -345,15 +348,55 @@ stop:
 		ls_stop(n, site);
 }
 
+/*
+ * What cold code brings into the watch costs no CPU more than it may: when that is
+ * spent, the blocks go with their next access, and none come until the next era.
+ */
+static noinline void spend(unsigned long addr)
+{
+	struct ls_access_cpu *c = this_cpu_ptr(&ls_access_cpus);
+	u32 now = ls_load(&ls_sample.now);
+	bool last;
+
+	if (c->era != now) {
+		c->era = now;
+		c->era_taken = 0;
+	}
+	c->taken++;
+	last = ++c->era_taken >= ERA_ACCESSES;
+	if (last)
+		ls_store(&ls_sample.open, 0);
+	ls_sample_spend(&ls_sample, addr, last);
+}
+
+/* Nobody watches @addr, but the code at @ip was cold. Is it watched from now on? */
+static noinline bool take(unsigned long addr, unsigned long ip, bool stack)
+{
+	if (!ls_sample_is_cold(&ls_sample, ip))
+		return false;
+	ls_sample_turn(&ls_sample, ip);
+	if (!stack)
+		ls_sample_take(&ls_sample, addr);
+	return !stack;
+}
+
 /* @n: count, irq_off and regs filled in. Preemption off. */
 static __always_inline void see(struct ls_now *n, unsigned long addr, u32 size, u32 op, unsigned long ip,
 				unsigned long stack)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 
-	if (unlikely(!ls_active) || unlikely(on_stack(addr, stack)))
+	bool there = on_stack(addr, stack);
+
+	if (unlikely(!ls_active))
+		return;
+	if (unlikely(!ls_watched(addr)) && !take(addr, ip, there))
+		return;
+	if (unlikely(there))
 		return;
 	this_cpu_inc(ls_access_cpus.seen);
+	if (unlikely(!ls_sample_lasts(&ls_sample, addr)))
+		spend(addr);
 	n->ctx = ls_context_of(pc, n->count, &n->level);
 	if (unlikely(n->ctx->busy || n->level == LS_NMI)) {
 		if (!n->ctx->ignoring)

@@ -7,28 +7,24 @@
 
 #include "lockscope.h"
 #include "lockset.h"
+#include "sample.h"
 #include "shadow.h"
 
 #define LS_MAX_SITES (1u << 17)
 
-/* Which pages are watched: those whose hash agrees with phase in the bits of mask. */
-struct ls_watch {
-	u32 mask;
-	u32 phase;
-};
-extern struct ls_watch ls_watch;
+/* Which memory is watched. */
+extern struct ls_sample ls_sample;
 
 static __always_inline bool ls_watched(unsigned long addr)
 {
-	u32 hash = (u32)(addr >> PAGE_SHIFT) * 0x9E3779B1u >> 8;
-
-	return !((hash ^ READ_ONCE(ls_watch.phase)) & READ_ONCE(ls_watch.mask));
+	return ls_sample_has(&ls_sample, addr);
 }
 
 struct ls_seq_slot {
 	unsigned long who;		/* task and level */
 	unsigned long read;		/* counter whose value it has read, marked and even */
 	unsigned long write;		/* counter that it is about to make odd */
+	unsigned long write_ip;		/* where */
 	u64 releases;			/* of locks on this CPU by then */
 };
 #define LS_SEQ_SLOTS 4
@@ -56,6 +52,10 @@ struct ls_access_cpu {
 	u64 losses[LS_NR_ALOSSES];
 	u64 handovers;
 	u64 probe_hits;
+	u64 taken;			/* accesses in blocks that cold code took into the watch */
+	u64 left_out;			/* such accesses, for which there was no shadow memory to spare */
+	u32 era;			/* of ls_sample.now: then so many of them */
+	u32 era_taken;
 	struct ls_seq_slot seq[LS_SEQ_SLOTS];
 };
 DECLARE_PER_CPU(struct ls_access_cpu, ls_access_cpus);
@@ -94,8 +94,9 @@ static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsi
 }
 
 /*
- * What was made odd and even again with no lock given back in between is a sequence
- * counter. Its own changes are plain and its readers' looks marked, and that is right.
+ * What was made odd in one place and even again in another, with no lock given back in
+ * between, is a sequence counter. Its own changes are plain and its readers' looks
+ * marked, and that is right. What one place makes both only counts.
  */
 #define LS_COUNTER_BITS 8
 extern unsigned long ls_counters[];
@@ -109,7 +110,7 @@ static __always_inline unsigned long *ls_counter_place(unsigned long addr)
  * to an even counter begins one that lasts until it is written again. Any context.
  * On a CPU left meanwhile this says nothing to anybody.
  */
-static __always_inline void ls_access_seq(unsigned long addr, u32 op)
+static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned long ip)
 {
 	unsigned long who;
 	struct ls_seq_slot *s = ls_seq_slot(preempt_count(), &who);
@@ -122,10 +123,11 @@ static __always_inline void ls_access_seq(unsigned long addr, u32 op)
 	if (op & LS_ACC_WRITE) {
 		if (!odd) {
 			s->write = addr;
+			s->write_ip = ip;
 			s->releases = this_cpu_read(ls_cpus.releases);
 		} else if (s->write == addr) {
 			s->write = 0;
-			if (s->releases == this_cpu_read(ls_cpus.releases))
+			if (s->write_ip != ip && s->releases == this_cpu_read(ls_cpus.releases))
 				ls_store(ls_counter_place(addr), addr);
 		}
 	} else {
@@ -167,6 +169,7 @@ void ls_access_site_init(void);
 /* shadow_pages.c */
 struct ls_shadow_page *ls_shadow_of(unsigned long addr);
 struct ls_shadow_page *ls_shadow_new(unsigned long addr);
+void ls_shadow_renew(struct ls_shadow_page *page, u32 term);
 void ls_shadow_freed(unsigned long start, unsigned long size);
 bool ls_access_is_benign(unsigned long addr);
 
@@ -213,6 +216,7 @@ void ls_access_info_fill(struct ls_access_info *info);
 void ls_races_exit(void);
 void ls_races_take(struct ls_event *e);
 void ls_races_work(void);
+long ls_races_pause(void);
 void ls_races_forget(void);
 long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg);
 bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards);

@@ -64,7 +64,7 @@ static int on_hit(struct kprobe *kp, struct pt_regs *regs)
 	this_cpu_inc(ls_access_cpus.probe_hits);
 	WRITE_ONCE(p->hits, p->hits + 1);
 	/* Users' memory, and what is not canonical, is not ours to judge. */
-	if ((long)addr < 0 && ls_watched(addr))
+	if ((long)addr < 0 && (ls_watched(addr) || ls_sample_is_cold(&ls_sample, s->ip)))
 		ls_access_trapped(addr, s->size, s->op | LS_ACC_PROBE, s->ip, regs);
 	return 0;
 }

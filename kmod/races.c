@@ -25,17 +25,18 @@ MODULE_PARM_DESC(accesses, "memory accesses to judge: off, sampled (default) or 
 
 static uint access_share = 16;
 module_param(access_share, uint, 0400);
-MODULE_PARM_DESC(access_share, "sampled: one page of so many is watched at a time, a power of two (default 16)");
+MODULE_PARM_DESC(access_share, "sampled: one 32 KiB block of memory in so many is watched at a time, a power of two up to 4096 (default 16)");
 
 static uint access_epoch_ms = 500;
 module_param(access_epoch_ms, uint, 0400);
 MODULE_PARM_DESC(access_epoch_ms, "sampled: for so many milliseconds (default 500)");
 
 #define MAX_DATA 65536u
+#define ERA (HZ / 20)			/* after which code may take memory into the watch again */
 
 static DEFINE_MUTEX(mode_mutex);	/* what is watched */
 static u32 mode, share, epoch_ms, epochs, resets;
-static unsigned long epoch_end;
+static unsigned long epoch_end, era_end;
 static u64 pages_lost;			/* when the epoch began */
 
 static struct ls_tagtab data_ids;	/* symbol, cache or site -> id */
@@ -53,34 +54,30 @@ static u64 sum_lost(u32 why)
 	return sum;
 }
 
-static void set_watch(u32 mask, u32 phase)
+/* Nobody takes anything into the watch, and what is watched is what was asked for. */
+static void watch(bool on)
 {
-	/* A reader in between sees a mixture: it watches another page for a moment. */
-	WRITE_ONCE(ls_watch.mask, ~0u);
-	WRITE_ONCE(ls_watch.phase, phase);
-	WRITE_ONCE(ls_watch.mask, mask);
+	bool sampled = mode == LS_ACCESSES_SAMPLED;
+
+	ls_sample_epoch(&ls_sample, on && mode != LS_ACCESSES_OFF ? sampled ? share : 1 : 0,
+			epochs & (share - 1), on && sampled);
 }
 
 /* Forget the shadow, and watch what is next. mode_mutex held. */
 static void new_epoch(void)
 {
-	/* Nothing was seen in the pages watched: nothing to wait for, nothing to forget. */
-	if (mode == LS_ACCESSES_SAMPLED && epochs && !ls_load(&ls_acc->nr_pages)) {
-		epochs++;
-		set_watch(share - 1, epochs & (share - 1));
-		epoch_end = jiffies + msecs_to_jiffies(epoch_ms);
-		return;
+	/* Where nothing was seen there is nothing to wait for, and nothing to forget. */
+	if (mode != LS_ACCESSES_SAMPLED || !epochs || ls_load(&ls_acc->nr_pages)) {
+		watch(false);
+		synchronize_rcu();
+		ls_access_forget_all();
+		pages_lost = sum_lost(LS_ALOSS_PAGES);
 	}
-	set_watch(~0u, ~0u);
-	synchronize_rcu();
-	ls_access_forget_all();
-	pages_lost = sum_lost(LS_ALOSS_PAGES);
 	epoch_end = jiffies + msecs_to_jiffies(epoch_ms);
 	if (mode == LS_ACCESSES_OFF)
 		return;
 	epochs++;
-	set_watch(mode == LS_ACCESSES_ALL ? 0 : share - 1,
-		  mode == LS_ACCESSES_ALL ? 0 : epochs & (share - 1));
+	watch(true);
 	ls_access_provide();
 }
 
@@ -258,16 +255,26 @@ void ls_races_work(void)
 	nr_early = 0;
 
 	mutex_lock(&mode_mutex);
-	ls_access_provide();
 	if (mode != LS_ACCESSES_OFF) {
+		ls_access_provide();
 		full = ls_acc->sets.nr > ls_acc->sets.max / 8 * 7 ||
 		       (ls_acc->nr_pages >= ls_acc->max_pages && sum_lost(LS_ALOSS_PAGES) != pages_lost);
 		if (full)
 			resets++;
 		if (full || (mode == LS_ACCESSES_SAMPLED && time_after(jiffies, epoch_end)))
 			new_epoch();
+		if (mode == LS_ACCESSES_SAMPLED && time_after_eq(jiffies, era_end)) {
+			ls_sample_era(&ls_sample);
+			era_end = jiffies + ERA;
+		}
 	}
 	mutex_unlock(&mode_mutex);
+}
+
+/* How long the thread may sleep when nobody wakes it, in jiffies. */
+long ls_races_pause(void)
+{
+	return ls_load(&ls_sample.taken) ? ERA : HZ / 4;
 }
 
 /* LS_CTL_RESET: findings and shadow are forgotten. No hook runs. */
@@ -361,7 +368,7 @@ void ls_access_info_fill(struct ls_access_info *info)
 
 static int set_mode(const struct ls_access_ctl *ctl)
 {
-	if (ctl->mode > LS_ACCESSES_ALL + 1 || ctl->share > 65536 || ctl->share & (ctl->share - 1) ||
+	if (ctl->mode > LS_ACCESSES_ALL + 1 || ctl->share > LS_BLOCKS || ctl->share & (ctl->share - 1) ||
 	    (ctl->epoch_ms && (ctl->epoch_ms < 10 || ctl->epoch_ms > 3600000)) || ctl->watchpoints > 2)
 		return -EINVAL;
 	mutex_lock(&mode_mutex);
@@ -445,7 +452,7 @@ int ls_races_start(void)
 		return -ENOMEM;
 	mutex_lock(&mode_mutex);
 	mode = m;
-	share = rounddown_pow_of_two(clamp(access_share, 1u, 65536u));
+	share = rounddown_pow_of_two(clamp(access_share, 1u, LS_BLOCKS));
 	epoch_ms = clamp(access_epoch_ms, 10u, 3600000u);
 	new_epoch();
 	mutex_unlock(&mode_mutex);
@@ -459,7 +466,7 @@ void ls_races_stop(void)
 	ls_watchpoints_exit();
 	mutex_lock(&mode_mutex);
 	mode = LS_ACCESSES_OFF;
-	set_watch(~0u, ~0u);
+	watch(false);
 	mutex_unlock(&mode_mutex);
 	synchronize_rcu();
 }

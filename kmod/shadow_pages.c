@@ -19,7 +19,7 @@
 #define MAX_CHUNKS 1024
 #define MAX_BENIGN 128
 
-struct ls_watch ls_watch __read_mostly = { ~0u, ~0u };
+struct ls_sample ls_sample;
 struct ls_access_tables *ls_acc __read_mostly;
 static struct ls_shadow_page *chunks[MAX_CHUNKS];
 static u32 nr_chunks;
@@ -44,8 +44,15 @@ struct ls_shadow_page *ls_shadow_of(unsigned long addr)
 LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
 {
 	u32 id = ls_load(&ls_acc->nr_pages), ready = ls_load_acquire(&nr_chunks) * CHUNK;
+	bool lasts = ls_sample_lasts(&ls_sample, addr);
+	struct ls_shadow_page *page;
 
 	do {
+		/* What was taken in besides leaves a part to the share that has to be watched. */
+		if (!lasts && id >= min(ready, ls_acc->max_pages / 4 * 3)) {
+			this_cpu_inc(ls_access_cpus.left_out);
+			return NULL;
+		}
 		if (id >= ready) {
 			ls_lose_access(LS_ALOSS_PAGES);
 			return NULL;
@@ -59,7 +66,19 @@ LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
 		ls_lose_access(LS_ALOSS_PAGES);
 		return NULL;
 	}
-	return &chunks[(id - 1) / CHUNK][(id - 1) % CHUNK];
+	page = &chunks[(id - 1) / CHUNK][(id - 1) % CHUNK];
+	ls_store(&page->term, ls_sample_term(&ls_sample, addr));
+	return page;
+}
+
+/* The page is watched again after a time in which it was not. Any context. */
+LS_COLD void ls_shadow_renew(struct ls_shadow_page *page, u32 term)
+{
+	u32 i;
+
+	for (i = 0; i < LS_GRANULES; i++)
+		ls_shadow_forget(&page->granule[i]);
+	ls_store(&page->term, term);
 }
 
 bool ls_access_is_benign(unsigned long addr)
@@ -126,13 +145,12 @@ void ls_access_forget_benign(unsigned long start, unsigned long end)
 			ls_store(&benign[i].size, 0);
 }
 
-/* Get shadow pages ready. Thread only; true when something was done. */
+/* Get shadow pages ready. Thread only, while memory is watched; true when something was done. */
 bool ls_access_provide(void)
 {
 	bool any = false;
 
 	while (nr_chunks < MAX_CHUNKS && nr_chunks * CHUNK < ls_acc->max_pages &&
-	       (ls_watch.mask != ~0u || ls_watch.phase != ~0u) &&
 	       ls_load(&ls_acc->nr_pages) + AHEAD > nr_chunks * CHUNK) {
 		chunks[nr_chunks] = vzalloc(array_size(CHUNK, sizeof(struct ls_shadow_page)));
 		if (!chunks[nr_chunks])

@@ -16,7 +16,7 @@ static __always_inline void see(void *addr, u32 size, u32 op, unsigned long ip)
 {
 	unsigned long user;
 
-	if (likely(!ls_watched((unsigned long)addr)))
+	if (likely(!ls_watched((unsigned long)addr)) && likely(!ls_sample_is_cold(&ls_sample, ip)))
 		return;
 	/* It may be amid accesses to user memory: ours are none. */
 	user = user_access_save();
@@ -30,7 +30,7 @@ static __always_inline void see(void *addr, u32 size, u32 op, unsigned long ip)
 	void __tsan_##name(void *addr)					\
 	{								\
 		if (seq)						\
-			ls_access_seq((unsigned long)addr, op);		\
+			ls_access_seq((unsigned long)addr, op, _RET_IP_);	\
 		see(addr, size, op, _RET_IP_);				\
 	}								\
 	EXPORT_SYMBOL(__tsan_##name)

@@ -518,7 +518,7 @@ static int worker(void *unused)
 		}
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && READ_ONCE(flush_wanted) == wanted)
-			schedule_timeout(HZ / 4);
+			schedule_timeout(ls_races_pause());
 		__set_current_state(TASK_RUNNING);
 	}
 	return 0;

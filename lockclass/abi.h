@@ -570,7 +570,7 @@ enum ls_access_loss {
 
 struct ls_access_info {
 	__u32 mode;		/* enum ls_access_mode */
-	__u32 share;		/* SAMPLED: one page of so many is watched at a time, a power of two */
+	__u32 share;		/* SAMPLED: one block of so many is watched at a time, a power of two */
 	__u32 epoch_ms;		/* for so long */
 	__u32 epochs;		/* since load */
 	__u64 seen;		/* accesses in watched pages, lost ones included */

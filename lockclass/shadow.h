@@ -48,6 +48,7 @@ struct ls_granule {
 /* One page's worth. */
 struct ls_shadow_page {
 	struct ls_granule granule[LS_GRANULES];
+	ls_u32 term;			/* of watching it, see sample.h */
 };
 
 struct ls_shadow_access {
@@ -112,24 +113,6 @@ LS_INLINE bool ls_entry_covers(ls_u64 entry, ls_u64 other)
 LS_INLINE ls_u32 ls_stamp_of(ls_u64 stamps, ls_u32 i)
 {
 	return stamps >> 21 * i & LS_STAMP_MASK;
-}
-
-/*
- * The owner did the same thing here since it has the granule, with the same locks
- * and stamp: ls_shadow_step() would change nothing. A short cut before it.
- */
-LS_INLINE bool ls_shadow_again(const struct ls_granule *g, const struct ls_shadow_access *a)
-{
-	ls_u64 state = ls_load(&g->state);
-	ls_u64 entry = ls_entry_make(a, true, state >> 6 & 15);
-	ls_u32 i;
-
-	if ((state & 3) != LS_EXCLUSIVE_TO || (state >> 16 & 0xffff) != a->context)
-		return false;
-	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
-		if (ls_entry_covers(ls_load(&g->entry[i]), entry))
-			return ls_stamp_of(ls_load(&g->stamps), i) == (a->stamp & LS_STAMP_MASK);
-	return false;
 }
 
 /* Judge one access to @g and remember it. */

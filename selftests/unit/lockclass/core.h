@@ -23,6 +23,7 @@ extern "C" {
 #include "lockclass/lockset.h"
 #include "lockclass/pairs.h"
 #include "lockclass/ring.h"
+#include "lockclass/sample.h"
 #include "lockclass/shadow.h"
 #include "lockclass/sites.h"
 #include "lockclass/tagtab.h"

@@ -289,56 +289,6 @@ TEST(ShadowForget, NoOwnerIsTakenForAnother)
 	}
 }
 
-TEST(ShadowAgain, IsWhatTheOwnerDidLast)
-{
-	Memory v;
-	const ls_shadow_access a = v.make(A, kWrite, {{mu1, true}}, 0x0f);
-
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &a));
-	v.step(a);
-	EXPECT_TRUE(ls_shadow_again(&v.granule, &a));
-	ls_shadow_access other = a;
-	other.site++;
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &other));
-	other = a;
-	other.lockset = LS_LOCKSET_EMPTY;
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &other));
-	other = a;
-	other.stamp++;
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &other));
-	other = a;
-	other.context++;
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &other));
-	other = a;
-	other.bytes = 0x1f;
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &other));
-}
-
-TEST(ShadowAgain, HoldsForEverySiteThatIsRemembered)
-{
-	Memory v;
-	const ls_shadow_access read = v.make(A, kRead, {}), write = v.make(A, kWrite, {}),
-			       atomic = v.make(A, kAtomic, {});
-
-	for (const auto *a : {&read, &write, &atomic})
-		v.step(*a);
-	for (const auto *a : {&read, &write, &atomic})
-		EXPECT_TRUE(ls_shadow_again(&v.granule, a)) << int{a->op};
-}
-
-TEST(ShadowAgain, EndsWithTheLifeAndWithBeingAlone)
-{
-	Memory v;
-	const ls_shadow_access a = v.make(A, kWrite, {});
-
-	v.step(a);
-	ls_shadow_forget(&v.granule);
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &a));
-	v.step(a);
-	v.step(B, kRead);
-	EXPECT_FALSE(ls_shadow_again(&v.granule, &a));
-}
-
 TEST(ShadowThreads, UnderOneLockInTheirLocksetsNobodyIsReported)
 {
 	std::atomic<std::uint32_t> races{0}, states{0};

@@ -8,6 +8,20 @@
 namespace lockscope::test {
 namespace {
 
+/* The owner did the same here since it has the granule, with the same locks and stamp: the
+ * module then leaves out the step, as it would change nothing. */
+bool nothing_new(const ls_granule &g, const ls_shadow_access &a)
+{
+	const std::uint64_t entry = ls_entry_make(&a, true, g.state >> 6 & 15);
+
+	if ((g.state & 3) != LS_EXCLUSIVE_TO || (g.state >> 16 & 0xffff) != a.context)
+		return false;
+	for (ls_u32 i = 0; i < LS_SHADOW_ENTRIES; i++)
+		if (ls_entry_covers(g.entry[i], entry))
+			return ls_stamp_of(g.stamps, i) == (a.stamp & LS_STAMP_MASK);
+	return false;
+}
+
 // Ends of what the fields of an entry can hold among them.
 constexpr std::uint32_t kContexts[kShadowContexts] = {1, 0x7fff, 0x8000, 0xffff};
 constexpr struct {
@@ -144,7 +158,7 @@ std::string Run::touch(std::uint32_t c, std::uint32_t site, std::uint32_t where,
 
 	auto &kept = remembered_[where];
 	const bool others_done = mode_.ordered && eraser_.all_before(where, a.context);
-	const bool again = ls_shadow_again(&g, &a);
+	const bool again = nothing_new(g, a);
 	const bool mine = (before.state & 3) == LS_EXCLUSIVE_TO &&
 			  eraser_.granule(where).history.back().context == a.context;
 	const bool knows_all = kept.size() <= LS_SHADOW_ENTRIES;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which memory is watched, when not all of it can be.
+ *
+ * Memory is watched by blocks of 32 KiB, told apart by a hash: all accesses to a
+ * block are seen or none, and so are those to an object of a slab, whose pages lie
+ * in one block. A share of the blocks is watched for an epoch whatever goes on there;
+ * others take their place in the next. That alone misses what happens rarely.
+ *
+ * So code that has not run for a while may besides take the block it accesses into
+ * the watch: what runs seldom has the races that nobody met yet [LiteRace 3]. What was
+ * taken in stays for a number of accesses. Code that comes again and again waits
+ * twice as long each time.
+ *
+ * Who watches a block again after a gap must forget what was before: locks and
+ * hand-overs were not seen meanwhile. Each watch of a block is a term with a number.
+ */
+#ifndef LOCKSCOPE_SAMPLE_H
+#define LOCKSCOPE_SAMPLE_H
+
+#include "hash.h"
+#include "port.h"
+
+#define LS_BLOCK_SHIFT 15
+#define LS_BLOCK_BITS 12
+#define LS_BLOCKS (1u << LS_BLOCK_BITS)		/* hashes of blocks */
+#define LS_PLACE_BITS 14
+#define LS_TERM_ACCESSES 1024			/* that a block taken in is watched for */
+#define LS_MAX_BACKOFF 6			/* waits of at most 1 << that many eras */
+
+struct ls_sample {
+	ls_u64 watched[LS_BLOCKS / 64];		/* bit by hash of a block */
+	ls_u32 open;				/* blocks may be taken in */
+	ls_u32 now;				/* era << 4 | 15 */
+	ls_u32 taken;				/* blocks taken in in this era */
+	ls_u16 left[LS_BLOCKS];			/* accesses; LS_FOREVER: for all the epoch */
+	ls_u16 term[LS_BLOCKS];
+	/* By hash of the place in code: era from which it may take in << 4 | log2 of its wait. */
+	ls_u32 due[1 << LS_PLACE_BITS];
+};
+
+#define LS_FOREVER 0xffff
+
+LS_INLINE ls_u32 ls_block(ls_u64 addr)
+{
+	return (ls_u32)(addr >> LS_BLOCK_SHIFT) * 0x9E3779B1u >> (32 - LS_BLOCK_BITS);
+}
+
+LS_INLINE bool ls_sample_has(const struct ls_sample *s, ls_u64 addr)
+{
+	ls_u32 b = ls_block(addr);
+
+	return ls_load(&s->watched[b / 64]) >> b % 64 & 1;
+}
+
+/* May the code at @ip take into the watch what it accesses? */
+LS_INLINE bool ls_sample_is_cold(const struct ls_sample *s, ls_u64 ip)
+{
+	return ls_load(&s->open) &&
+	       (__INT32_TYPE__)(ls_load(&s->now) -
+				ls_load(&s->due[ip * LS_GOLDEN >> (64 - LS_PLACE_BITS)])) >= 0;
+}
+
+LS_INLINE bool ls_sample_lasts(const struct ls_sample *s, ls_u64 addr)
+{
+	return ls_load(&s->left[ls_block(addr)]) == LS_FOREVER;
+}
+
+LS_INLINE ls_u32 ls_sample_term(const struct ls_sample *s, ls_u64 addr)
+{
+	return ls_load(&s->term[ls_block(addr)]);
+}
+
+/* Code at @ip, which is cold, has had its turn. Any context. */
+void ls_sample_turn(struct ls_sample *s, ls_u64 ip);
+
+/* Take the block of @addr into the watch. Any context. */
+void ls_sample_take(struct ls_sample *s, ls_u64 addr);
+
+/*
+ * The block of @addr, one taken in, was accessed; @last: it goes now whatever is
+ * left. Any context.
+ */
+void ls_sample_spend(struct ls_sample *s, ls_u64 addr, bool last);
+
+/*
+ * The next epoch: blocks number @phase of @share (a power of two, at most LS_BLOCKS)
+ * are watched, none with a share of 0; @open: others may be taken in. One at a time.
+ */
+void ls_sample_epoch(struct ls_sample *s, ls_u32 share, ls_u32 phase, bool open);
+
+/*
+ * The next era: code that was told to wait comes closer to its turn, and blocks may be
+ * taken in again. One at a time.
+ */
+void ls_sample_era(struct ls_sample *s);
+
+#endif /* LOCKSCOPE_SAMPLE_H */
