@@ -133,8 +133,10 @@ static noinline void watched_freed(unsigned long object)
 	u32 offset;
 
 	ls_addrmap_remove(&lives, object);
-	if (ls_slab_locate(object, &cache, &start, &offset))
+	if (ls_slab_locate(object, &cache, &start, &offset)) {
 		ls_identity_forget_names(object, object + cache->object_size);
+		ls_access_forget_benign(object, object + cache->object_size);
+	}
 }
 
 static __always_inline void freed(unsigned long object)
@@ -143,7 +145,7 @@ static __always_inline void freed(unsigned long object)
 		watched_freed(object);
 }
 
-/* Some lock in the object at @object has a name of its own. */
+/* Something is known of the object at @object by its address: a lock's name, a benign range. */
 void ls_watch_object(unsigned long object)
 {
 	set_bit(watch_bit(object), watched);
@@ -208,11 +210,11 @@ static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 	ls_object_reborn((unsigned long)ptr);
 }
 
-/* @lock is known by address only: forget it when its page is freed. */
-void ls_watch_page(unsigned long lock)
+/* What is at @addr is known by address only: forget it when its page is freed. */
+void ls_watch_page(unsigned long addr)
 {
-	if (lock - PAGE_OFFSET < VMALLOC_START - PAGE_OFFSET)
-		set_bit(watch_bit(lock & PAGE_MASK), watched);
+	if (addr - PAGE_OFFSET < VMALLOC_START - PAGE_OFFSET)
+		set_bit(watch_bit(addr & PAGE_MASK), watched);
 }
 
 static noinline void forget_page(unsigned long page)
@@ -221,6 +223,7 @@ static noinline void forget_page(unsigned long page)
 
 	for (at = page; at < page + PAGE_SIZE; at += 8)
 		ls_addrmap_remove(&ls.addrs, at);
+	ls_access_forget_benign(page, page + PAGE_SIZE);
 }
 
 static void on_page_free(void *data, struct page *page, unsigned int order)

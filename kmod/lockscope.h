@@ -226,7 +226,7 @@ void ls_alloc_seed(const void *object, const char *function);
 bool ls_site_is_array(u32 site, bool new_offset);
 u32 ls_life(unsigned long addr);
 u32 ls_lives(unsigned long a, unsigned long b);
-void ls_watch_page(unsigned long lock);
+void ls_watch_page(unsigned long addr);
 void ls_watch_object(unsigned long object);
 
 /* percpu.c: per-CPU memory that has no symbol of the kernel */

@@ -91,19 +91,30 @@ bool ls_access_is_benign(unsigned long addr)
 	return false;
 }
 
-/* Races in [start, start + size) are nobody's concern. Any context. */
+/* Races in [start, start + size) are nobody's concern, as long as that memory lives. Any context. */
 int ls_access_benign(unsigned long start, unsigned long size)
 {
-	u32 i = ls_load(&nr_benign);
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset, i, nr = ls_load(&nr_benign);
 
 	if (ls_access_is_benign(start))
 		return 0;
-	do {
-		if (i >= MAX_BENIGN)
-			return -ENOSPC;
-	} while (!ls_cmpxchg(&nr_benign, &i, i + 1));
-	ls_store(&benign[i].start, start);
+	for (i = 0; i < MAX_BENIGN; i++) {
+		unsigned long none = 0;
+
+		if (ls_cmpxchg(&benign[i].start, &none, start))
+			break;
+	}
+	if (i == MAX_BENIGN)
+		return -ENOSPC;
 	ls_store(&benign[i].size, size);
+	while (nr <= i && !ls_cmpxchg(&nr_benign, &nr, i + 1))
+		;
+	if (start < __START_KERNEL_map && ls_slab_locate(start, &cache, &object, &offset))
+		ls_watch_object(object);
+	else
+		ls_watch_page(start);
 	return 0;
 }
 
@@ -135,14 +146,17 @@ void ls_object_forget(unsigned long object)
 	ls_handover_forget(start);
 }
 
-/* Code and data at [start, end) go: what comes there next is another matter. */
+/* Code and data at [start, end) go: what comes there next is another matter. Any context. */
 void ls_access_forget_benign(unsigned long start, unsigned long end)
 {
 	u32 i, nr = ls_load_acquire(&nr_benign);
 
-	for (i = 0; i < nr; i++)
-		if (ls_load(&benign[i].start) >= start && ls_load(&benign[i].start) < end)
+	for (i = 0; i < nr; i++) {
+		if (ls_load(&benign[i].start) >= start && ls_load(&benign[i].start) < end) {
 			ls_store(&benign[i].size, 0);
+			ls_store_release(&benign[i].start, 0);
+		}
+	}
 }
 
 /* Get shadow pages ready. Thread only, while memory is watched; true when something was done. */

@@ -3,6 +3,7 @@
 #include <linux/bit_spinlock.h>
 #include <linux/bitops.h>
 #include <linux/processor.h>
+#include <linux/slab.h>
 
 #include "annotate.h"
 #include "races.h"
@@ -159,6 +160,47 @@ static __side void say_benign_b(void)
 	say_benign_v.other = ls_value();
 }
 
+/* What was benign of one object says nothing of the next one in its place. */
+struct say_old {
+	unsigned long v;
+	unsigned long rest[10];
+};
+
+static int say_old_setup(void)
+{
+	struct say_old *first = NULL, *next = NULL;
+	unsigned int i;
+
+	/* More of them than are kept at a time. */
+	for (i = 0; i < 300; i++) {
+		first = kzalloc(sizeof(*first), GFP_KERNEL);
+		if (!first)
+			return -ENOMEM;
+		lockscope_benign(&first->v, sizeof(first->v), "any of the values will do");
+		kfree(first);
+	}
+	for (i = 0; i < 1000 && next != first; i++) {
+		next = kzalloc(sizeof(*next), GFP_KERNEL);
+		if (next && next != first && i < 999)
+			kfree(next);
+	}
+	return ls_keep(0, next);
+}
+
+static __side void say_old_a(void)
+{
+	struct say_old *o = ls_kept(0);
+
+	o->v = ls_value();
+}
+
+static __side void say_old_b(void)
+{
+	struct say_old *o = ls_kept(0);
+
+	o->v = ls_value();
+}
+
 static struct {
 	long harmless;
 	long other;
@@ -231,6 +273,8 @@ const struct ls_case race_annotate_cases[] = {
 	  "severity!=note variable=say_bit_v", .side = { SIDE(say_bit_a), SIDE(say_bit_b) } },
 	{ "say_bit_ok", LS_TWIN, LS_RACE, "one bit spinlock, annotated",
 	  "", .side = { SIDE(say_bit_ok_a), SIDE(say_bit_ok_b) } },
+	{ "say_old", LS_FAULT, LS_RACE, "lockscope_benign of what was there before",
+	  "severity!=note", say_old_setup, ls_free_kept, { SIDE(say_old_a), SIDE(say_old_b) } },
 	{ "say_benign", LS_FAULT, LS_RACE, "lockscope_benign, and a race on what lies beside",
 	  "severity!=note variable=say_benign_v", say_benign_setup, NULL,
 	  { SIDE(say_benign_a), SIDE(say_benign_b) } },
