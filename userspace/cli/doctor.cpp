@@ -47,6 +47,7 @@ constexpr ConfigNeed kConfig[] = {
 	{"CONFIG_STACKTRACE", State::Missing, "findings have no stacks without it"},
 	{"CONFIG_DEBUG_INFO_BTF", State::Weak,
 	 "locks in slab objects get no field names without it"},
+	{"CONFIG_HAVE_HW_BREAKPOINT", State::Weak, "no race is caught in the act without it"},
 };
 
 const char *word(State state)
@@ -137,6 +138,40 @@ std::string named(const std::vector<std::string> &functions)
 	return join(functions, ", ");
 }
 
+void check_accesses(std::vector<Check> &out)
+{
+	const std::string headers = "/lib/modules/" + kernel_release() + "/build";
+	const bool built = exists(headers + "/Makefile");
+	out.push_back({"instrumented modules", built ? State::Ok : State::Weak,
+		       built ? headers : "no kernel headers",
+		       built ? ""
+			     : "for lockscope instrument: apt install linux-headers-" +
+				       kernel_release()});
+	const bool code = ::access("/proc/kcore", R_OK) == 0;
+	out.push_back({"unmodified code", code ? State::Ok : State::Weak,
+		       code ? "/proc/kcore can be read" : "/proc/kcore cannot be read",
+		       code ? "" : "record --watch decodes it: run as root, without lockdown"});
+}
+
+/// What the loaded module does about memory accesses.
+void check_judge(const ls_access_info &info, std::vector<Check> &out)
+{
+	static const char *const modes[] = {"off", "sampled", "all"};
+	const bool full = info.pages >= info.max_pages;
+	out.push_back(
+		{"accesses", full ? State::Weak : State::Ok,
+		 std::string(info.mode < std::size(modes) ? modes[info.mode] : "?") + ", " +
+			 with_commas(info.seen) + " seen, shadow of " +
+			 counted(info.pages, "page") + " of " + with_commas(info.max_pages),
+		 full ? "reload the module with a larger shadow_mb" : ""});
+	out.push_back({"probes", State::Ok,
+		       with_commas(info.probes) + " of " + with_commas(info.max_probes), ""});
+	out.push_back({"watchpoints", State::Ok,
+		       with_commas(info.watchpoints) + " armed so far, " +
+			       counted(info.caught, "race") + " caught",
+		       ""});
+}
+
 void check_module(std::vector<Check> &out)
 {
 	if (!module_loaded()) {
@@ -159,6 +194,8 @@ void check_module(std::vector<Check> &out)
 			       with_commas(info->max_classes) + ", " +
 			       counted(info->edges, "edge") + " of " + with_commas(info->max_edges),
 		       ""});
+	if (auto accesses = (*source)->access_info(); accesses && *accesses)
+		check_judge(**accesses, out);
 	auto prims = (*source)->prims();
 	if (!prims)
 		return;
@@ -187,6 +224,7 @@ int run(const Globals &globals)
 	check_config(checks);
 	check_tracing(checks);
 	check_symbols(checks);
+	check_accesses(checks);
 	check_module(checks);
 
 	bool able = true;
