@@ -14,8 +14,7 @@
 #define VIA_WORDS 64		/* of an object that are searched for a pointer to a lock's object */
 
 static u64 memo[1 << MEMO_BITS];	/* tag << 18 | site */
-static unsigned int (*save_regs)(struct pt_regs *regs, unsigned long *store, unsigned int size,
-				 unsigned int skip);
+static typeof(stack_trace_save_regs) *save_regs;
 
 void ls_access_site_init(void)
 {
@@ -46,13 +45,13 @@ static void find_object(const struct ls_now *n, struct ls_access_object *o, u32 
 		o->kind = LS_DATA_SLAB;
 		o->type = (u64)n->cache;
 		o->start = n->start;
-		o->size = n->cache->object_size;
+		o->size = ls_cache_object_size(n->cache);
 		site = ls_alloc_site(n->start);
 		if (site) {
 			o->kind = LS_DATA_ALLOC;
 			o->type = ls_site_ip(site);
 		}
-		ls_copy_label(o->label, n->cache->name, sizeof(o->label));
+		ls_copy_label(o->label, ls_cache_name(n->cache), sizeof(o->label));
 		return;
 	}
 	for_each_possible_cpu(cpu) {
@@ -109,7 +108,7 @@ static void relate(const struct ls_held *h, const struct ls_access_object *o, st
 	if (start == o->start) {
 		g->relation = LS_REL_SELF;
 	} else if (o->start) {
-		via = pointer_to(o->start, o->size, start, cache->object_size);
+		via = pointer_to(o->start, o->size, start, ls_cache_object_size(cache));
 		if (via >= 0) {
 			g->relation = LS_REL_VIA;
 			g->via = via;

@@ -134,8 +134,8 @@ static noinline void watched_freed(unsigned long object)
 
 	ls_addrmap_remove(&lives, object);
 	if (ls_slab_locate(object, &cache, &start, &offset)) {
-		ls_identity_forget_names(object, object + cache->object_size);
-		ls_access_forget_benign(object, object + cache->object_size);
+		ls_identity_forget_names(object, object + ls_cache_object_size(cache));
+		ls_access_forget_benign(object, object + ls_cache_object_size(cache));
 	}
 }
 

@@ -3,7 +3,6 @@
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
@@ -12,6 +11,7 @@
 
 #include "access.h"
 #include "lockscope.h"
+#include "wrapper/mm.h"
 
 #define CHAIN_BATCH 512
 
@@ -155,7 +155,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	if ((vma->vm_pgoff << PAGE_SHIFT) % ls_ring_bytes || len > ls_ring_bytes ||
 	    cpu >= nr_cpu_ids || !cpu_possible(cpu))
 		return -EINVAL;
-	vma->vm_flags &= ~VM_MAYWRITE;
+	vm_flags_clear(vma, VM_MAYWRITE);
 	return remap_vmalloc_range(vma, per_cpu_ptr(&ls_cpus, cpu)->ring.hdr, 0);
 }
 

@@ -80,8 +80,7 @@ static u64 callers_of(u64 ip)
 /* Stack of @task, which sleeps, from the place @ip on. Thread only. */
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
 {
-	static unsigned int (*save)(struct task_struct *task, unsigned long *store, unsigned int size,
-				    unsigned int skip);
+	static typeof(stack_trace_save_tsk) *save;
 	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
 	u32 nr, i;
 

@@ -216,9 +216,9 @@ static void count_nesting(struct ls_class *c, u64 outer, u64 inner)
 	    !ls_slab_locate(inner, &caches[1], &bases[1], &offset) || bases[0] == bases[1])
 		return;
 	ls_fetch_add(&c->nested[LS_NEST_LOOKED], 1);
-	if (points_to(bases[1], caches[1]->object_size, bases[0]))
+	if (points_to(bases[1], ls_cache_object_size(caches[1]), bases[0]))
 		ls_fetch_add(&c->nested[LS_NEST_BACK], 1);
-	else if (points_to(bases[0], caches[0]->object_size, bases[1]))
+	else if (points_to(bases[0], ls_cache_object_size(caches[0]), bases[1]))
 		ls_fetch_add(&c->nested[LS_NEST_FORTH], 1);
 }
 

@@ -28,11 +28,9 @@
 #define ADDR_BITS 14		/* locks known by address only */
 #define LS_ARRAY_OFFSET 0xffffu	/* stands for "any element" in keys and classes */
 
-unsigned long ls_direct_size __ro_after_init;
-unsigned long ls_slab_cache_offset __ro_after_init;	/* of slab_cache in struct slab */
 unsigned long ls_percpu_static_size __ro_after_init;	/* of the kernel's static per-CPU area */
 /* Of the function that an address lies in; 0 when there is none. */
-int (*ls_size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
+typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 
 static bool on_own_stack(unsigned long addr)
 {
@@ -299,7 +297,8 @@ static u32 init_class(u32 kind, const char *name, unsigned long ip)
 
 static bool is_kmalloc(const struct kmem_cache *cache)
 {
-	return strstarts(cache->name, "kmalloc-") || strstarts(cache->name, "dma-kmalloc-");
+	return strstarts(ls_cache_name(cache), "kmalloc-") ||
+	       strstarts(ls_cache_name(cache), "dma-kmalloc-");
 }
 
 /* @name: of the initialiser, NULL when the class comes from an acquire. */
@@ -329,10 +328,10 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	proto.cache = (u64)cache;
 	proto.offset = at;
 	proto.addr = ls_site_ip(site);
-	proto.object_size = cache ? cache->object_size : 0;
+	proto.object_size = cache ? ls_cache_object_size(cache) : 0;
 	proto.marks = ask_mark();
 	if (!name) {
-		ls_copy_label(proto.label, cache ? cache->name : "kmalloc-large", sizeof(proto.label));
+		ls_copy_label(proto.label, cache ? ls_cache_name(cache) : "kmalloc-large", sizeof(proto.label));
 		return add_class(&proto);
 	}
 	id = init_class(kind, name, ip);
@@ -345,12 +344,12 @@ static u32 slab_class(struct kmem_cache *cache, u32 offset, u32 kind)
 {
 	struct ls_class proto = {
 		.kind = kind, .origin = LS_ORIGIN_SLAB,
-		.offset = offset, .object_size = cache->object_size,
+		.offset = offset, .object_size = ls_cache_object_size(cache),
 		.key = ls_key_slab((u64)cache, offset), .cache = (u64)cache,
 		.marks = is_kmalloc(cache) ? LS_CLASS_KMALLOC : ask_mark(),
 	};
 
-	ls_copy_label(proto.label, cache->name, sizeof(proto.label));
+	ls_copy_label(proto.label, ls_cache_name(cache), sizeof(proto.label));
 	return add_class(&proto);
 }
 
@@ -543,32 +542,6 @@ void ls_identity_cache_gone(unsigned long cache)
 		ls_classes_forget_cache(&ls.classes, cache);
 }
 
-/* Where struct slab keeps its cache: look for our own in the page of an object. */
-static int find_slab_cache_offset(void)
-{
-	struct kmem_cache *own = kmem_cache_create("lockscope_probe", 192, 0, 0, NULL);
-	void *object = own ? kmem_cache_alloc(own, GFP_KERNEL) : NULL;
-	struct page *page;
-	u32 at;
-	int rc = -ENODEV;
-
-	if (!object) {
-		kmem_cache_destroy(own);
-		return -ENOMEM;
-	}
-	page = virt_to_head_page(object);
-	for (at = 0; at < sizeof(struct page); at += sizeof(long)) {
-		if (*(struct kmem_cache **)((char *)page + at) == own && PageSlab(page)) {
-			ls_slab_cache_offset = at;
-			rc = 0;
-			break;
-		}
-	}
-	kmem_cache_free(own, object);
-	kmem_cache_destroy(own);
-	return rc;
-}
-
 int ls_identity_init(void)
 {
 	void *addrs = vzalloc(ls_addrmap_bytes(ADDR_BITS));
@@ -595,9 +568,8 @@ int ls_identity_init(void)
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	if (!ls_size_offset)
 		return -ENOENT;
-	ls_direct_size = VMALLOC_START - PAGE_OFFSET;
 	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
-	return find_slab_cache_offset();
+	return ls_slab_init();
 }
 
 void ls_identity_exit(void)

@@ -66,7 +66,7 @@ void ls_object_freed(unsigned long object, unsigned long ip)
 			continue;
 		if (!ctx->busy && ls_slab_locate(object, &cache, &start, &offset))
 			held_in_range(ctx, LS_FINDING_HELD_FREED, object,
-				      object + cache->object_size, ip);
+				      object + ls_cache_object_size(cache), ip);
 		break;
 	}
 }

@@ -4,6 +4,7 @@
 #define LOCKSCOPE_H
 
 #include <linux/irq_work.h>
+#include <linux/kallsyms.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -205,7 +206,7 @@ void ls_context_detach(void);
 
 /* identity.c */
 extern unsigned long ls_percpu_static_size;
-extern int (*ls_size_offset)(unsigned long addr, unsigned long *size, unsigned long *offset);
+extern typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 int ls_identity_init(void);
 u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
 void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip);

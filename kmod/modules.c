@@ -5,38 +5,43 @@
  * so that reports can still tell where they were.
  */
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/notifier.h>
 
 #include "access.h"
 #include "lockscope.h"
+#include "wrapper/module.h"
+
+static void area_going(unsigned long start, unsigned long end)
+{
+	ls_context_range_gone(start, end);
+	ls_watchpoints_forget(start, end);
+	ls_access_forget_benign(start, end);
+	ls_worker_module_going(start, end);
+	ls_classes_forget_range(&ls.classes, start, end);
+	ls_alloc_forget(start, end);
+	ls_identity_forget_names(start, end);
+}
 
 static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct module *mod = data;
 	unsigned long start, end;
+	int i;
 
-	if (mod == THIS_MODULE)
+	if (mod == THIS_MODULE || (state != MODULE_STATE_COMING && state != MODULE_STATE_GOING))
 		return NOTIFY_OK;
-	start = (unsigned long)mod->core_layout.base;
-	end = start + mod->core_layout.size;
-	switch (state) {
-	case MODULE_STATE_COMING:
-		ls_shadow_freed(start, end - start);
-		ls_percpu_module(mod, true);
-		ls_annotations_module(mod);
-		break;
-	case MODULE_STATE_GOING:
-		ls_context_range_gone(start, end);
-		ls_watchpoints_forget(start, end);
-		ls_access_forget_benign(start, end);
-		ls_worker_module_going(start, end);
-		ls_classes_forget_range(&ls.classes, start, end);
-		ls_alloc_forget(start, end);
-		ls_identity_forget_names(start, end);
-		ls_percpu_module(mod, false);
-		break;
+	for (i = 0; i < LS_MODULE_AREAS; i++) {
+		ls_module_area(mod, i, &start, &end);
+		if (start == end)
+			continue;
+		if (state == MODULE_STATE_COMING)
+			ls_shadow_freed(start, end - start);
+		else
+			area_going(start, end);
 	}
+	ls_percpu_module(mod, state == MODULE_STATE_COMING);
+	if (state == MODULE_STATE_COMING)
+		ls_annotations_module(mod);
 	return NOTIFY_OK;
 }
 

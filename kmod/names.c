@@ -8,6 +8,7 @@
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
 
+#include "features.h"
 #include "lockscope.h"
 #include "trace.h"
 
@@ -76,7 +77,11 @@ static bool resolve(unsigned long addr, struct symbol *s)
 	return true;
 }
 
+#ifdef LS_HAVE_EACH_SYMBOL_NO_MODULE
+static int collect_percpu(void *data, const char *name, unsigned long addr)
+#else
 static int collect_percpu(void *data, const char *name, struct module *mod, unsigned long addr)
+#endif
 {
 	if (addr >= percpu_end)
 		return 0;
@@ -97,7 +102,7 @@ static int by_addr(const void *a, const void *b)
 
 static void load_percpu_symbols(void)
 {
-	int (*each)(int (*fn)(void *, const char *, struct module *, unsigned long), void *data);
+	typeof(kallsyms_on_each_symbol) *each;
 
 	each = (void *)ls_symbol("kallsyms_on_each_symbol");
 	percpu_end = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");

@@ -34,7 +34,8 @@ static const struct {
 #define NR_PRIMS ARRAY_SIZE(table)
 
 static struct prim {
-	unsigned long addr;
+	unsigned long start;	/* of the function */
+	unsigned long addr;	/* of the call that is patched in: behind ENDBR, where there is one */
 	u8 state;		/* enum ls_prim_state */
 	s32 error;
 	struct kretprobe *probe;
@@ -86,7 +87,7 @@ static bool calls_primitive(unsigned long addr)
 			continue;
 		target = addr + at + 5 + *(s32 *)(code + at + 1);
 		for (i = 0; i < NR_PRIMS; i++)
-			if (prims[i].addr == target && table[i].group != LS_G_SPECIAL &&
+			if (prims[i].addr && prims[i].start == target && table[i].group != LS_G_SPECIAL &&
 			    table[i].desc >> LS_DESC_KIND_SHIFT != LS_KIND_SPINLOCK)
 				return true;
 	}
@@ -124,23 +125,28 @@ static int build_desc_table(void)
 
 int ls_prims_init(void)
 {
-	struct ftrace_ops probe = { };
+	typeof(ftrace_location) *location;
 	int rc = find_lookup();
 	u32 i;
 
 	if (rc)
 		return rc;
+	location = (void *)ls_symbol("ftrace_location");
+	if (!location) {
+		pr_err("lockscope: this kernel has no dynamic ftrace\n");
+		return -ENODEV;
+	}
 	for (i = 0; i < NR_PRIMS; i++) {
-		prims[i].addr = ls_symbol(table[i].function);
+		prims[i].start = ls_symbol(table[i].function);
+		if (!prims[i].start)
+			continue;
 		/* Something there that cannot be traced is as good as absent. */
-		rc = prims[i].addr ? ftrace_set_filter_ip(&probe, prims[i].addr, 0, 1) : 0;
-		if (rc) {
-			prims[i].addr = 0;
+		prims[i].addr = location(prims[i].start);
+		if (!prims[i].addr) {
 			prims[i].state = LS_PRIM_FAILED;
-			prims[i].error = rc;
+			prims[i].error = -EINVAL;
 		}
 	}
-	ftrace_free_filter(&probe);
 	for (i = 0; i < NR_PRIMS; i++) {
 		if (prims[i].addr && table[i].group == LS_G_SPECIAL &&
 		    (table[i].desc & LS_OP_MASK) == LS_OP_WW_UNLOCK)
@@ -276,9 +282,9 @@ static bool direct_possible(struct group *g, unsigned long addr)
 
 	if (ftrace_set_filter_ip(&one, addr, 0, 1))
 		return false;
-	free = !register_ftrace_direct_multi(&one, (unsigned long)g->tramp);
+	free = !ls_direct_register(&one, (unsigned long)g->tramp);
 	if (free)
-		unregister_ftrace_direct_multi(&one, (unsigned long)g->tramp);
+		ls_direct_unregister(&one, (unsigned long)g->tramp);
 	ftrace_free_filter(&one);
 	return free;
 }
@@ -317,7 +323,7 @@ static int attach_direct(u32 group)
 	set_state(group, LS_PRIM_ABSENT, LS_PRIM_DIRECT, 0);
 	rc = set_filter(&g->direct, group, LS_PRIM_DIRECT);
 	if (!rc)
-		rc = register_ftrace_direct_multi(&g->direct, (unsigned long)g->tramp);
+		rc = ls_direct_register(&g->direct, (unsigned long)g->tramp);
 	if (rc == -EBUSY) {
 		/* Somebody has one of them: find out which, take the others. */
 		for (i = 0; i < NR_PRIMS; i++)
@@ -326,7 +332,7 @@ static int attach_direct(u32 group)
 				prims[i].state = LS_PRIM_FTRACE;
 		rc = set_filter(&g->direct, group, LS_PRIM_DIRECT);
 		if (!rc)
-			rc = register_ftrace_direct_multi(&g->direct, (unsigned long)g->tramp);
+			rc = ls_direct_register(&g->direct, (unsigned long)g->tramp);
 	}
 	g->direct_on = !rc;
 	if (rc)
@@ -423,7 +429,7 @@ void ls_prims_detach(void)
 		if (g->ops_on)
 			unregister_ftrace_function(&g->ops);
 		if (g->direct_on)
-			unregister_ftrace_direct_multi(&g->direct, (unsigned long)g->tramp);
+			ls_direct_unregister(&g->direct, (unsigned long)g->tramp);
 		g->ops_on = g->direct_on = false;
 		ftrace_free_filter(&g->ops);
 		ftrace_free_filter(&g->direct);
@@ -467,7 +473,7 @@ bool ls_prims_acquire_in(unsigned long ip)
 	if (!ls_size_offset(ip, &size, &offset))
 		return false;
 	for (i = 0; i < NR_PRIMS; i++)
-		if (prims[i].addr == ip - offset)
+		if (prims[i].addr && prims[i].start == ip - offset)
 			return table[i].desc & LS_DESC_SLEEPS;
 	return false;
 }

@@ -26,7 +26,7 @@ static void page_sets(void)
 
 static void interrupts(void)
 {
-	struct irq_desc *(*to_desc)(unsigned int irq) = (void *)ls_symbol("irq_to_desc");
+	typeof(irq_to_desc) *to_desc = (void *)ls_symbol("irq_to_desc");
 	const char *maker = ls_symbol("alloc_desc") ? "alloc_desc" : "__irq_alloc_descs";
 	unsigned int irq;
 

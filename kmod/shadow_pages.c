@@ -142,7 +142,7 @@ void ls_object_forget(unsigned long object)
 
 	if (!ls_slab_locate(object, &cache, &start, &offset))
 		return;
-	ls_shadow_freed(start, cache->object_size);
+	ls_shadow_freed(start, ls_cache_object_size(cache));
 	ls_handover_forget(start);
 }
 

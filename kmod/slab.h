@@ -1,16 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reading the slab allocator's structures without its help: SLUB only. */
+/*
+ * Reading the slab allocator's structures without its help: SLUB only. No header
+ * shows them in every kernel, so slab.c finds at load where their members are.
+ */
 #ifndef LOCKSCOPE_SLAB_H
 #define LOCKSCOPE_SLAB_H
 
-#include "wrapper/slub_def.h"
+#include <linux/mm.h>
+#include <linux/reciprocal_div.h>
+#include <linux/slab.h>
 
-extern unsigned long ls_direct_size;	/* bytes of the direct map */
-extern unsigned long ls_slab_cache_offset;	/* of slab_cache in struct slab, found at load */
+struct ls_slab_layout {
+	unsigned long direct_size;	/* bytes of the direct map */
+	u32 slab_cache;			/* in struct slab, which lies over struct page */
+	u32 size, reciprocal_size;	/* in struct kmem_cache, as are these */
+	u32 object_size, name;
+};
+extern struct ls_slab_layout ls_slab;
+
+int ls_slab_init(void);
 
 static __always_inline bool in_direct_map(unsigned long addr)
 {
-	return addr - PAGE_OFFSET < ls_direct_size;
+	return addr - PAGE_OFFSET < ls_slab.direct_size;
+}
+
+/* Members of struct kmem_cache. */
+static __always_inline u32 ls_cache_object_size(const struct kmem_cache *cache)
+{
+	return *(const unsigned int *)((const char *)cache + ls_slab.object_size);
+}
+
+static __always_inline const char *ls_cache_name(const struct kmem_cache *cache)
+{
+	return *(const char **)((const char *)cache + ls_slab.name);
 }
 
 /*
@@ -21,7 +44,7 @@ static __always_inline bool ls_slab_locate(unsigned long addr, struct kmem_cache
 				    unsigned long *object, u32 *offset)
 {
 	struct page *page;
-	struct kmem_cache *s;
+	char *s;
 	unsigned long head, base;
 	u32 at, index;
 
@@ -31,14 +54,14 @@ static __always_inline bool ls_slab_locate(unsigned long addr, struct kmem_cache
 	head = READ_ONCE(page->compound_head);
 	if (head & 1)
 		page = (struct page *)(head - 1);
-	if (!test_bit(PG_slab, &page->flags))
+	if (!folio_test_slab((struct folio *)page))
 		return false;
-	s = *(struct kmem_cache **)((char *)page + ls_slab_cache_offset);
+	s = *(char **)((char *)page + ls_slab.slab_cache);
 	base = (unsigned long)page_address(page);
 	at = addr - base;
-	index = reciprocal_divide(at, s->reciprocal_size);
-	at -= index * s->size;
-	*cache = s;
+	index = reciprocal_divide(at, *(struct reciprocal_value *)(s + ls_slab.reciprocal_size));
+	at -= index * *(unsigned int *)(s + ls_slab.size);
+	*cache = (struct kmem_cache *)s;
 	*object = addr - at;
 	*offset = at;
 	return true;

@@ -11,6 +11,14 @@
 
 #include <linux/tracepoint.h>
 
+#include "features.h"
+
+#ifdef LS_HAVE_ASSIGN_STR_ONE
+#define ls_assign_str(field) __assign_str(field)
+#else
+#define ls_assign_str(field) __assign_str(field, field)
+#endif
+
 TRACE_EVENT(class,
 	TP_PROTO(u32 id, const char *name, const char *kind),
 	TP_ARGS(id, name, kind),
@@ -21,8 +29,8 @@ TRACE_EVENT(class,
 	),
 	TP_fast_assign(
 		__entry->id = id;
-		__assign_str(name, name);
-		__assign_str(kind, kind);
+		ls_assign_str(name);
+		ls_assign_str(kind);
 	),
 	TP_printk("id=%u kind=%s name=%s", __entry->id, __get_str(kind), __get_str(name))
 );
@@ -41,8 +49,8 @@ TRACE_EVENT(edge,
 		__entry->from = from;
 		__entry->to = to;
 		__entry->kinds = kinds;
-		__assign_str(from_name, from_name);
-		__assign_str(to_name, to_name);
+		ls_assign_str(from_name);
+		ls_assign_str(to_name);
 	),
 	TP_printk("%u -> %u kinds=%#x %s -> %s", __entry->from, __entry->to, __entry->kinds,
 		  __get_str(from_name), __get_str(to_name))
@@ -61,7 +69,7 @@ TRACE_EVENT(finding,
 		__entry->id = id;
 		__entry->kind = kind;
 		__entry->length = length;
-		__assign_str(first, first);
+		ls_assign_str(first);
 	),
 	TP_printk("id=%u kind=%s length=%u first=%s", __entry->id,
 		  __entry->kind == 1 ? "lock-order-cycle" : "recursive-lock",

@@ -11,9 +11,21 @@
  * of a group take are saved (ACQUIRE one, RELEASE two, the others up to four).
  */
 #include <linux/linkage.h>
+#include <linux/objtool.h>
 #include <asm/nospec-branch.h>
 #include <asm/percpu.h>
 #include <asm/unwind_hints.h>
+
+#include "features.h"
+
+/* Where a CPU has its current task and preemption count. */
+#ifdef LS_HOT_PREEMPT_COUNT
+#define CURRENT_TASK	pcpu_hot + LS_HOT_CURRENT_TASK
+#define PREEMPT_COUNT	pcpu_hot + LS_HOT_PREEMPT_COUNT
+#else
+#define CURRENT_TASK	current_task
+#define PREEMPT_COUNT	__preempt_count
+#endif
 
 .text
 
@@ -56,13 +68,13 @@ SYM_FUNC_END(ls_tramp_special)
  * allowed: preemption and interrupts on, no RCU read side.
  */
 SYM_FUNC_START(ls_tramp_sleep)
-	testl	$0x7fffffff, PER_CPU_VAR(__preempt_count)
+	testl	$0x7fffffff, PER_CPU_VAR(PREEMPT_COUNT)
 	jnz	1f
 	pushfq
 	popq	%rax
 	testl	$0x200, %eax
 	jz	1f
-	movq	PER_CPU_VAR(current_task), %rax
+	movq	PER_CPU_VAR(CURRENT_TASK), %rax
 	cmpl	$0, ls_rcu_nesting(%rax)
 	jne	1f
 	RET
@@ -93,6 +105,15 @@ SYM_FUNC_START(ls_tramp_wait)
 	jmp	ls_tramp_result
 SYM_FUNC_END(ls_tramp_wait)
 
+#ifdef CONFIG_X86_KERNEL_IBT
+/* Where a function goes on behind its hook is no place to jump to; returning there is allowed. */
+SYM_FUNC_START_LOCAL(ls_tramp_go_on)
+	pushq	%rax
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(ls_tramp_go_on)
+#endif
+
 /*
  * The return value decides: call the body ourselves and come back here. The
  * task may sleep inside for as long as it likes, and must not keep the module
@@ -112,9 +133,14 @@ SYM_FUNC_START(ls_tramp_result)
 	movq	%rdi, %rbx
 	movq	%rsi, %r12
 	movq	%rax, %r13
+#ifdef CONFIG_X86_KERNEL_IBT
+	call	ls_tramp_go_on
+#else
 	ANNOTATE_RETPOLINE_SAFE
 	call	*%rax
+#endif
 SYM_INNER_LABEL(ls_tramp_result_back, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
 	pushq	%rax
 	movq	%rbx, %rdi
 	movq	40(%rsp), %rsi

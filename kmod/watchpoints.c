@@ -50,7 +50,7 @@ static struct task_struct *thread;
 static bool used;
 static u32 armed, caught;
 
-static struct module *(*module_at)(unsigned long addr);
+static typeof(__module_text_address) *module_at;
 
 /* An instruction that a probe stands on runs elsewhere, and that place has no name. */
 static bool is_moved(unsigned long ip)

@@ -5,10 +5,12 @@
  * another way of hooking them, and must not push this one out: its count goes
  * on rising.
  */
-#include <linux/ftrace.h>
 #include <linux/linkage.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <asm/ibt.h>
+
+#include "wrapper/ftrace.h"
 
 /* Keeps all registers and needs none: one memory operand, then back. */
 void ls_taker_trampoline(void);
@@ -19,6 +21,7 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
     "	.type ls_taker_trampoline, @function\n"
     "	.globl ls_taker_trampoline\n"
     "ls_taker_trampoline:\n"
+    "	" ASM_ENDBR "\n"
     "	lock incq ls_taker_hits(%rip)\n"
     "	" ASM_RET
     "	.size ls_taker_trampoline, .-ls_taker_trampoline\n"
@@ -27,25 +30,23 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
 module_param_named(hits, ls_taker_hits, ulong, 0444);
 MODULE_PARM_DESC(hits, "calls that passed the trampoline");
 
+static struct ftrace_ops ops;
+
 static int __init ls_taker_init(void)
 {
-	int ret;
+	unsigned long functions[] = { (unsigned long)mutex_lock, (unsigned long)mutex_unlock };
+	int ret = ftrace_set_filter_ips(&ops, functions, ARRAY_SIZE(functions), 0, 1);
 
-	ret = register_ftrace_direct((unsigned long)mutex_lock, (unsigned long)ls_taker_trampoline);
+	ret = ret ? ret : ls_direct_register(&ops, (unsigned long)ls_taker_trampoline);
 	if (ret)
-		return ret;
-	ret = register_ftrace_direct((unsigned long)mutex_unlock,
-				     (unsigned long)ls_taker_trampoline);
-	if (ret)
-		unregister_ftrace_direct((unsigned long)mutex_lock,
-					 (unsigned long)ls_taker_trampoline);
+		ftrace_free_filter(&ops);
 	return ret;
 }
 
 static void __exit ls_taker_exit(void)
 {
-	unregister_ftrace_direct((unsigned long)mutex_unlock, (unsigned long)ls_taker_trampoline);
-	unregister_ftrace_direct((unsigned long)mutex_lock, (unsigned long)ls_taker_trampoline);
+	ls_direct_unregister(&ops, (unsigned long)ls_taker_trampoline);
+	ftrace_free_filter(&ops);
 }
 
 module_init(ls_taker_init);

@@ -66,7 +66,7 @@ static __side void chain_three_ok_ac(void)
 /* Four locks of four kinds. */
 static DEFINE_MUTEX(chain_four_m);
 static DECLARE_RWSEM(chain_four_w);
-static DEFINE_SEMAPHORE(chain_four_s);
+static struct semaphore chain_four_s = __SEMAPHORE_INITIALIZER(chain_four_s, 1);
 static DEFINE_MUTEX(chain_four_n);
 
 static __side void chain_four_mw(void)
@@ -103,7 +103,7 @@ static __side void chain_four_nm(void)
 
 static DEFINE_MUTEX(chain_four_ok_m);
 static DECLARE_RWSEM(chain_four_ok_w);
-static DEFINE_SEMAPHORE(chain_four_ok_s);
+static struct semaphore chain_four_ok_s = __SEMAPHORE_INITIALIZER(chain_four_ok_s, 1);
 static DEFINE_MUTEX(chain_four_ok_n);
 
 static __side void chain_four_ok_mw(void)

@@ -10,7 +10,7 @@
 
 #include "selftest.h"
 
-static DEFINE_SEMAPHORE(intr_sem_s);
+static struct semaphore intr_sem_s = __SEMAPHORE_INITIALIZER(intr_sem_s, 1);
 static DEFINE_MUTEX(intr_sem_m);
 
 static __side void intr_sem_sm(void)
@@ -29,7 +29,7 @@ static __side void intr_sem_ms(void)
 	mutex_unlock(&intr_sem_m);
 }
 
-static DEFINE_SEMAPHORE(intr_sem_ok_s);
+static struct semaphore intr_sem_ok_s = __SEMAPHORE_INITIALIZER(intr_sem_ok_s, 1);
 static DEFINE_MUTEX(intr_sem_ok_m);
 
 static void intr_sem_ok_take(void)
@@ -62,7 +62,7 @@ static __side void intr_sem_ok_ms(void)
 	mutex_unlock(&intr_sem_ok_m);
 }
 
-static DEFINE_SEMAPHORE(kill_sem_s);
+static struct semaphore kill_sem_s = __SEMAPHORE_INITIALIZER(kill_sem_s, 1);
 static DEFINE_MUTEX(kill_sem_m);
 
 static __side void kill_sem_sm(void)
@@ -81,7 +81,7 @@ static __side void kill_sem_ms(void)
 	mutex_unlock(&kill_sem_m);
 }
 
-static DEFINE_SEMAPHORE(kill_sem_ok_s);
+static struct semaphore kill_sem_ok_s = __SEMAPHORE_INITIALIZER(kill_sem_ok_s, 1);
 static DEFINE_MUTEX(kill_sem_ok_m);
 
 static void kill_sem_ok_take(void)
@@ -114,7 +114,7 @@ static __side void kill_sem_ok_ms(void)
 	mutex_unlock(&kill_sem_ok_m);
 }
 
-static DEFINE_SEMAPHORE(time_sem_s);
+static struct semaphore time_sem_s = __SEMAPHORE_INITIALIZER(time_sem_s, 1);
 static DEFINE_MUTEX(time_sem_m);
 
 static __side void time_sem_sm(void)
@@ -133,7 +133,7 @@ static __side void time_sem_ms(void)
 	mutex_unlock(&time_sem_m);
 }
 
-static DEFINE_SEMAPHORE(time_sem_ok_s);
+static struct semaphore time_sem_ok_s = __SEMAPHORE_INITIALIZER(time_sem_ok_s, 1);
 static DEFINE_MUTEX(time_sem_ok_m);
 
 static void time_sem_ok_take(void)

@@ -68,7 +68,7 @@ static __side void unorder_ok_c_then_a(void)
  * a lock that is handed over now and then.
  */
 #define HANDOVER_ROUNDS 16
-static DEFINE_SEMAPHORE(handover_s);
+static struct semaphore handover_s = __SEMAPHORE_INITIALIZER(handover_s, 1);
 static DEFINE_MUTEX(handover_m);
 
 static __side void handover_up(void)
@@ -101,7 +101,7 @@ static __side void handover_mutex_then_down(void)
 	mutex_unlock(&handover_m);
 }
 
-static DEFINE_SEMAPHORE(handover_ok_s);
+static struct semaphore handover_ok_s = __SEMAPHORE_INITIALIZER(handover_ok_s, 1);
 static DEFINE_MUTEX(handover_ok_m);
 
 static __side void handover_ok_up(void)

@@ -127,7 +127,7 @@ static __side void abba_readers_ok_mutex_then_read(void)
 	up_read(&abba_readers_ok_s);
 }
 
-static DEFINE_SEMAPHORE(abba_sem_s);
+static struct semaphore abba_sem_s = __SEMAPHORE_INITIALIZER(abba_sem_s, 1);
 static DEFINE_MUTEX(abba_sem_m);
 
 static __side void abba_sem_down_then_mutex(void)
@@ -146,7 +146,7 @@ static __side void abba_sem_mutex_then_down(void)
 	mutex_unlock(&abba_sem_m);
 }
 
-static DEFINE_SEMAPHORE(abba_sem_ok_s);
+static struct semaphore abba_sem_ok_s = __SEMAPHORE_INITIALIZER(abba_sem_ok_s, 1);
 static DEFINE_MUTEX(abba_sem_ok_m);
 
 static __side void abba_sem_ok_down_then_mutex(void)

@@ -97,7 +97,7 @@ static __side void try_spin_ok_b_then_a(void)
 }
 
 static DECLARE_RWSEM(try_rwsem_w);
-static DEFINE_SEMAPHORE(try_rwsem_s);
+static struct semaphore try_rwsem_s = __SEMAPHORE_INITIALIZER(try_rwsem_s, 1);
 
 static __side void try_rwsem_try_write_then_down(void)
 {
@@ -123,7 +123,7 @@ static __side void try_rwsem_try_down_then_read(void)
 }
 
 static DECLARE_RWSEM(try_rwsem_ok_w);
-static DEFINE_SEMAPHORE(try_rwsem_ok_s);
+static struct semaphore try_rwsem_ok_s = __SEMAPHORE_INITIALIZER(try_rwsem_ok_s, 1);
 
 static __side void try_rwsem_ok_write_then_try_down(void)
 {
@@ -183,7 +183,7 @@ static __side void try_failed_b_then_a(void)
 static DEFINE_MUTEX(try_failed_ok_a);
 static DEFINE_SPINLOCK(try_failed_ok_l);
 static DECLARE_RWSEM(try_failed_ok_w);
-static DEFINE_SEMAPHORE(try_failed_ok_s);
+static struct semaphore try_failed_ok_s = __SEMAPHORE_INITIALIZER(try_failed_ok_s, 1);
 static DEFINE_MUTEX(try_failed_ok_b);
 
 static void try_failed_ok_take(void)

@@ -20,7 +20,7 @@
 #include "selftest.h"
 
 static DEFINE_MUTEX(sleepers_mutex);
-static DEFINE_SEMAPHORE(sleepers_sem);
+static struct semaphore sleepers_sem = __SEMAPHORE_INITIALIZER(sleepers_sem, 1);
 static DECLARE_RWSEM(sleepers_rwsem);
 static DEFINE_RT_MUTEX(sleepers_rtmutex);
 

@@ -14,7 +14,7 @@
 #define BELIEF_ROUNDS 8
 
 /* A lock, though a helper gives it back now and then. */
-static DEFINE_SEMAPHORE(sem_noise_s);
+static struct semaphore sem_noise_s = __SEMAPHORE_INITIALIZER(sem_noise_s, 1);
 static DEFINE_MUTEX(sem_noise_m);
 
 static __side void sem_noise_helper(void)

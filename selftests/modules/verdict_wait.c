@@ -108,11 +108,11 @@ static __side void wait_write_ok_under(void)
 }
 
 static DEFINE_SPINLOCK(wait_sem_s);
-static DEFINE_SEMAPHORE(wait_sem_d);
+static struct semaphore wait_sem_d = __SEMAPHORE_INITIALIZER(wait_sem_d, 1);
 LS_NESTS(wait_sem_under, wait_sem_s, spin_lock, spin_unlock, wait_sem_d, down, up)
 
 static DEFINE_SPINLOCK(wait_sem_ok_s);
-static DEFINE_SEMAPHORE(wait_sem_ok_d);
+static struct semaphore wait_sem_ok_d = __SEMAPHORE_INITIALIZER(wait_sem_ok_d, 1);
 
 static __side void wait_sem_ok_under(void)
 {

@@ -150,7 +150,7 @@ static __side void kcsan_read_plain_atomic_rmw_add(void)
 }
 
 /* No compiler emits an access to nothing, so it is called by its name. */
-void __tsan_read_range(void *p, size_t n);
+void __tsan_read_range(void *p, long n);
 static struct large kcsan_zero_size_access_v __shared;
 
 static __side void kcsan_zero_size_access_write(void)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What annotate.h lets authors say about their data, and what it does not cover. */
+/* Before what needs it: not every kernel's bit_spinlock.h does so itself. */
+#include <linux/processor.h>
 #include <linux/bit_spinlock.h>
 #include <linux/bitops.h>
-#include <linux/processor.h>
 #include <linux/slab.h>
 
 #include "annotate.h"

@@ -183,7 +183,7 @@ static __side void lk_reader_ok_b(void)
 
 /* Semaphores and rt_mutexes guard as well as any lock. */
 static short lk_sem_v __shared;
-static DEFINE_SEMAPHORE(lk_sem_s);
+static struct semaphore lk_sem_s = __SEMAPHORE_INITIALIZER(lk_sem_s, 1);
 
 static __side void lk_sem_a(void)
 {
@@ -198,7 +198,7 @@ static __side void lk_sem_b(void)
 }
 
 static short lk_sem_ok_v __shared;
-static DEFINE_SEMAPHORE(lk_sem_ok_s);
+static struct semaphore lk_sem_ok_s = __SEMAPHORE_INITIALIZER(lk_sem_ok_s, 1);
 
 static __side void lk_sem_ok_a(void)
 {

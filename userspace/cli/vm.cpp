@@ -59,7 +59,10 @@ void add_vm_command(CLI::App &app, int &exit_status)
 	// The callback runs after this function has returned.
 	auto options = std::make_shared<vm::Options>();
 	auto copies = std::make_shared<std::vector<std::string>>();
-	sub->add_option("--kernel", options->kernel, "release or bzImage (default: newest Debian kernel here)");
+	sub->add_option("--kernel", options->kernel,
+	                "release, its beginning (6.12) or \"newest\", fetched from Debian if it is not here; or a "
+	                "bzImage (default: newest Debian kernel here)")
+		->envname("LOCKSCOPE_KERNEL");
 	sub->add_option("--smp", options->cpus, "virtual CPUs")->check(CLI::Range(1, 64))->capture_default_str();
 	sub->add_option("--memory", options->memory_mb, "memory in MB")
 		->check(CLI::Range(256, 1 << 20))

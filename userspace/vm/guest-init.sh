@@ -73,6 +73,7 @@ mount -t bpf bpf /new/sys/fs/bpf 2> /dev/null
 [ -z "$LS_MODULES_DIR" ] || [ -d "/new/lib/modules/$LS_RELEASE" ] || {
 	mkdir -p "/new/lib/modules/$LS_RELEASE"
 	mount --bind "/new$LS_MODULES_DIR" "/new/lib/modules/$LS_RELEASE"
+	cp "/new$LS_BOOT_DIR/config-$LS_RELEASE" /new/boot/ 2> /dev/null
 }
 mkdir -p /new/tmp /new/out /new/run/lockscope-vm
 rm -rf /new/out/..?* /new/out/.[!.]* /new/out/* 2> /dev/null

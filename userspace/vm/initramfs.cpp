@@ -190,6 +190,7 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 	std::ostringstream config;
 	config << "LS_OUT=" << (options.out_dir.empty() ? 0 : 1) << "\n"
 	       << "LS_RELEASE=" << shell_quote(kernel.release) << "\n"
+	       << "LS_BOOT_DIR=" << shell_quote(fs::absolute(kernel.image).parent_path().string()) << "\n"
 	       << "LS_MODULES_DIR="
 	       << shell_quote(kernel.modules.empty() ? "" : fs::absolute(kernel.modules).string()) << "\n";
 	archive.file("ls/config", config.str());

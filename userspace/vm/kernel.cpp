@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "kernel.h"
 
+#include "fetch.h"
+
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -53,10 +56,10 @@ bool version_less(const std::string &a, const std::string &b)
 	return strverscmp(a.c_str(), b.c_str()) < 0;
 }
 
-std::vector<Kernel> installed()
+std::vector<Kernel> kernels_in(const std::vector<fs::path> &trees)
 {
 	std::vector<Kernel> found;
-	for (const fs::path &root : roots()) {
+	for (const fs::path &root : trees) {
 		std::error_code ec;
 		for (const auto &entry : fs::directory_iterator(root / "lib/modules", ec)) {
 			std::string release = entry.path().filename();
@@ -72,6 +75,12 @@ std::vector<Kernel> installed()
 		return ha != hb ? ha < hb : version_less(a.release, b.release);
 	});
 	return found;
+}
+
+// "6.12" and "6.12.95" for "6.12.95+deb12-amd64": part of a release ends at a dot.
+bool is_called(const Kernel &kernel, const std::string &wanted)
+{
+	return kernel.release == wanted || kernel.release.starts_with(wanted + ".");
 }
 
 } // namespace
@@ -109,16 +118,26 @@ Result<Kernel> find_kernel(const std::string &wanted)
 		return Kernel{image, release,
 		              modules_of(release, image.parent_path().parent_path() / "lib/modules")};
 	}
-	std::vector<Kernel> kernels = installed();
+	std::vector<Kernel> kernels = kernels_in(roots());
 	if (wanted.empty()) {
 		if (kernels.empty())
 			return environment_error("no kernel with modules under /boot and /lib/modules",
 			               get);
 		return kernels.back();
 	}
-	for (const Kernel &kernel : kernels)
-		if (kernel.release == wanted)
-			return kernel;
+	for (auto kernel = kernels.rbegin(); kernel != kernels.rend(); ++kernel)
+		if (is_called(*kernel, wanted))
+			return *kernel;
+	if (wanted == "newest" || std::isdigit(static_cast<unsigned char>(wanted[0]))) {
+		auto root = fetch_kernel(wanted);
+		if (!root)
+			return root.error();
+		std::vector<Kernel> there = kernels_in({*root});
+		if (there.size() == 1)
+			return there[0];
+		return environment_error("no kernel with modules in " + root->string(),
+		               "remove that folder, so that it is fetched again");
+	}
 	std::string have;
 	for (const Kernel &kernel : kernels)
 		have += " " + kernel.release;

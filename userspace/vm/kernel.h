@@ -16,9 +16,10 @@ struct Kernel {
 	std::filesystem::path modules; // .../lib/modules/RELEASE; empty when there is none
 };
 
-// @wanted is a release, the path of a bzImage, or empty for the newest Debian
-// kernel on this machine. The machine's running kernel plays no part: it may
-// be of another kind, without modules or headers.
+// @wanted is a release or its beginning (6.12), the path of a bzImage, or empty for the
+// newest Debian kernel on this machine. What is not here is fetched; "newest" is the
+// newest that Debian has. The machine's running kernel plays no part: it may be of
+// another kind, without modules or headers.
 Result<Kernel> find_kernel(const std::string &wanted);
 
 // Files of the named modules and all they depend on, in loading order. Names

@@ -16,7 +16,7 @@ struct Copy {
 };
 
 struct Options {
-	std::string kernel; // release, path of a bzImage, or empty: the distribution's
+	std::string kernel; // see find_kernel()
 	int cpus = 2;
 	int memory_mb = 2048;
 	std::vector<std::string> modules; // "FILE.ko [PARAMETER=VALUE]..."

@@ -34,7 +34,7 @@ static DEFINE_RAW_SPINLOCK(raw);
 static DEFINE_RWLOCK(rwlock);
 static DEFINE_MUTEX(mutex);
 static DECLARE_RWSEM(rwsem);
-static DEFINE_SEMAPHORE(semaphore);
+static struct semaphore semaphore = __SEMAPHORE_INITIALIZER(semaphore, 1);
 static struct ls_object *from_cache, *from_kmalloc;
 
 /* A function with one batch in it, so that every pair runs the same loop. */

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where the slab allocator's structures keep what slab.h reads. */
+#include <linux/kernel.h>
+
+#include "btf.h"
+#include "lockscope.h"
+#include "slab.h"
+
+struct ls_slab_layout ls_slab __ro_after_init;
+
+#define PROBE_SIZE 192
+
+/* Where struct slab keeps its cache: look for @own in the page of its @object. */
+static int find_slab_cache(struct kmem_cache *own, void *object)
+{
+	struct page *page = virt_to_head_page(object);
+	u32 at;
+
+	for (at = 0; at < sizeof(struct page); at += sizeof(long)) {
+		if (*(struct kmem_cache **)((char *)page + at) == own && folio_test_slab((struct folio *)page)) {
+			ls_slab.slab_cache = at;
+			return 0;
+		}
+	}
+	return -ENODEV;
+}
+
+/* The members of struct kmem_cache, as the kernel describes its types. */
+static int find_cache_members(void)
+{
+	const struct {
+		const char *name;
+		u32 *to;
+	} members[] = {
+		{ "size", &ls_slab.size },
+		{ "reciprocal_size", &ls_slab.reciprocal_size },
+		{ "object_size", &ls_slab.object_size },
+		{ "name", &ls_slab.name },
+	};
+	unsigned long btf = ls_symbol("__start_BTF"), end = ls_symbol("__stop_BTF");
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
+		*members[i].to = btf ? ls_btf_offset((void *)btf, end - btf, "kmem_cache", members[i].name) :
+				       LS_BTF_NONE;
+		if (*members[i].to == LS_BTF_NONE) {
+			pr_err("lockscope: this kernel does not tell where struct kmem_cache has its %s\n",
+			       members[i].name);
+			return -ENODEV;
+		}
+	}
+	return 0;
+}
+
+/* Is what was found right? Asked of a cache and an object whose answers are known. */
+static bool makes_sense(struct kmem_cache *own, unsigned long object)
+{
+	struct kmem_cache *cache;
+	unsigned long start;
+	u32 offset;
+
+	return ls_slab_locate(object + 8, &cache, &start, &offset) && cache == own && start == object &&
+	       offset == 8 && ls_cache_object_size(cache) == kmem_cache_size(own);
+}
+
+/* Process context. */
+int ls_slab_init(void)
+{
+	struct kmem_cache *own = kmem_cache_create("lockscope_probe", PROBE_SIZE, 0, 0, NULL);
+	void *object = own ? kmem_cache_alloc(own, GFP_KERNEL) : NULL;
+	int rc = object ? 0 : -ENOMEM;
+
+	ls_slab.direct_size = VMALLOC_START - PAGE_OFFSET;
+	rc = rc ? rc : find_cache_members();
+	rc = rc ? rc : find_slab_cache(own, object);
+	if (!rc && !makes_sense(own, (unsigned long)object)) {
+		pr_err("lockscope: the slab allocator of this kernel is not as expected\n");
+		rc = -ENODEV;
+	}
+	if (object)
+		kmem_cache_free(own, object);
+	kmem_cache_destroy(own);
+	return rc;
+}

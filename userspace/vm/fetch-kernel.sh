@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# fetch-kernel VERSION: one of Debian's kernels, unpacked and not installed: image,
+# modules, headers and what builds modules against them. VERSION is a release
+# (6.12.95+deb12-amd64), the beginning of one (6.12) or "newest". Prints the folder
+# that has its boot/ and lib/modules/; the folder's name is the release.
+#
+# Kernels are kept in $XDG_CACHE_HOME/lockscope/kernels (~/.cache if not set) until
+# they are removed by hand. apt does the work, with lists of its own there, and checks
+# everything against Debian's keys. What a version came out as is kept as well
+# (names/VERSION), so that nothing changes from one run to the next.
+set -eu
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/lockscope/kernels
+mirror=${LOCKSCOPE_MIRROR:-http://deb.debian.org/debian}
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+arch=amd64
+# Those that this machine's compiler and C library fit come first.
+suites="bookworm-backports trixie trixie-backports sid"
+
+fail() {
+	echo "fetch-kernel: $1" >&2
+	echo "HINT: $2" >&2
+	exit 3
+}
+
+[ $# = 1 ] || {
+	echo "fetch-kernel: one version is needed" >&2
+	echo "HINT: for example fetch-kernel 6.12" >&2
+	exit 2
+}
+wanted=$1
+case $wanted in
+*[!A-Za-z0-9.+~-]* | '')
+	echo "fetch-kernel: $wanted is no version" >&2
+	echo "HINT: for example 6.12, 6.12.95+deb12-amd64 or newest" >&2
+	exit 2
+	;;
+esac
+
+# What is there needs no network.
+found() {
+	[ -e "$cache/$1/boot/vmlinuz-$1" ] || return 1
+	echo "$cache/$1"
+	exit 0
+}
+found "$wanted" || true
+if [ -e "$cache/names/$wanted" ]; then
+	found "$(cat "$cache/names/$wanted")" || true
+fi
+
+command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null ||
+	fail "kernel $wanted is not here, and this system has no apt to fetch it" \
+		"name an installed kernel, or a bzImage"
+[ -e "$keys" ] || fail "no $keys to check packages with" "apt-get install debian-archive-keyring"
+mkdir -p "$cache/names" 2> /dev/null ||
+	fail "cannot write to $cache" "XDG_CACHE_HOME names another place for it"
+
+# Two at once would fetch the same twice.
+exec 9> "$cache/.lock"
+flock 9
+found "$wanted" || true
+work=$cache/.work
+rm -rf "$work"
+mkdir -p "$work/debs"
+trap 'rm -rf "$work"' EXIT
+
+# apt with a place of its own: nothing of this machine's is read or written.
+apt() {
+	command=$1
+	shift
+	"$command" -q -o Dir::State="$cache/.apt" -o Dir::State::status=/dev/null \
+		-o Dir::Cache="$cache/.apt" -o Dir::Etc="$cache/.apt" -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::Etc::preferencesparts=/dev/null -o Dir::Etc::parts=/dev/null \
+		-o Dir::Etc::main=/dev/null -o APT::Architecture=$arch -o APT::Architectures=$arch \
+		-o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::Retries=3 \
+		-o APT::Install-Recommends=0 "$@"
+}
+
+mkdir -p "$cache/.apt/lists/partial" "$cache/.apt/archives/partial"
+for suite in $suites; do
+	echo "deb [arch=$arch signed-by=$keys] $mirror $suite main"
+done > "$cache/.apt/sources.list"
+echo "fetch-kernel: looking for Debian's kernel $wanted ..." >&2
+apt apt-get update > "$work/log" 2>&1 && ! grep -q '^[EW]: ' "$work/log" ||
+	fail "cannot read Debian's lists: $(grep -m 1 '^[EW]: ' "$work/log" || tail -n 1 "$work/log")" \
+		"is the network there? LOCKSCOPE_MIRROR names another mirror"
+
+# Debian keeps images for longer than what modules are built with. Among those that
+# have both, releases made for this machine's Debian come first.
+apt apt-cache pkgnames > "$work/names"
+here=$(sed 's/\..*//' /etc/debian_version)
+release=
+for this in $(sed -n "s/^linux-headers-\([0-9].*-$arch\)$/\1/p" "$work/names" |
+	grep -v -e "-cloud-$arch$" -e "-rt-$arch$" |
+	awk -v v="$wanted" -v here="+deb$here" '
+		v == "newest" || $0 == v || index($0, v ".") == 1 {
+			print (v != "newest" && index($0, here)) + 0, $0
+		}' | sort -k1,1nr -k2,2Vr | awk '{ print $2 }'); do
+	needs=$(apt apt-cache depends "linux-headers-$this" |
+		sed -n 's/^ *Depends: \(linux-headers-.*-common\|linux-kbuild-.*\)$/\1/p')
+	image=$(grep -m 1 -x -e "linux-image-$this" "$work/names" ||
+		grep -m 1 -x -e "linux-image-$this-unsigned" "$work/names") || continue
+	missing=
+	for package in $needs; do
+		grep -q -x -F -e "$package" "$work/names" || missing=$package
+	done
+	[ -n "$missing" ] || {
+		release=$this
+		break
+	}
+done
+[ -n "$release" ] || fail "Debian has no kernel $wanted that modules can be built for" "looked at: $suites"
+keep_name() { [ "$wanted" = "$release" ] || echo "$release" > "$cache/names/$wanted"; }
+if [ -e "$cache/$release/boot/vmlinuz-$release" ]; then
+	keep_name
+	found "$release"
+fi
+
+echo "fetch-kernel: fetching $release ..." >&2
+(cd "$work/debs" && apt apt-get download $image "linux-headers-$release" $needs) > "$work/log" 2>&1 ||
+	fail "cannot fetch $release: $(grep -m 1 '^E: ' "$work/log" || tail -n 1 "$work/log")" \
+		"is the network there, is the disk full?"
+root=$work/root
+for deb in "$work"/debs/*.deb; do
+	dpkg-deb -x "$deb" "$root" || fail "cannot unpack $(basename "$deb")" "is the disk full?"
+done
+
+# Packages think that they lie in the root.
+[ -e "$root/lib/modules" ] || {
+	mkdir -p "$root/lib"
+	ln -s ../usr/lib/modules "$root/lib/modules"
+}
+headers=$root/usr/src/linux-headers-$release
+sed -i "s|/usr/src/|$cache/$release/usr/src/|" "$headers/Makefile"
+for link in build source; do
+	to=$(readlink "$root/lib/modules/$release/$link") || continue
+	ln -sfn "$cache/$release$to" "$root/lib/modules/$release/$link"
+done
+depmod -b "$root" "$release" || fail "cannot index the modules of $release" "apt-get install kmod"
+mv "$root" "$cache/$release"
+keep_name
+echo "$cache/$release"
