@@ -41,7 +41,13 @@ install: all
 	install -D -m 644 -t $(DESTDIR)/lib/modules/$(RELEASE)/updates out/kmod/$(RELEASE)/lockscope.ko
 	[ -n "$(DESTDIR)" ] || depmod $(RELEASE)
 
+# The module's source for DKMS; then dkms install lockscope/VERSION.
+DKMS_VERSION = $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' kmod/dkms.conf)
+install-dkms:
+	install -D -m 644 kmod/dkms.conf $(DESTDIR)/usr/src/lockscope-$(DKMS_VERSION)/dkms.conf
+	cp -r kmod lockclass $(DESTDIR)/usr/src/lockscope-$(DKMS_VERSION)/
+
 clean:
 	rm -rf out
 
-.PHONY: all programs modules demo check bench fuzz install clean
+.PHONY: all programs modules demo check bench fuzz install install-dkms clean

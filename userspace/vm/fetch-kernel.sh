@@ -137,6 +137,39 @@ for link in build source; do
 	to=$(readlink "$root/lib/modules/$release/$link") || continue
 	ln -sfn "$cache/$release$to" "$root/lib/modules/$release/$link"
 done
+
+# What builds modules may be made for a newer C library than this machine's, and the
+# compiler a newer one. Then all of that is fetched as well, put into tools/ and told
+# where its libraries are.
+compiler=$(apt apt-cache depends "linux-headers-$release" |
+	sed -n 's/^ *Depends: <\{0,1\}\(gcc-[0-9]*\).*/\1/p')
+if ! "$root"/usr/lib/linux-kbuild-*/scripts/basic/fixdep 2>&1 | grep -q -i usage ||
+	! command -v "$compiler" > /dev/null; then
+	command -v patchelf > /dev/null ||
+		fail "the tools of $release do not run on this Debian" "apt-get install patchelf"
+	echo "fetch-kernel: fetching $compiler and its libraries ..." >&2
+	apt apt-get -y --download-only install "$compiler" $(echo "$needs" | grep kbuild) > "$work/log" 2>&1 ||
+		fail "cannot fetch $compiler: $(grep -m 1 '^E: ' "$work/log" || tail -n 1 "$work/log")" \
+			"is the network there, is the disk full?"
+	for deb in "$cache"/.apt/archives/*.deb; do
+		case $(basename "$deb") in
+		linux-*) ;;
+		*) dpkg-deb -x "$deb" "$work/tools" || fail "cannot unpack $(basename "$deb")" "is the disk full?" ;;
+		esac
+	done
+	rm -f "$cache"/.apt/archives/*.deb
+	mkdir -p "$root/tools"
+	mv "$work/tools/usr"/* "$root/tools/"
+	libraries=$cache/$release/tools/lib/x86_64-linux-gnu
+	find "$root/tools/bin" "$root/tools/libexec" "$root"/usr/lib/linux-kbuild-* -type f -perm /111 |
+		while read -r program; do
+			# Only what asks for a dynamic linker is a program.
+			patchelf --print-interpreter "$program" > /dev/null 2>&1 || continue
+			patchelf --set-interpreter "$libraries/ld-linux-x86-64.so.2" --force-rpath \
+				--set-rpath "$libraries" "$program" ||
+				fail "cannot make $(basename "$program") run here" "name another kernel"
+		done
+fi
 depmod -b "$root" "$release" || fail "cannot index the modules of $release" "apt-get install kmod"
 mv "$root" "$cache/$release"
 keep_name
