@@ -101,8 +101,11 @@ for this in $(sed -n "s/^linux-headers-\([0-9].*-$arch\)$/\1/p" "$work/names" |
 		sed -n 's/^ *Depends: \(linux-headers-.*-common\|linux-kbuild-.*\)$/\1/p')
 	image=$(grep -m 1 -x -e "linux-image-$this" "$work/names" ||
 		grep -m 1 -x -e "linux-image-$this-unsigned" "$work/names") || continue
+	# Image and modules may be packages that this one only asks for.
+	image="$image $(apt apt-cache depends "$image" |
+		sed -n "s/^ *Depends: \(linux-[a-z]*-.*\)$/\1/p" | grep -F -e "-$this" || true)"
 	missing=
-	for package in $needs; do
+	for package in $image $needs; do
 		grep -q -x -F -e "$package" "$work/names" || missing=$package
 	done
 	[ -n "$missing" ] || {
@@ -135,8 +138,18 @@ headers=$root/usr/src/linux-headers-$release
 sed -i "s|/usr/src/|$cache/$release/usr/src/|" "$headers/Makefile"
 for link in build source; do
 	to=$(readlink "$root/lib/modules/$release/$link") || continue
-	ln -sfn "$cache/$release$to" "$root/lib/modules/$release/$link"
+	case $to in
+	/*) ln -sfn "$cache/$release$to" "$root/lib/modules/$release/$link" ;;
+	esac
 done
+image=boot/vmlinuz-$release
+if [ ! -e "$root/$image" ] && [ -e "$root/lib/modules/$release/vmlinuz" ]; then
+	mkdir -p "$root/boot"
+	ln -s "../lib/modules/$release/vmlinuz" "$root/$image"
+	ln -s "../lib/modules/$release/config" "$root/boot/config-$release"
+fi
+[ -e "$root/$image" ] && [ -d "$root/lib/modules/$release/kernel" ] ||
+	fail "the packages of $release have no image or no modules" "name another kernel"
 
 # What builds modules may be made for a newer C library than this machine's, and the
 # compiler a newer one. Then all of that is fetched as well, put into tools/ and told
