@@ -78,6 +78,12 @@ void ls_judge_signal(struct ls_judge *j, ls_u32 id, bool signal)
 		return;
 	j->usage[id] ^= LS_JUDGE_SIGNAL;
 	j->nr_signals += signal ? 1 : -1;
+	if (signal) {
+		j->usage[id] &= (ls_u16)~LS_JUDGE_RESUMED;
+		return;
+	}
+	j->usage[id] |= LS_JUDGE_RESUMED;
+	j->unsettled = true;
 }
 
 static struct ls_judge_edge *edge_data(struct ls_judge *j, ls_u32 index)
@@ -497,6 +503,15 @@ static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_s
 	}
 }
 
+/* Every cycle through class @id leaves it by one of these. */
+static void search_from(struct ls_judge *j, ls_u32 id)
+{
+	ls_u32 index;
+
+	for (index = j->graph.first_out[id]; index; index = j->graph.edges[index].next_out)
+		search(j, index);
+}
+
 void ls_judge_settle(struct ls_judge *j)
 {
 	ls_u32 i;
@@ -508,6 +523,12 @@ void ls_judge_settle(struct ls_judge *j)
 		j->graph.edges[j->needs[i].edge].kinds = j->needs[i].kinds;
 	for (i = 0; i < j->nr_needs; i++)
 		search_among(j, j->needs[i].edge, true);
+	for (i = 1; i <= j->max_classes; i++) {
+		if (!(j->usage[i] & LS_JUDGE_RESUMED))
+			continue;
+		j->usage[i] &= (ls_u16)~LS_JUDGE_RESUMED;
+		search_from(j, i);
+	}
 	for (i = 0; i < j->nr_needs; i++)
 		j->graph.edges[j->needs[i].edge].kinds = 0;
 }

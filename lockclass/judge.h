@@ -106,7 +106,8 @@ LS_INLINE void ls_judge_exempt(struct ls_judge *j, ls_u32 id)
 
 /*
  * Class @id is a semaphore that turned out to count events, or not any more: what
- * was learnt of it closes no cycle, and nothing is added.
+ * was learnt of it closes no cycle, and nothing is added. Cycles that others closed
+ * meanwhile are found when all is settled.
  */
 #define LS_JUDGE_SIGNAL 512u
 #define LS_JUDGE_OUT (LS_JUDGE_EXEMPT | LS_JUDGE_SIGNAL)
@@ -114,6 +115,8 @@ void ls_judge_signal(struct ls_judge *j, ls_u32 id, bool signal);
 
 /* Somebody was seen to complete the class. */
 #define LS_JUDGE_COMPLETED 1024u
+/* It was LS_JUDGE_SIGNAL, and nobody has searched since. */
+#define LS_JUDGE_RESUMED 2048u
 
 /* LS_USE_* of canonical class @id, and LS_JUDGE_* marks. */
 LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
@@ -124,7 +127,10 @@ LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
 /* Take sight number @ordinal in. @s is well-formed; nr_held <= LS_MAX_DEPTH. */
 void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal);
 
-/* Look for cycles through completions with what is known of who completes them. */
+/*
+ * Look for cycles through completions with what is known of who completes them, and
+ * through semaphores that are locks after all.
+ */
 void ls_judge_settle(struct ls_judge *j);
 
 #endif /* LOCKSCOPE_JUDGE_H */

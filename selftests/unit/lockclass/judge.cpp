@@ -447,6 +447,25 @@ TEST(Judge, ASignalThatIsALockAfterAll)
 	EXPECT_EQ(j.judge.nr_signals, 0u) << "no such class";
 }
 
+TEST(Judge, WhatWasClosedWhileItWasASignalIsFoundLater)
+{
+	Court j;
+
+	j.takes({W(A)}, W(B));
+	j.takes({W(B)}, W(C));
+	ls_judge_signal(&j.judge, B, true);
+	j.takes({W(C)}, W(A));
+	EXPECT_TRUE(j.settled().empty());
+	// Everything is unlearnt and learnt again whenever one of them changes.
+	ls_judge_signal(&j.judge, B, false);
+	ls_judge_signal(&j.judge, B, true);
+	EXPECT_TRUE(j.settled().empty()) << "it is one still";
+	ls_judge_signal(&j.judge, B, false);
+	EXPECT_TRUE(j.findings.empty()) << "others may change at the same time";
+	EXPECT_EQ(j.settled(), (Findings{{A, B, C}}));
+	EXPECT_EQ(j.settled().size(), 1u) << "once is enough";
+}
+
 TEST(Judge, EdgesAreToldOnceForEachKind)
 {
 	Court j;
