@@ -46,53 +46,6 @@ void ls_wake_worker(void)
 	irq_work_queue(this_cpu_ptr(&ls_cpus.work));
 }
 
-/*
- * Semaphores may be released by anyone. What another context has released since
- * we took it is not held here any more, whatever our stack says. Looked at only
- * before something new is learnt. A counter of semaphore acquisitions tells
- * "since": the entry has its value then, the orphan its value at the release.
- */
-#define ORPHAN_BITS 19
-#define ORPHAN_MASK ((1u << ORPHAN_BITS) - 1)
-
-static void add_orphan(u64 lock)
-{
-	u32 now = ls_load(&ls.semaphore_acquisitions) & ORPHAN_MASK;
-
-	if (!ls_addrmap_find(&ls.orphans, lock))
-		ls_fetch_add(&ls.nr_orphans, 1);
-	ls_addrmap_set(&ls.orphans, lock, now << 1 | 1);
-}
-
-static bool released_since(const struct ls_held *h, u32 kind)
-{
-	u32 orphan = ls_addrmap_find(&ls.orphans, h->lock);
-
-	if (!orphan)
-		return false;
-	/* Readers of an rwsem carry no stamp. */
-	return kind == LS_KIND_RWSEM || (((orphan >> 1) - h->stamp) & ORPHAN_MASK) <= ORPHAN_MASK / 2;
-}
-
-void ls_drop_orphans(struct ls_ctx *ctx)
-{
-	u32 i;
-
-	for (i = ctx->depth; i-- > 0;) {
-		u32 kind = ls_kind_of(ctx->held[i].val);
-
-		if ((kind != LS_KIND_SEMAPHORE && kind != LS_KIND_RWSEM) ||
-		    !released_since(&ctx->held[i], kind))
-			continue;
-		if (ls_addrmap_remove(&ls.orphans, ctx->held[i].lock))
-			ls_fetch_add(&ls.nr_orphans, -1);
-		if (kind == LS_KIND_SEMAPHORE)
-			ls_fetch_add(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK]
-					      .unmatched_acquires, 1);
-		ls_held_remove(ctx, i);
-	}
-}
-
 /* What an acquisition brings. */
 struct news {
 	u64 mask;	/* held entries whose edge brings something new */
@@ -685,7 +638,7 @@ static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	this_cpu_inc(ls_cpus.unknown_releases);
 	/* Only these may be released by somebody else. */
 	if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_RWSEM)
-		add_orphan(lock);
+		ls_add_orphan(lock);
 }
 
 static LS_COLD void release_slow(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 desc,

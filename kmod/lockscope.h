@@ -132,7 +132,6 @@ u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip);
 u32 ls_where(u32 level);
 struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level);
 struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level);
-void ls_drop_orphans(struct ls_ctx *ctx);
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 
 /* special.c */
@@ -141,9 +140,14 @@ void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
 bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip);
-bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level);
 int ls_special_attach(void);
 void ls_special_detach(void);
+
+/* semaphores.c */
+void ls_add_orphan(u64 lock);
+void ls_drop_orphans(struct ls_ctx *ctx);
+bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level);
+void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip);
 
 /* completions.c */
 void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip);

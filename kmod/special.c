@@ -10,57 +10,6 @@
 #include "lockscope.h"
 #include "lockword.h"
 
-/* The current task for ls.takers; 0 in an interrupt, which never has a semaphore. */
-static u32 taker(u32 level)
-{
-	return level == LS_TASK ? (u32)current->pid % LS_ADDR_ID_MASK + 1 : 0;
-}
-
-/*
- * Semaphore @lock of class @id is taken. Who takes again what he has shares it or
- * waits for events: one entry is enough. A signal is not held afterwards, but who
- * took it last is kept, so that the belief can change. False when it is one.
- */
-bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level)
-{
-	struct ls_class *c = &ls.classes.table[id];
-	u32 me = taker(level);
-	int i = ls_held_find(ctx, lock);
-
-	ls_fetch_add(&c->acquires, 1);
-	if (i >= 0)
-		ls_held_remove(ctx, i);
-	if (i >= 0 || (me && ls_addrmap_find(&ls.takers, lock) == me))
-		ls_fetch_add(&c->unmatched_acquires, 1);
-	if (!(ls_load(&c->marks) & LS_CLASS_SIGNAL))
-		return true;
-	if (me)
-		ls_addrmap_set(&ls.takers, lock, me);
-	return false;
-}
-
-static void count_release(struct ls_cpu *pc, u64 lock, u64 ip)
-{
-	u32 level, id, last;
-	struct ls_ctx *ctx = ls_context(pc, &level);
-	bool own;
-
-	/* What was not kept may be what is released. */
-	if (ctx->busy || ctx->lost)
-		return;
-	/* Perhaps nobody has acquired it yet. */
-	id = ls_class_at(ctx, lock, LS_KIND_SEMAPHORE, ip);
-	if (!id)
-		return;
-	own = ls_held_find(ctx, lock) >= 0;
-	last = ls_addrmap_remove(&ls.takers, lock);
-	own |= last && last == taker(level);
-	if (ls_semaphore_released(&ls.classes.table[id], own)) {
-		ls_fetch_add(&ls.signal_changes, 1);
-		ls_wake_worker();
-	}
-}
-
 static void downgrade(struct ls_cpu *pc, u64 lock)
 {
 	u32 level;
@@ -131,7 +80,7 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		break;
 	case LS_OP_RELEASE:
 		if (kind == LS_KIND_SEMAPHORE)
-			count_release(pc, lock, ip);
+			ls_semaphore_release(pc, lock, ip);
 		ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
 		break;
 	case LS_OP_DOWNGRADE:
