@@ -28,16 +28,19 @@ static u32 class_of_completion(struct ls_ctx *ctx, u64 completion, u64 ip)
 
 /*
  * Somebody completes class @id and had to have the entries @mask of @ctx first.
- * Tells the thread when some lock turns out not to be needed.
+ * Tells the thread when some lock turns out not to be needed. Preemption off.
  */
-static void see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
-			  u64 mask, u32 level)
+void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
+		      u64 mask, u32 level)
 {
 	struct ls_class *c = &ls.classes.table[id];
 	struct ls_event *e;
 	u64 bits = 0;
 	u32 i;
 
+	/* Nothing is needed any more. */
+	if (ctx->busy || !(~ls_load(&c->absent[0]) | ~ls_load(&c->absent[1])))
+		return;
 	for (i = 0; i < ctx->depth; i++)
 		if (mask & (1ull << i))
 			bits |= ls_need_bits(ctx->held[i].val);
@@ -59,7 +62,7 @@ static void see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 com
 }
 
 /* What of @ctx was needed to get here. After an error nobody knows. */
-static u64 needed(const struct ls_ctx *ctx)
+u64 ls_needed_mask(const struct ls_ctx *ctx)
 {
 	u64 mask = 0;
 	u32 i;
@@ -93,7 +96,7 @@ void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip)
 		return;
 	if (level == LS_TASK)
 		ctx->completed = mine(completion);
-	see_completer(pc, ctx, id, completion, ip, needed(ctx), level);
+	ls_see_completer(pc, ctx, id, completion, ip, ls_needed_mask(ctx), level);
 }
 
 static bool on_own_stack(u64 addr)
@@ -120,7 +123,7 @@ static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 	 */
 	if ((stack && READ_ONCE(((struct completion *)completion)->done)) ||
 	    ctx->completed == mine(completion))
-		see_completer(pc, ctx, id, completion, ip, 0, level);
+		ls_see_completer(pc, ctx, id, completion, ip, 0, level);
 	if (!ctx->depth)
 		return;
 	ls_acquire(pc, completion, ip, WAIT_DESC);

@@ -214,6 +214,20 @@ bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out)
 }
 
 /*
+ * Class of the wait queue that @task sleeps on with locks held, 0 when it sleeps on
+ * none; @queue: which. A guess unless the task cannot wake up. Any context.
+ */
+u32 ls_context_waits_on(struct task_struct *task, u64 *queue)
+{
+	const struct ls_ctx *ctx = registered(task);
+
+	if (!ctx || ls_load(&ctx->owner) != task)
+		return 0;
+	*queue = READ_ONCE(ctx->wait.queue);
+	return READ_ONCE(ctx->wait.id);
+}
+
+/*
  * Code and data at [start, end) are about to go: nobody may hold a lock in there.
  * The stacks of others are only looked at. Process context.
  */

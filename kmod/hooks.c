@@ -499,7 +499,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	    !ls_semaphore_taken(ctx, lock, val, level))
 		return;
 	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
-	if (unlikely(desc >> LS_DESC_KIND_SHIFT == LS_KIND_COMPLETION))
+	if (unlikely(LS_AWAITED_KINDS >> (desc >> LS_DESC_KIND_SHIFT) & 1))
 		val |= LS_VAL_WAIT;
 	if (desc & LS_DESC_SLEEPS && atomic(count))
 		val |= LS_VAL_ATOMIC;

@@ -117,6 +117,7 @@ void ls_identity_annotate(unsigned long lock, const char *text)
 	forget_class(lock + LS_RTM_OFF);
 	forget_class(lock + LS_SEM_OFF);
 	forget_class(lock + LS_SOCK_OFF);
+	forget_class(lock + LS_WQ_OFF);
 	forget_class(lock);
 }
 
@@ -230,8 +231,8 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 	/* Anything but a guess stands until the memory is freed. */
 	if (id && ls.classes.table[id].origin != LS_ORIGIN_SITE && ls.classes.table[id].kind == kind)
 		return id;
-	/* Not everybody who completes or waits at a place is about the same thing. */
-	if (kind == LS_KIND_COMPLETION)
+	/* Not everybody who completes, wakes or waits at a place is about the same thing. */
+	if (LS_AWAITED_KINDS >> kind & 1)
 		return 0;
 	if (id && (!site || site == id)) {
 		if (!site && ls.classes.table[id].kind == kind)
@@ -285,7 +286,8 @@ static u32 init_class(u32 kind, const char *name, unsigned long ip)
 {
 	struct ls_class proto = {
 		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
-		.key = ls_key_init((u64)name, ip),
+		/* A queue and the spinlock in it have one initialiser. */
+		.key = ls_key_init((u64)name, ip) + LS_KIND_OFFSET(kind),
 	};
 	u32 id = ls_classes_find(&ls.classes, proto.key);
 
@@ -313,8 +315,8 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	id = ls_classes_find(&ls.classes, ls_key_alloc((u64)cache, offset, site));
 	if (id)
 		return id;
-	/* Elements of an array are no one completion: what completes one does not complete another. */
-	if (kind == LS_KIND_COMPLETION && ls_site_is_array(site, false))
+	/* Elements of an array are no one completion, nor one queue: what completes one does not complete another. */
+	if (LS_AWAITED_KINDS >> kind & 1 && ls_site_is_array(site, false))
 		return 0;
 	if (ls_site_is_array(site, false)) {
 		at = LS_ARRAY_OFFSET;

@@ -152,6 +152,17 @@ void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip);
 /* completions.c */
 void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip);
 void ls_wait_over(u64 completion, u32 desc, unsigned long ret);
+u64 ls_needed_mask(const struct ls_ctx *ctx);
+void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
+		      u64 mask, u32 level);
+
+/* waitqueues.c */
+extern bool ls_waitqueues;
+void ls_hook_queue(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5,
+		   unsigned long frame);
+void ls_alarm_set(struct ls_cpu *pc, u64 timer);
+int ls_waitqueues_attach(void);
+void ls_waitqueues_detach(void);
 
 /* events.c: what the thread is told */
 void ls_events_init(void);
@@ -204,6 +215,7 @@ void ls_context_exit(void);
 void ls_context_clear(void);
 void ls_context_range_gone(unsigned long start, unsigned long end);
 const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task);
+u32 ls_context_waits_on(struct task_struct *task, u64 *queue);
 bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out);
 int ls_context_attach(void);
 void ls_context_detach(void);

@@ -26,6 +26,7 @@ static unsigned long percpu_end;
 static const char *const kinds[LS_NR_KINDS] = {
 	"none", "spinlock", "rwlock", "mutex", "rwsem", "semaphore",
 	"rt_mutex", "ww_mutex", "socket", "percpu_rwsem", "private", "work", "completion",
+	"waitqueue",
 };
 
 const char *ls_kind_name(u32 kind)

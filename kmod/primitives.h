@@ -13,6 +13,7 @@
  *   WAIT     waits for something that is not taken: looked at on entry and on return
  *   SPECIAL  rare or odd: goes through a switch (special.c)
  *   SLEEP    a place that may sleep: looked at only where that is not allowed
+ *   QUEUE    of wait queues, hooked with waitqueues=1 only (waitqueues.c)
  * value bits: how it is taken (LS_VAL_*), without class and level. RELEASE: whether
  *   it was held as a reader.
  * offset: added to the first argument, where a lock shares its address with the
@@ -38,6 +39,7 @@
 #define LS_SOCK_OFF offsetof(struct sock, sk_lock.owned)
 #define LS_SEM_OFF offsetof(struct semaphore, count)
 #define LS_RTM_OFF 8
+#define LS_WQ_OFF offsetof(struct wait_queue_head, head)
 /* What waits for the end of a timer's or a work item's run, see handover.h: their addresses are even. */
 #define LS_ENDED 1
 
@@ -45,7 +47,8 @@
 #define LS_KIND_OFFSET(kind)					\
 	((kind) == LS_KIND_RT_MUTEX ? LS_RTM_OFF :		\
 	 (kind) == LS_KIND_SEMAPHORE ? LS_SEM_OFF :		\
-	 (kind) == LS_KIND_SOCKET ? LS_SOCK_OFF : 0)
+	 (kind) == LS_KIND_SOCKET ? LS_SOCK_OFF :		\
+	 (kind) == LS_KIND_WAITQUEUE ? LS_WQ_OFF : 0)
 
 #define LS_PRIMITIVES(X)								\
 	X(_raw_spin_lock,		SPINLOCK, ACQUIRE, 0,			0, 0)	\
@@ -115,7 +118,7 @@
 	X(percpu_up_write,		PERCPU_RWSEM, RELEASE, 0,		0, 0)	\
 	X(__mutex_init,			MUTEX,	  SPECIAL, LS_OP_INIT,		0, 0)	\
 	X(__init_rwsem,			RWSEM,	  SPECIAL, LS_OP_INIT,		0, 0)	\
-	X(__init_waitqueue_head,	SPINLOCK, SPECIAL, LS_OP_INIT,		0, 0)	\
+	X(__init_waitqueue_head,	SPINLOCK, SPECIAL, LS_OP_INIT_QUEUE,	0, 0)	\
 	X(__init_swait_queue_head,	SPINLOCK, SPECIAL, LS_OP_INIT,		0, 0)	\
 	X(__rt_mutex_init,		RT_MUTEX, SPECIAL, LS_OP_INIT,		LS_RTM_OFF, 0)	\
 	X(__percpu_init_rwsem,		PERCPU_RWSEM, SPECIAL, LS_OP_INIT,	0, 0)	\
@@ -140,6 +143,21 @@
 	X(try_wait_for_completion,	COMPLETION, RESULT, LS_VAL_TRY,		0, LS_P_BOOL)	\
 	X(complete,			COMPLETION, SPECIAL, LS_OP_COMPLETE,	0, 0)	\
 	X(complete_all,			COMPLETION, SPECIAL, LS_OP_COMPLETE,	0, 0)	\
+	X(prepare_to_wait,		WAITQUEUE, QUEUE,  LS_OP_QUEUE,		0, 0)	\
+	X(prepare_to_wait_exclusive,	WAITQUEUE, QUEUE,  LS_OP_QUEUE,		0, 0)	\
+	X(prepare_to_wait_event,	WAITQUEUE, QUEUE,  LS_OP_QUEUE,		0, 0)	\
+	X(finish_wait,			WAITQUEUE, QUEUE,  LS_OP_UNQUEUE,	0, 0)	\
+	X(schedule,			WAITQUEUE, QUEUE,  LS_OP_SLEEP_ON,	0, 0)	\
+	X(io_schedule,			WAITQUEUE, QUEUE,  LS_OP_SLEEP_ON,	0, 0)	\
+	X(schedule_timeout,		WAITQUEUE, QUEUE,  LS_OP_SLEEP_FOR,	0, 0)	\
+	X(io_schedule_timeout,		WAITQUEUE, QUEUE,  LS_OP_SLEEP_FOR,	0, 0)	\
+	X(__wake_up,			WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
+	X(__wake_up_sync,		WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
+	X(__wake_up_sync_key,		WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
+	X(__wake_up_locked,		WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
+	X(__wake_up_locked_key,		WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
+	X(__wake_up_locked_key_bookmark, WAITQUEUE, QUEUE, LS_OP_WAKE,		0, 0)	\
+	X(__wake_up_locked_sync_key,	WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
 	X(update_process_times,		NONE,	  SPECIAL, LS_OP_TICK,		0, 0)	\
 	X(__cond_resched,		NONE,	  SLEEP,   LS_OP_SLEEP,		0, 0)
 
@@ -156,11 +174,22 @@ enum ls_special_op {
 	LS_OP_SLEEP = 8 << 20,
 	LS_OP_WW_UNLOCK = 9 << 20,
 	LS_OP_COMPLETE = 10 << 20,
+	LS_OP_INIT_QUEUE = 11 << 20,
 	LS_OP_MASK = 15 << 20,
+};
+
+/* What a QUEUE hook does, in the same place. */
+enum ls_queue_op {
+	LS_OP_QUEUE = 0,
+	LS_OP_UNQUEUE = 1 << 20,
+	LS_OP_SLEEP_ON = 2 << 20,
+	LS_OP_SLEEP_FOR = 3 << 20,	/* the first argument says how long, in jiffies */
+	LS_OP_WAKE = 4 << 20,
 };
 
 enum ls_group {
 	LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_WW, LS_G_WAIT, LS_G_SPECIAL, LS_G_SLEEP,
+	LS_G_QUEUE,
 	LS_NR_GROUPS
 };
 
@@ -181,6 +210,7 @@ enum ls_group {
 	 1u << LS_KIND_RT_MUTEX | 1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_SOCKET |	\
 	 1u << LS_KIND_PERCPU_RWSEM)
 #define LS_SPINNING_KINDS (1u << LS_KIND_SPINLOCK | 1u << LS_KIND_RWLOCK)
+#define LS_AWAITED_KINDS (1u << LS_KIND_COMPLETION | 1u << LS_KIND_WAITQUEUE)	/* nobody holds them */
 #define LS_GUARDING_KINDS	/* what may guard data; work items count by themselves */	\
 	(LS_SLEEPING_KINDS | LS_SPINNING_KINDS | 1u << LS_KIND_PRIVATE)
 #define LS_DESC(kind, bits, offset, flags)						\

@@ -137,6 +137,10 @@ int ls_prims_init(void)
 		return -ENODEV;
 	}
 	for (i = 0; i < NR_PRIMS; i++) {
+		if (table[i].group == LS_G_QUEUE && !ls_waitqueues) {
+			prims[i].state = LS_PRIM_OFF;
+			continue;
+		}
 		prims[i].start = ls_symbol(table[i].function);
 		if (!prims[i].start)
 			continue;
@@ -166,6 +170,7 @@ void ls_tramp_ww(void);
 void ls_tramp_wait(void);
 void ls_tramp_special(void);
 void ls_tramp_sleep(void);
+void ls_tramp_queue(void);
 
 static void on_acquire(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs)
@@ -195,6 +200,13 @@ static void on_special(unsigned long ip, unsigned long parent, struct ftrace_ops
 			parent, ip + FENTRY_CALL);
 }
 
+static void on_queue(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		     struct ftrace_regs *fregs)
+{
+	ls_hook_queue(ftrace_regs_get_argument(fregs, 0), ftrace_regs_get_argument(fregs, 1),
+		      parent, ip + FENTRY_CALL, ftrace_regs_get_stack_pointer(fregs));
+}
+
 static struct group {
 	struct ftrace_ops direct;
 	struct ftrace_ops ops;
@@ -209,6 +221,7 @@ static struct group {
 	[LS_G_WAIT] = { .tramp = ls_tramp_wait },
 	[LS_G_SPECIAL] = { .tramp = ls_tramp_special, .func = on_special },
 	[LS_G_SLEEP] = { .tramp = ls_tramp_sleep, .func = on_sleep },
+	[LS_G_QUEUE] = { .tramp = ls_tramp_queue, .func = on_queue },
 };
 
 struct probe_data {
@@ -369,7 +382,8 @@ static int attach_ops(u32 group)
  * for ever. Nothing is recorded until ls_active is set.
  */
 static const u8 order[LS_NR_GROUPS] = {
-	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_RESULT, LS_G_WW, LS_G_WAIT, LS_G_ACQUIRE
+	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_QUEUE, LS_G_RESULT, LS_G_WW, LS_G_WAIT,
+	LS_G_ACQUIRE
 };
 
 int ls_prims_attach(void)
@@ -385,6 +399,8 @@ int ls_prims_attach(void)
 	for (i = 0; i < LS_NR_GROUPS; i++) {
 		u32 group = order[i];
 
+		if (group == LS_G_QUEUE && !ls_waitqueues)
+			continue;
 		if (direct)
 			rc = attach_direct(group);
 		else

@@ -90,6 +90,12 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		ls_lock_initialised(pc, lock, ip);
 		ls_identity_named(lock, kind, (const char *)arg1, ip);
 		break;
+	case LS_OP_INIT_QUEUE:
+		ls_lock_initialised(pc, lock, ip);
+		ls_identity_named(lock, kind, (const char *)arg1, ip);
+		if (ls_waitqueues)
+			ls_identity_named(lock + LS_WQ_OFF, LS_KIND_WAITQUEUE, (const char *)arg1, ip);
+		break;
 	case LS_OP_CACHE_GONE:
 		ls_identity_cache_gone(arg0);
 		break;
@@ -279,6 +285,7 @@ static void on_hrtimer_started(void *data, void *timer)
 		return;
 	preempt_disable_notrace();
 	ls_completed((u64)timer);
+	ls_alarm_set(this_cpu_ptr(&ls_cpus), (u64)timer);
 	ls_leave();
 }
 

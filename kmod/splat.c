@@ -19,15 +19,26 @@ static const char *kind_name(u32 class_id)
 	return class_id >= LS_CLASS_HARDIRQ ? "interrupt" : ls_kind_name(ls.classes.table[class_id].kind);
 }
 
-static bool is_completion(u32 class_id)
+static bool is_kind(u32 class_id, u32 kinds)
 {
-	return class_id < LS_CLASS_HARDIRQ && ls.classes.table[class_id].kind == LS_KIND_COMPLETION;
+	return class_id < LS_CLASS_HARDIRQ && kinds >> ls.classes.table[class_id].kind & 1;
+}
+
+static bool is_queue(u32 class_id)
+{
+	return is_kind(class_id, 1u << LS_KIND_WAITQUEUE);
+}
+
+/* A completion, or a wait queue. */
+static bool is_awaited(u32 class_id)
+{
+	return is_kind(class_id, LS_AWAITED_KINDS);
 }
 
 /* What stands before its name, as lockdep had it while it knew completions. */
 static const char *prefix(u32 class_id)
 {
-	return is_completion(class_id) ? "(completion)" : "";
+	return !is_awaited(class_id) ? "" : is_queue(class_id) ? "(waitqueue)" : "(completion)";
 }
 
 struct side {
@@ -139,13 +150,17 @@ static struct ls_held_rec taken(const struct side *x, u32 class_id)
 	return (struct ls_held_rec){ .val = x->s.val, .ip = x->s.ip };
 }
 
-/* edges[0] is that of a task which waits for a completion, edges[1] what completing takes. */
+/* edges[0] is that of a task which waits for something, edges[1] what completing that takes. */
 static void print_scenario_wait(const struct ls_finding_edge *edges)
 {
+	bool queue = is_queue(edges[0].to);
+
 	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].from));
 	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[1].to));
-	printk(KERN_WARNING "                               complete(%s);\n", ls_class_name(edges[0].to));
-	printk(KERN_WARNING "  wait_for_completion(%s);\n", ls_class_name(edges[0].to));
+	printk(KERN_WARNING "                               %s(%s);\n", queue ? "wake_up" : "complete",
+	       ls_class_name(edges[0].to));
+	printk(KERN_WARNING "  %s(%s);\n", queue ? "wait_event" : "wait_for_completion",
+	       ls_class_name(edges[0].to));
 }
 
 static void print_scenario_locks(const struct ls_finding_edge *edges, u32 nr)
@@ -171,7 +186,7 @@ static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 	}
 	printk(KERN_WARNING "       CPU0                    CPU1\n");
 	printk(KERN_WARNING "       ----                    ----\n");
-	if (is_completion(edges[0].to))
+	if (is_awaited(edges[0].to))
 		print_scenario_wait(edges);
 	else
 		print_scenario_locks(edges, nr);
@@ -206,8 +221,9 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 		printk(KERN_WARNING "\n");
 		printk(KERN_WARNING "-> #%u (%s%s){%s}:\n", i, prefix(edges[i].to),
 		       ls_class_name(edges[i].to), kind_name(edges[i].to));
-		if (is_completion(edges[i].from))
-			printk(KERN_WARNING "       held by who completes (%s%s)\n",
+		if (is_awaited(edges[i].from))
+			printk(KERN_WARNING "       held by who %s (%s%s)\n",
+			       is_queue(edges[i].from) ? "wakes" : "completes",
 			       prefix(edges[i].from), ls_class_name(edges[i].from));
 		if (load_side(old, edges[i].sight))
 			print_frames("       ", old);
@@ -222,7 +238,8 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 	print_scenario(edges, nr);
 	print_held(now);
 	printk(KERN_WARNING "lockscope: cycle of %u locks%s\n", nr,
-	       is_completion(edges[0].to) ? ", completions among them" : "");
+	       !is_awaited(edges[0].to) ? "" :
+	       is_queue(edges[0].to) ? ", wait queues among them" : ", completions among them");
 out:
 	kfree(now);
 	kfree(old);

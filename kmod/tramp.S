@@ -63,6 +63,23 @@ SYM_FUNC_START(ls_tramp_special)
 	RET
 SYM_FUNC_END(ls_tramp_special)
 
+/* As ls_tramp_special; also where the caller's return address lies: its frame. */
+SYM_FUNC_START(ls_tramp_queue)
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	movq	32(%rsp), %rcx
+	movq	40(%rsp), %rdx
+	leaq	40(%rsp), %r8
+	call	ls_hook_queue
+	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	popq	%rdi
+	RET
+SYM_FUNC_END(ls_tramp_queue)
+
 /*
  * Places that may sleep take no arguments. All but a few calls are where that is
  * allowed: preemption and interrupts on, no RCU read side.

@@ -29,7 +29,7 @@
  * Minor 3: LS_IOC_SITE_HITS.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 3
+#define LS_ABI_MINOR 4
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -84,6 +84,7 @@ enum ls_kind {
 	LS_KIND_PRIVATE,	/* a lock of somebody's own making, annotated */
 	LS_KIND_WORK,		/* runs of a work function: who flushes the item waits for it */
 	LS_KIND_COMPLETION,	/* waited for with LS_VAL_WAIT, see LS_SIGHT_COMPLETE */
+	LS_KIND_WAITQUEUE,	/* the same; who wakes it completes it */
 	LS_NR_KINDS
 };
 
@@ -195,7 +196,7 @@ struct ls_held_rec {
  * and adds nothing to the order of locks:
  *
  * LS_SIGHT_RELEASE: @val is given back, its context bits are those of now.
- * LS_SIGHT_COMPLETE: @val is completed by somebody who needed the locks that
+ * LS_SIGHT_COMPLETE: @val is completed, or woken, by somebody who needed the locks that
  * @new_mask marks in held[] to get there. There is one of these for every time
  * that fewer locks are left which all who complete @val had: those make the
  * wait-for edges @val -> lock.
@@ -520,6 +521,8 @@ enum ls_prim_state {
 	LS_PRIM_KRETPROBE,	/* return value needed, direct not possible */
 	LS_PRIM_COVERED,	/* calls another hooked primitive */
 	LS_PRIM_FAILED,
+	LS_PRIM_OFF,		/* nobody asked for it: waitqueues=0 */
+	LS_NR_PRIM_STATES
 };
 
 struct ls_prim_info {

@@ -21,6 +21,16 @@ struct ls_held {
 	ls_u32 stamp;		/* the caller's; moves with the entry */
 };
 
+/* What a task is about to wait for, see waitqueues.c; addresses are for comparing only. */
+struct ls_wait {
+	ls_u64 queue;
+	ls_u64 entry;		/* by which it is on the queue */
+	ls_u64 frame;		/* of the function that put it there, 0: none */
+	ls_u64 alarm;		/* timer on its stack */
+	ls_u32 id;		/* class of the queue while it sleeps, else 0 */
+	bool several;		/* it is on other queues too */
+};
+
 struct ls_ctx {
 	ls_u64 key;		/* chain key of the whole stack, 0 when empty */
 	/*
@@ -44,6 +54,7 @@ struct ls_ctx {
 	ls_u64 contended;	/* on this ww_mutex */
 	ls_u64 completed;	/* what was completed here last, and by whom (completions.c) */
 	ls_u64 run;		/* work item that runs: it never runs twice at a time */
+	struct ls_wait wait;
 	ls_u32 id;		/* place in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */
 	struct ls_held held[LS_MAX_DEPTH];
@@ -61,6 +72,9 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->backoff = 0;
 	ctx->completed = 0;
 	ctx->run = 0;
+	ctx->wait.frame = 0;
+	ctx->wait.alarm = 0;
+	ctx->wait.id = 0;
 }
 
 /* Push; the caller has checked that depth < LS_MAX_DEPTH. */

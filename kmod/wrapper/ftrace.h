@@ -19,6 +19,7 @@
 #define ftrace_regs_get_argument(fregs, n) \
 	((n) == 0 ? (fregs)->regs.di : (n) == 1 ? (fregs)->regs.si :	\
 	 (n) == 2 ? (fregs)->regs.dx : (fregs)->regs.cx)
+#define ftrace_regs_get_stack_pointer(fregs) ((fregs)->regs.sp)
 #endif
 
 #endif

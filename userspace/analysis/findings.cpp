@@ -53,11 +53,14 @@ std::string cycle_title(const Model &model, const Finding &finding)
 	for (ClassId cls : finding.classes)
 		names.push_back(short_name(model[cls]));
 	names.push_back(names.front());
-	const bool waits = std::any_of(
-		finding.classes.begin(), finding.classes.end(),
-		[&](ClassId cls) { return model[cls].kind == LS_KIND_COMPLETION; });
-	return (waits ? "lock order with a completion: " : "lock order: ") + join(names, " -> ") +
-	       functions_of(model, finding);
+	const auto about = [&](ls_kind kind) {
+		return std::any_of(finding.classes.begin(), finding.classes.end(),
+				   [&](ClassId cls) { return model[cls].kind == kind; });
+	};
+	return (about(LS_KIND_WAITQUEUE)    ? "lock order with a wait queue: "
+		: about(LS_KIND_COMPLETION) ? "lock order with a completion: "
+					    : "lock order: ") +
+	       join(names, " -> ") + functions_of(model, finding);
 }
 
 /* The interrupt is the last class, the edges of it the last two. */

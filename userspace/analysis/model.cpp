@@ -72,7 +72,7 @@ const char *kind_name(ls_kind kind)
 	static constexpr const char *names[LS_NR_KINDS + 1] = {
 		"lock",	    "spinlock", "rwlock",	"mutex",   "rwsem", "semaphore", "rt_mutex",
 		"ww_mutex", "socket",	"percpu-rwsem", "private", "work",
-		"completion", "irq"};
+		"completion", "waitqueue", "irq"};
 	return kind <= kInterruptKind ? names[kind] : names[0];
 }
 

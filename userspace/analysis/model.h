@@ -48,6 +48,12 @@ inline std::uint32_t index(CodeId id)
 /// Kind of the classes that stand for interrupts; no lock has it.
 inline constexpr ls_kind kInterruptKind = LS_NR_KINDS;
 
+/// Waited for and completed by somebody, held by nobody.
+inline constexpr bool awaited(ls_kind kind)
+{
+	return kind == LS_KIND_COMPLETION || kind == LS_KIND_WAITQUEUE;
+}
+
 struct LockClass {
 	std::string name;   ///< stable name with the field, see docs
 	std::string stable; ///< what identifiers are made of: name without build-dependent offset

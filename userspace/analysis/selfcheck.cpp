@@ -38,7 +38,7 @@ public:
 				continue;
 			/* Somebody who came later completed it without that lock. */
 			if (!is_interrupt(f.classes[i]) && f.classes[i] != kNoClass &&
-			    model_[f.classes[i]].kind == LS_KIND_COMPLETION)
+			    awaited(model_[f.classes[i]].kind))
 				return Shown::Revised;
 			shown = Shown::NotAll;
 		}

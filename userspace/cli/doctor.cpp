@@ -213,6 +213,7 @@ void check_module(std::vector<Check> &out)
 	tell(LS_PRIM_KRETPROBE, "hooked by kretprobe", State::Ok, "");
 	tell(LS_PRIM_COVERED, "covered by others", State::Ok, "");
 	tell(LS_PRIM_ABSENT, "not in this kernel", State::Ok, "");
+	tell(LS_PRIM_OFF, "of wait queues, for waitqueues=1", State::Ok, "");
 	tell(LS_PRIM_FAILED, "not hooked", State::Weak,
 	     "stop other tracers of them, then reload the module");
 }

@@ -143,7 +143,10 @@ private:
 		const std::string holds =
 			read_of(held.val) == LS_EXCLUSIVE ? "holds " : "holds (shared) ";
 		if (completes(edge))
-			return holds + mark(edge.to) + ", completes " + mark(edge.from);
+			return holds + mark(edge.to) +
+			       (model_[edge.from].kind == LS_KIND_WAITQUEUE ? ", wakes "
+									    : ", completes ") +
+			       mark(edge.from);
 		if (!to_interrupt(edge))
 			return holds + mark(edge.from) + ", " + takes + mark(edge.to);
 		const std::string on = std::string(" with ") + interrupt_name(edge.to) + "s on";

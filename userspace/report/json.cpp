@@ -191,7 +191,7 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 		if (model.counter(level))
 			contexts.push_back(level);
 	static constexpr const char *states[] = {"absent",    "direct",	 "ftrace",
-						 "kretprobe", "covered", "failed"};
+						 "kretprobe", "covered", "failed", "off"};
 	if (!model.runs.empty())
 		for (const auto &primitive : model.runs.back().primitives)
 			primitives.push_back({{"function", primitive.function},
@@ -204,7 +204,7 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 		{"accesses", model.counter(kAccessesCounter)},
 		{"contexts", std::move(contexts)},
 		{"primitives", std::move(primitives)},
-		{"not_seen", blind_spots()}};
+		{"not_seen", blind_spots(model)}};
 }
 
 Json losses_json(const Model &model)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report/report.h"
 
+#include <algorithm>
+
 namespace lockscope {
 
 std::vector<const Finding *> select_findings(const Analysis &analysis, const ReportOptions &options)
@@ -31,15 +33,28 @@ const char *dependency_name(std::uint32_t kind)
 	}
 }
 
-const std::vector<std::string> &blind_spots()
+namespace {
+
+bool watched_queues(const Run &run)
 {
-	static const std::vector<std::string> spots = {
+	return std::any_of(run.primitives.begin(), run.primitives.end(), [](const Primitive &p) {
+		return p.kind == LS_KIND_WAITQUEUE && p.state != LS_PRIM_OFF &&
+		       p.state != LS_PRIM_ABSENT && p.state != LS_PRIM_FAILED;
+	});
+}
+
+} // namespace
+
+std::vector<std::string> blind_spots(const Model &model)
+{
+	std::vector<std::string> spots = {
 		"percpu-rwsem readers on their fast path",
 		"bit spinlocks and local_lock, which are inlined",
 		"interrupts disabled by inlined code, but for their state at each acquire",
 		"locks already held when the module was loaded",
-		"what wait queues wait for",
 	};
+	if (model.runs.empty() || !std::all_of(model.runs.begin(), model.runs.end(), watched_queues))
+		spots.emplace_back("who waits on wait queues, without waitqueues=1");
 	return spots;
 }
 

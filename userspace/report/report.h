@@ -41,7 +41,7 @@ std::string json_finding(const Model &model, const Finding &finding, std::size_t
 /// "EN", "ER", "SN", "SR"
 const char *dependency_name(std::uint32_t kind);
 
-/// What LockScope cannot see on any kernel, one sentence each.
-const std::vector<std::string> &blind_spots();
+/// What LockScope cannot see on any kernel the way it ran, one sentence each.
+std::vector<std::string> blind_spots(const Model &model);
 
 } // namespace lockscope

@@ -153,7 +153,7 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 				 counted(analysis.raw->spinlocks, "spinlock class") +
 				 " known; the rest was left out",
 			 Tone::Plain, 2);
-	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(), "; "), Tone::Plain, 2);
+	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(model), "; "), Tone::Plain, 2);
 	print_suppressions(analysis.suppressions, out);
 	for (const auto &note : analysis.self_check)
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);

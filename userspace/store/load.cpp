@@ -278,7 +278,7 @@ private:
 	{
 		return each("SELECT function, kind, state, error FROM primitive",
 			    [&](Statement &row) {
-				    if (row.word(1) >= LS_NR_KINDS || row.word(2) > LS_PRIM_FAILED)
+				    if (row.word(1) >= LS_NR_KINDS || row.word(2) >= LS_NR_PRIM_STATES)
 					    return false;
 				    run().primitives.push_back(
 					    {row.text(0), static_cast<ls_kind>(row.word(1)),

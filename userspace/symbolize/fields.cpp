@@ -44,6 +44,7 @@ constexpr LockType kLockTypes[] = {
 	{LS_KIND_RT_MUTEX, "rt_mutex", "rtmutex", ""},
 	{LS_KIND_SOCKET, "socket_lock_t", "owned", ""},
 	{LS_KIND_PERCPU_RWSEM, "percpu_rw_semaphore", nullptr, ""},
+	{LS_KIND_WAITQUEUE, "wait_queue_head", "head", ""},
 };
 
 /* Nesting of structs; real ones stay well below. */

@@ -5,6 +5,8 @@
 #include "analysis/lockgraph.h"
 #include "report/report.h"
 
+#include <algorithm>
+
 using namespace lockscope;
 using namespace lockscope::test;
 
@@ -14,9 +16,9 @@ struct Case {
 	LogBuilder log;
 	std::uint32_t m, c;
 
-	explicit Case(std::uint64_t instance = 1)
+	explicit Case(std::uint64_t instance = 1, ls_kind awaited = LS_KIND_COMPLETION)
 		: log(instance), m(log.add_class("m", LS_KIND_MUTEX)),
-		  c(log.add_class("c", LS_KIND_COMPLETION))
+		  c(log.add_class("c", awaited))
 	{
 	}
 	void waits(const std::vector<Lock> &held, bool gives_up = false)
@@ -36,9 +38,9 @@ struct Case {
 	}
 };
 
-Case both()
+Case both(ls_kind awaited = LS_KIND_COMPLETION)
 {
-	Case x;
+	Case x(1, awaited);
 	x.completes({{.cls = x.m}});
 	x.waits({{.cls = x.m}});
 	return x;
@@ -69,15 +71,58 @@ TEST(Completions, WhoWaitsAndWhoCompletesAreTheSides)
 	EXPECT_NE(text.find("holds [B], waits for [A]"), std::string::npos) << text;
 }
 
+TEST(Completions, AWaitQueueIsWoken)
+{
+	const Model model = model_of(both(LS_KIND_WAITQUEUE).told().log);
+	const Finding finding = only_finding(model);
+	EXPECT_EQ(finding.title, "lock order with a wait queue: c -> m -> c (completes vs waits)");
+	EXPECT_EQ(kind_name(model[finding.edges[0].from].kind), std::string("waitqueue"));
+
+	const std::string text = text_finding(model, finding, {});
+	EXPECT_NE(text.find("holds [B], wakes [A]"), std::string::npos) << text;
+	EXPECT_NE(text.find("holds [B], waits for [A]"), std::string::npos) << text;
+}
+
 TEST(Completions, ACompleterWithoutTheLockMakesItSilent)
 {
-	Case x = both();
-	x.completes({});
-	EXPECT_TRUE(findings(x).empty());
-	/* What the module said before it knew is no riddle. */
-	const auto analysis = analyse(model_of(x.told().log));
-	EXPECT_TRUE(analysis.findings.empty());
-	EXPECT_TRUE(analysis.self_check.empty());
+	for (ls_kind awaited : {LS_KIND_COMPLETION, LS_KIND_WAITQUEUE}) {
+		Case x = both(awaited);
+		x.completes({});
+		EXPECT_TRUE(findings(x).empty());
+		/* What the module said before it knew is no riddle. */
+		const auto analysis = analyse(model_of(x.told().log));
+		EXPECT_TRUE(analysis.findings.empty());
+		EXPECT_TRUE(analysis.self_check.empty());
+	}
+}
+
+TEST(Completions, WhoIsNotWatchedIsSaid)
+{
+	const auto said = [](std::initializer_list<ls_prim_state> states) {
+		Case x;
+		for (ls_prim_state state : states) {
+			ls_prim_info prim{};
+			prim.kind = LS_KIND_WAITQUEUE;
+			prim.state = static_cast<__u8>(state);
+			x.log.prims().push_back(prim);
+		}
+		const auto spots = blind_spots(model_of(x.log));
+		return std::any_of(spots.begin(), spots.end(), [](const std::string &spot) {
+			return spot.find("waitqueues=1") != std::string::npos;
+		});
+	};
+	EXPECT_TRUE(said({}));
+	EXPECT_TRUE(said({LS_PRIM_OFF}));
+	EXPECT_FALSE(said({LS_PRIM_DIRECT, LS_PRIM_ABSENT}));
+
+	Case on(1), off(2);
+	ls_prim_info prim{};
+	prim.kind = LS_KIND_WAITQUEUE;
+	prim.state = LS_PRIM_FTRACE;
+	on.log.prims().push_back(prim);
+	EXPECT_EQ(blind_spots(model_of({&on.log, &off.log})).size(),
+		  blind_spots(model_of(on.log)).size() + 1)
+		<< "one run was without";
 }
 
 TEST(Completions, WhoGivesUpIsInNoDeadlock)
