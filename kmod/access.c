@@ -15,7 +15,7 @@
 #include "slab.h"
 
 #define MAX_GRANULES 64		/* of one block; the rest is counted */
-#define ERA_ACCESSES 4096	/* of one CPU in an era, in what was taken into the watch */
+#define ERA_ACCESSES 1024	/* of one CPU in an era, in what was taken into the watch */
 #define TOLD_BITS 10
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);
