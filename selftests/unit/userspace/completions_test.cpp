@@ -102,6 +102,7 @@ TEST(Completions, WhoIsNotWatchedIsSaid)
 		Case x;
 		for (ls_prim_state state : states) {
 			ls_prim_info prim{};
+			prim.function[0] = static_cast<char>('a' + x.log.prims().size());
 			prim.kind = LS_KIND_WAITQUEUE;
 			prim.state = static_cast<__u8>(state);
 			x.log.prims().push_back(prim);
