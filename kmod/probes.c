@@ -8,7 +8,6 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "access.h"
 #include "sites.h"
@@ -127,7 +126,8 @@ static int arm(struct ls_site **at, const struct ls_site *site)
 	p->kp.addr = (kprobe_opcode_t *)site->ip;
 	p->kp.pre_handler = on_hit;
 	p->kp.post_handler = after_hit;
-	p->site.error = register_kprobe(&p->kp);
+	/* Our own code runs inside of hooks and of probes. */
+	p->site.error = within_module(site->ip, THIS_MODULE) ? -EINVAL : register_kprobe(&p->kp);
 	nr_armed += !p->site.error;
 	*at = &p->site;
 	return 0;
@@ -148,14 +148,14 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 		if (!ls_site_valid(&sites[i]))
 			return -EINVAL;
 	if (nr) {
-		next = vzalloc(array_size(nr, sizeof(*next)));
+		next = ls_zalloc(array_size(nr, sizeof(*next)));
 		if (!next)
 			return -ENOMEM;
 	}
 	mutex_lock(&probes_mutex);
 	ls_sites_keep(next, sites, nr, probes, nr_probes);
 	drop(probes, nr_probes);
-	vfree(probes);
+	ls_free(probes);
 	probes = next;
 	owner = who;
 	for (i = 0; !rc && i < nr; i++) {
@@ -167,7 +167,7 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 	}
 	if (rc) {
 		drop(next, nr);
-		vfree(next);
+		ls_free(next);
 		probes = NULL;
 		nr = 0;
 	}
@@ -183,7 +183,7 @@ void ls_probes_disown(const void *who)
 	mutex_lock(&probes_mutex);
 	if (owner == who) {
 		drop(probes, nr_probes);
-		vfree(probes);
+		ls_free(probes);
 		probes = NULL;
 		nr_probes = 0;
 		owner = NULL;

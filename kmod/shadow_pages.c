@@ -3,7 +3,6 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "access.h"
 #include "handover.h"
@@ -166,7 +165,7 @@ bool ls_access_provide(void)
 
 	while (nr_chunks < MAX_CHUNKS && nr_chunks * CHUNK < ls_acc->max_pages &&
 	       ls_load(&ls_acc->nr_pages) + AHEAD > nr_chunks * CHUNK) {
-		chunks[nr_chunks] = vzalloc(array_size(CHUNK, sizeof(struct ls_shadow_page)));
+		chunks[nr_chunks] = ls_zalloc(array_size(CHUNK, sizeof(struct ls_shadow_page)));
 		if (!chunks[nr_chunks])
 			break;
 		ls_store_release(&nr_chunks, nr_chunks + 1);
@@ -203,16 +202,16 @@ int ls_access_init(u32 megabytes)
 	void *sets, *elements, *ids, *meets, *pages, *sites;
 	int cpu;
 
-	ls_acc = vzalloc(sizeof(*ls_acc));
-	sets = vzalloc(array_size(LOCKSETS + 1, sizeof(struct ls_lockset)));
-	elements = vzalloc(array_size(LOCKSET_ELEMENTS, sizeof(u64)));
-	ids = vzalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
-	meets = vzalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
-	pages = vzalloc(ls_tagtab_bytes(PAGE_TABLE_BITS));
-	sites = vzalloc(ls_tagtab_bytes(SITE_TABLE_BITS));
+	ls_acc = ls_zalloc(sizeof(*ls_acc));
+	sets = ls_zalloc(array_size(LOCKSETS + 1, sizeof(struct ls_lockset)));
+	elements = ls_zalloc(array_size(LOCKSET_ELEMENTS, sizeof(u64)));
+	ids = ls_zalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
+	meets = ls_zalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
+	pages = ls_zalloc(ls_tagtab_bytes(PAGE_TABLE_BITS));
+	sites = ls_zalloc(ls_tagtab_bytes(SITE_TABLE_BITS));
 	if (!ls_acc || !sets || !elements || !ids || !meets || !pages || !sites) {
-		vfree(sets), vfree(elements), vfree(ids), vfree(meets), vfree(pages), vfree(sites);
-		vfree(ls_acc);
+		ls_free(sets), ls_free(elements), ls_free(ids), ls_free(meets), ls_free(pages), ls_free(sites);
+		ls_free(ls_acc);
 		ls_acc = NULL;
 		return -ENOMEM;
 	}
@@ -243,12 +242,12 @@ void ls_access_exit(void)
 	for_each_possible_cpu(cpu)
 		kfree(per_cpu(ls_access_cpus, cpu).same);
 	for (i = 0; i < nr_chunks; i++)
-		vfree(chunks[i]);
-	vfree(ls_acc->sets.sets);
-	vfree(ls_acc->sets.elements);
-	vfree(ls_acc->sets.ids.slots);
-	vfree(ls_acc->sets.meets.slots);
-	vfree(ls_acc->pages.slots);
-	vfree(ls_acc->sites.slots);
-	vfree(ls_acc);
+		ls_free(chunks[i]);
+	ls_free(ls_acc->sets.sets);
+	ls_free(ls_acc->sets.elements);
+	ls_free(ls_acc->sets.ids.slots);
+	ls_free(ls_acc->sets.meets.slots);
+	ls_free(ls_acc->pages.slots);
+	ls_free(ls_acc->sites.slots);
+	ls_free(ls_acc);
 }

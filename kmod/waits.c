@@ -7,7 +7,6 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
-#include <linux/vmalloc.h>
 
 #include "lockscope.h"
 #include "lockword.h"
@@ -147,11 +146,11 @@ void ls_waits_look(void)
 int ls_waits_init(u32 nr)
 {
 	nr_waits = nr;
-	waits = vzalloc(array_size(nr, sizeof(*waits)));
+	waits = ls_zalloc(array_size(nr, sizeof(*waits)));
 	return waits ? 0 : -ENOMEM;
 }
 
 void ls_waits_exit(void)
 {
-	vfree(waits);
+	ls_free(waits);
 }
