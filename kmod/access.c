@@ -15,7 +15,7 @@
 #include "slab.h"
 
 #define MAX_GRANULES 64		/* of one block; the rest is counted */
-#define ERA_ACCESSES 1024	/* of one CPU in an era, in what was taken into the watch */
+#define ERA_ACCESSES 4096	/* judged on one CPU in an era; new ways of accessing count more */
 #define TOLD_BITS 10
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);
@@ -349,8 +349,8 @@ stop:
 }
 
 /*
- * What cold code brings into the watch costs no CPU more than it may: when that is
- * spent, the blocks go with their next access, and none come until the next era.
+ * A sample costs no CPU more than it may: when that is spent, blocks go with their
+ * next access, and none come until the next era.
  */
 static noinline void spend(unsigned long addr)
 {
@@ -360,10 +360,9 @@ static noinline void spend(unsigned long addr)
 
 	if (c->era != now) {
 		c->era = now;
-		c->era_taken = 0;
+		c->era_accesses = 0;
 	}
-	c->taken++;
-	last = ++c->era_taken >= ERA_ACCESSES;
+	last = ++c->era_accesses >= ERA_ACCESSES;
 	if (last)
 		ls_store(&ls_sample.open, 0);
 	ls_sample_spend(&ls_sample, addr, last);

@@ -52,10 +52,9 @@ struct ls_access_cpu {
 	u64 losses[LS_NR_ALOSSES];
 	u64 handovers;
 	u64 probe_hits;
-	u64 taken;			/* accesses in blocks that cold code took into the watch */
-	u64 left_out;			/* such accesses, for which there was no shadow memory to spare */
-	u32 era;			/* of ls_sample.now: then so many of them */
-	u32 era_taken;
+	u64 left_out;			/* accesses of a sample that came before their shadow memory */
+	u32 era;			/* of ls_sample.now: what was judged then */
+	u32 era_accesses;
 	struct ls_seq_slot seq[LS_SEQ_SLOTS];
 };
 DECLARE_PER_CPU(struct ls_access_cpu, ls_access_cpus);

@@ -11,6 +11,7 @@
 #include "slab.h"
 
 #define MEMO_BITS 15
+#define NEW_SITE_COST 100	/* in accesses, the thread's part included */
 #define VIA_WORDS 64		/* of an object that are searched for a pointer to a lock's object */
 
 static u64 memo[1 << MEMO_BITS];	/* tag << 18 | site */
@@ -214,6 +215,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	ev.a->hdr.flags = frames_from((u64 *)(ev.o + 1), n);
 	ls_ring_commit(ev.e);
 	ls_wake_worker();
+	this_cpu_add(ls_access_cpus.era_accesses, NEW_SITE_COST);
 	return id;
 }
 

@@ -52,14 +52,13 @@ static int stats_show(struct seq_file *m, void *unused)
 {
 	struct ls_access_info accesses = { };
 	struct ls_info info = { };
-	u64 stale = 0, taken = 0, left_out = 0;
+	u64 stale = 0, left_out = 0;
 	u32 i;
 	int cpu;
 
 	ls_info_fill(&info);
 	for_each_possible_cpu(cpu) {
 		stale += per_cpu_ptr(&ls_cpus, cpu)->stale;
-		taken += READ_ONCE(per_cpu(ls_access_cpus, cpu).taken);
 		left_out += READ_ONCE(per_cpu(ls_access_cpus, cpu).left_out);
 	}
 	seq_printf(m, "active            %u\n", info.active);
@@ -79,7 +78,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "deferred          %llu\n", info.deferred);
 	ls_access_info_fill(&accesses);
 	seq_printf(m, "accesses          %llu\n", accesses.seen);
-	seq_printf(m, "by cold code      %llu, no memory for %llu\n", taken, left_out);
+	seq_printf(m, "left out          %llu\n", left_out);
 	seq_printf(m, "epochs            %u, cut short %u\n", accesses.epochs, accesses.resets);
 	seq_printf(m, "shadow pages      %u of %u\n", accesses.pages, accesses.max_pages);
 	seq_printf(m, "probes            %u\n", accesses.probes);

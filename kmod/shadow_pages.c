@@ -48,13 +48,12 @@ LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
 	struct ls_shadow_page *page;
 
 	do {
-		/* What was taken in besides leaves a part to the share that has to be watched. */
-		if (!lasts && id >= min(ready, ls_acc->max_pages / 4 * 3)) {
-			this_cpu_inc(ls_access_cpus.left_out);
-			return NULL;
-		}
 		if (id >= ready) {
-			ls_lose_access(LS_ALOSS_PAGES);
+			/* A sample does with what is there by now. */
+			if (lasts || ready >= ls_acc->max_pages)
+				ls_lose_access(LS_ALOSS_PAGES);
+			else
+				this_cpu_inc(ls_access_cpus.left_out);
 			return NULL;
 		}
 	} while (!ls_cmpxchg(&ls_acc->nr_pages, &id, id + 1));

@@ -6,7 +6,7 @@
 
 void ls_sample_turn(struct ls_sample *s, ls_u64 ip)
 {
-	ls_u32 *due = &s->due[ip * LS_GOLDEN >> (64 - LS_PLACE_BITS)], was = ls_load(due);
+	ls_u32 *due = &s->due[ls_place(ip)], was = ls_load(due);
 	ls_u32 era = ls_load(&s->now) >> ERA_SHIFT, backoff = was & BACKOFF;
 	ls_u32 late = (era - (was >> ERA_SHIFT)) & (~0u >> ERA_SHIFT);
 
@@ -22,7 +22,8 @@ void ls_sample_take(struct ls_sample *s, ls_u64 addr)
 {
 	ls_u32 b = ls_block(addr);
 
-	ls_fetch_add(&s->taken, 1);
+	if (ls_fetch_add(&s->taken, 1) + 1 >= LS_ERA_BLOCKS)
+		ls_store(&s->open, 0);
 	/* Before the bit: who sees that it is watched sees that it is another term. */
 	ls_store(&s->term[b], (ls_u16)(ls_load(&s->term[b]) + 1));
 	ls_store(&s->left[b], LS_TERM_ACCESSES);
@@ -43,7 +44,7 @@ void ls_sample_spend(struct ls_sample *s, ls_u64 addr, bool last)
 		ls_fetch_and(&s->watched[b / 64], ~(1ull << b % 64));
 }
 
-void ls_sample_epoch(struct ls_sample *s, ls_u32 share, ls_u32 phase, bool open)
+void ls_sample_epoch(struct ls_sample *s, ls_u32 share, ls_u32 phase, bool sampled)
 {
 	ls_u32 b;
 
@@ -52,14 +53,14 @@ void ls_sample_epoch(struct ls_sample *s, ls_u32 share, ls_u32 phase, bool open)
 
 		if (share && !((b ^ phase) & (share - 1))) {
 			ls_store(&s->term[b], (ls_u16)(ls_load(&s->term[b]) + 1));
-			ls_store(&s->left[b], LS_FOREVER);
+			ls_store(&s->left[b], sampled ? LS_SHARE_ACCESSES : LS_FOREVER);
 			ls_fetch_or(&s->watched[b / 64], bit);
 		} else {
 			ls_store(&s->left[b], 0);
 			ls_fetch_and(&s->watched[b / 64], ~bit);
 		}
 	}
-	ls_store(&s->open, open);
+	ls_store(&s->open, sampled);
 }
 
 void ls_sample_era(struct ls_sample *s)

@@ -4,13 +4,15 @@
  *
  * Memory is watched by blocks of 32 KiB, told apart by a hash: all accesses to a
  * block are seen or none, and so are those to an object of a slab, whose pages lie
- * in one block. A share of the blocks is watched for an epoch whatever goes on there;
- * others take their place in the next. That alone misses what happens rarely.
+ * in one block. A share of the blocks is watched in an epoch; others take their place
+ * in the next. That alone misses what happens rarely.
  *
  * So code that has not run for a while may besides take the block it accesses into
- * the watch: what runs seldom has the races that nobody met yet [LiteRace 3]. What was
- * taken in stays for a number of accesses. Code that comes again and again waits
- * twice as long each time.
+ * the watch: what runs seldom has the races that nobody met yet [LiteRace 3]. Code that
+ * comes again and again waits twice as long each time.
+ *
+ * Every block is watched for a number of accesses: where much goes on they are soon
+ * used up, and what is seldom touched stays.
  *
  * Who watches a block again after a gap must forget what was before: locks and
  * hand-overs were not seen meanwhile. Each watch of a block is a term with a number.
@@ -18,7 +20,6 @@
 #ifndef LOCKSCOPE_SAMPLE_H
 #define LOCKSCOPE_SAMPLE_H
 
-#include "hash.h"
 #include "port.h"
 
 #define LS_BLOCK_SHIFT 15
@@ -26,6 +27,8 @@
 #define LS_BLOCKS (1u << LS_BLOCK_BITS)		/* hashes of blocks */
 #define LS_PLACE_BITS 14
 #define LS_TERM_ACCESSES 1024			/* that a block taken in is watched for */
+#define LS_SHARE_ACCESSES 32768			/* the same for one of the share */
+#define LS_ERA_BLOCKS 16			/* taken in in an era, about */
 #define LS_MAX_BACKOFF 6			/* waits of at most 1 << that many eras */
 
 struct ls_sample {
@@ -33,13 +36,19 @@ struct ls_sample {
 	ls_u32 open;				/* blocks may be taken in */
 	ls_u32 now;				/* era << 4 | 15 */
 	ls_u32 taken;				/* blocks taken in in this era */
-	ls_u16 left[LS_BLOCKS];			/* accesses; LS_FOREVER: for all the epoch */
+	ls_u16 left[LS_BLOCKS];			/* accesses, LS_FOREVER: no end of them */
 	ls_u16 term[LS_BLOCKS];
-	/* By hash of the place in code: era from which it may take in << 4 | log2 of its wait. */
+	/* By place in code: era from which it may take in << 4 | log2 of its wait. */
 	ls_u32 due[1 << LS_PLACE_BITS];
 };
 
 #define LS_FOREVER 0xffff
+
+/* The low bits of addresses behind calls are as good as a hash. */
+LS_INLINE ls_u32 ls_place(ls_u64 ip)
+{
+	return ip & ((1u << LS_PLACE_BITS) - 1);
+}
 
 LS_INLINE ls_u32 ls_block(ls_u64 addr)
 {
@@ -57,8 +66,7 @@ LS_INLINE bool ls_sample_has(const struct ls_sample *s, ls_u64 addr)
 LS_INLINE bool ls_sample_is_cold(const struct ls_sample *s, ls_u64 ip)
 {
 	return ls_load(&s->open) &&
-	       (__INT32_TYPE__)(ls_load(&s->now) -
-				ls_load(&s->due[ip * LS_GOLDEN >> (64 - LS_PLACE_BITS)])) >= 0;
+	       (__INT32_TYPE__)(ls_load(&s->now) - ls_load(&s->due[ls_place(ip)])) >= 0;
 }
 
 LS_INLINE bool ls_sample_lasts(const struct ls_sample *s, ls_u64 addr)
@@ -78,16 +86,17 @@ void ls_sample_turn(struct ls_sample *s, ls_u64 ip);
 void ls_sample_take(struct ls_sample *s, ls_u64 addr);
 
 /*
- * The block of @addr, one taken in, was accessed; @last: it goes now whatever is
- * left. Any context.
+ * The block of @addr, one that does not last, was accessed; @last: it goes now
+ * whatever is left. Any context.
  */
 void ls_sample_spend(struct ls_sample *s, ls_u64 addr, bool last);
 
 /*
  * The next epoch: blocks number @phase of @share (a power of two, at most LS_BLOCKS)
- * are watched, none with a share of 0; @open: others may be taken in. One at a time.
+ * are watched, none with a share of 0; @sampled: for so many accesses, and others may be
+ * taken in. One at a time.
  */
-void ls_sample_epoch(struct ls_sample *s, ls_u32 share, ls_u32 phase, bool open);
+void ls_sample_epoch(struct ls_sample *s, ls_u32 share, ls_u32 phase, bool sampled);
 
 /*
  * The next era: code that was told to wait comes closer to its turn, and blocks may be

@@ -137,17 +137,30 @@ TEST(Sample, TheLastAccessThatACpuHasLeftEndsATerm)
 	EXPECT_FALSE(s.has(at));
 }
 
-TEST(Sample, TheShareIsNotUsedUp)
+TEST(Sample, TheShareIsUsedUpLater)
 {
 	Sample s;
+	int seen = 0;
 
 	ls_sample_epoch(&s, 16, 0, true);
 	std::uint64_t at = kBase;
 	while (!s.has(at))
 		at += kBlock;
-	for (int i = 0; i < 3 * LS_TERM_ACCESSES; i++)
-		ls_sample_spend(&s, at, true);
-	EXPECT_TRUE(s.has(at));
+	for (; s.has(at) && seen < 10 * LS_SHARE_ACCESSES; seen++)
+		ls_sample_spend(&s, at, false);
+	EXPECT_EQ(seen, LS_SHARE_ACCESSES);
+}
+
+TEST(Sample, SoManyBlocksAreTakenInInAnEraAndNoMore)
+{
+	Sample s;
+
+	ls_sample_epoch(&s, LS_BLOCKS, 0, true);
+	const auto before = s.watched_blocks();
+	for (std::uint64_t i = 0; i < 100; i++)
+		s.access(kBase + i * kBlock, 1 + i);
+	EXPECT_GT(s.watched_blocks(), before);
+	EXPECT_LE(s.watched_blocks(), before + LS_ERA_BLOCKS);
 }
 
 TEST(Sample, AnotherTermHasAnotherNumber)
