@@ -112,6 +112,17 @@ static long read_prims(struct ls_prims_req __user *arg)
 	return put_user(n, &arg->nr);
 }
 
+static long read_symbol(struct ls_rec_symbol __user *arg)
+{
+	struct ls_rec_symbol rec = { };
+
+	if (get_user(rec.ip, &arg->ip))
+		return -EFAULT;
+	if (!ls_symbol_at(&rec))
+		return -ENOENT;
+	return copy_to_user(arg, &rec, sizeof(rec)) ? -EFAULT : 0;
+}
+
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
@@ -129,6 +140,10 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return read_prims(user);
 	case LS_IOC_COUNTS:
 		return read_counts(user);
+	case LS_IOC_WAITS:
+		return ls_waits_list(user);
+	case LS_IOC_SYMBOL:
+		return read_symbol(user);
 	case LS_IOC_CTL:
 		if (get_user(op, (u32 __user *)user))
 			return -EFAULT;

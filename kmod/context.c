@@ -16,6 +16,7 @@
 
 static struct ls_ctx *pool;
 static u32 pool_size;
+static ls_u64 *times;			/* ls_ctx.since of all contexts */
 static unsigned long *pool_used;	/* bit per context */
 
 /* Any context. NULL when all are in use. */
@@ -122,7 +123,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 3) && !(prev_state & TASK_DEAD))
 		ls_switch_atomic(pc, from);
 	first = clean(pc, from);
-	keeps = first || from->ignoring;
+	keeps = first || from->ignoring || from->wait[LS_WAIT_SLEEP].lock;
 	to = registered(next);
 
 	if (from == pc->home) {
@@ -145,6 +146,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 				/* The context is everybody's again. */
 				from->ignoring = from->distrust = 0;
 				from->busy = from->nest = 0;
+				from->wait[LS_WAIT_SLEEP].lock = 0;
 			}
 		}
 	} else if (!keeps || prev_state & TASK_DEAD) {
@@ -223,8 +225,8 @@ u32 ls_context_waits_on(struct task_struct *task, u64 *queue)
 
 	if (!ctx || ls_load(&ctx->owner) != task)
 		return 0;
-	*queue = READ_ONCE(ctx->wait.queue);
-	return READ_ONCE(ctx->wait.id);
+	*queue = READ_ONCE(ctx->queued.queue);
+	return READ_ONCE(ctx->queued.id);
 }
 
 /*
@@ -265,7 +267,8 @@ void ls_context_detach(void)
 int ls_context_init(u32 nr)
 {
 	void *map;
-	u32 i;
+	u32 i, k;
+	int cpu;
 
 	pool_size = nr + num_possible_cpus();
 	if (ls_waits_init(pool_size))
@@ -278,14 +281,24 @@ int ls_context_init(u32 nr)
 		return -ENOMEM;
 	}
 	ls_addrmap_init(&ls.tasks, map, TASK_MAP_BITS);
-	for (i = 0; i < pool_size; i++)
+	times = vzalloc(array3_size(pool_size + num_possible_cpus() * (LS_NR_LEVELS - 1),
+				    LS_MAX_DEPTH, sizeof(*times)));
+	if (!times)
+		return -ENOMEM;
+	for (i = 0; i < pool_size; i++) {
 		pool[i].id = i;
+		pool[i].since = times + (size_t)i * LS_MAX_DEPTH;
+	}
+	for_each_possible_cpu(cpu)
+		for (k = 0; k < LS_NR_LEVELS - 1; k++)
+			per_cpu_ptr(&ls_cpus, cpu)->level[k].since = times + (size_t)i++ * LS_MAX_DEPTH;
 	ls_context_clear();
 	return 0;
 }
 
 void ls_context_exit(void)
 {
+	vfree(times);
 	vfree(ls.tasks.slots);
 	vfree(pool_used);
 	vfree(pool);

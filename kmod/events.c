@@ -63,6 +63,21 @@ static u32 save_stack(u64 *to, unsigned long ip)
 	return nr;
 }
 
+/* Who called the lock function that is about to wait. Any context. */
+u64 ls_waiter_ip(void)
+{
+	unsigned long frames[OWN_FRAMES];
+	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0), first = 0, i;
+
+	for (i = 0; i < nr; i++)
+		if (frames[i] >= sched_start && frames[i] < sched_end)
+			first = i + 1;
+	/* The function may return through us. */
+	while (first < nr && within_module(frames[first], THIS_MODULE))
+		first++;
+	return first < nr ? frames[first] : 0;
+}
+
 /* The innermost callers from the place @ip on, as one number. */
 static u64 callers_of(u64 ip)
 {
@@ -77,7 +92,10 @@ static u64 callers_of(u64 ip)
 	return key;
 }
 
-/* Stack of @task, which sleeps, from the place @ip on. Thread only. */
+/*
+ * Stack of @task, which sleeps, from the place @ip on; without one, from whoever
+ * called the scheduler. May be none. Any context but hooks.
+ */
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
 {
 	static typeof(stack_trace_save_tsk) *save;
@@ -87,6 +105,15 @@ u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
 	if (!save)
 		save = (void *)ls_symbol("stack_trace_save_tsk");
 	nr = save ? save(task, frames, ARRAY_SIZE(frames), 0) : 0;
+	if (!ip) {
+		for (i = 0; i < nr && frames[i] >= sched_start && frames[i] < sched_end; i++)
+			;
+		while (i < nr && within_module(frames[i], THIS_MODULE))
+			i++;
+		nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+		memcpy(to, &frames[i], nr * sizeof(*to));
+		return nr;
+	}
 	for (i = 0; i < nr && frames[i] != ip; i++)
 		;
 	if (i >= nr) {

@@ -496,8 +496,12 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		return;
 	}
 	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE &&
-	    !ls_semaphore_taken(ctx, lock, val, level))
+	    !ls_semaphore_taken(ctx, lock, val, level)) {
+		if (static_branch_unlikely(&ls_stat_key))
+			ls_stat_acquired(ctx, lock, ip, val | how(desc, count) | level << LS_VAL_LEVEL_SHIFT,
+					 false);
 		return;
+	}
 	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
 	if (unlikely(LS_AWAITED_KINDS >> (desc >> LS_DESC_KIND_SHIFT) & 1))
 		val |= LS_VAL_WAIT;
@@ -539,6 +543,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->held[ctx->depth - 1].stamp = ls_fetch_add(&ls.semaphore_acquisitions, 1) + 1;
 	if (unlikely(!--pc->sample))
 		count_chain(pc, key);
+	if (static_branch_unlikely(&ls_stat_key))
+		ls_stat_acquired(ctx, lock, ip, val, true);
 }
 
 static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
@@ -561,6 +567,8 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	u64 key, slot;
 	u32 val, desc;
 
+	if (static_branch_unlikely(&ls_stat_key))
+		goto unusual;
 	/* No task is current while nothing is recorded. */
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
 	    unlikely(pc->cur != current))
@@ -654,6 +662,8 @@ static LS_COLD void release_slow(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock
 	if (i >= 0) {
 		u32 val = ctx->held[i].val;
 
+		if (static_branch_unlikely(&ls_stat_key) && !ctx->busy)
+			ls_stat_released(ctx, i);
 		ls_held_remove(ctx, i);
 		if (!ctx->busy && val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))
 			release_usage(pc, ctx, lock, ip, (val & (LS_VAL_CLASS_MASK | LS_VAL_READ_MASK)) | now);
@@ -676,10 +686,13 @@ noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	now = ls_where(level);
 	this_cpu_inc(ls_cpus.releases);
 	if (likely(ls_held_is_top(ctx, lock) && !ctx->busy &&
-		   !(ctx->held[ctx->depth - 1].val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))))
+		   !(ctx->held[ctx->depth - 1].val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)))) {
+		if (static_branch_unlikely(&ls_stat_key))
+			ls_stat_released(ctx, ctx->depth - 1);
 		ls_held_pop_top(ctx);
-	else
+	} else {
 		release_slow(pc, ctx, lock, ip, desc, now);
+	}
 }
 
 static noinline void release_leave(u64 lock, const unsigned long *frame)
@@ -699,6 +712,8 @@ void ls_hook_release(unsigned long lock, const unsigned long *frame)
 	u64 top;
 
 	preempt_disable_notrace();
+	if (static_branch_unlikely(&ls_stat_key))
+		goto unusual;
 	pc = this_cpu_ptr(&ls_cpus);
 	count = preempt_count();
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||

@@ -4,6 +4,7 @@
 #define LOCKSCOPE_H
 
 #include <linux/irq_work.h>
+#include <linux/jump_label.h>
 #include <linux/kallsyms.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -168,6 +169,7 @@ void ls_waitqueues_detach(void);
 void ls_events_init(void);
 void ls_events_clear(void);
 u32 ls_task_flags(void);
+u64 ls_waiter_ip(void);
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip);
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
@@ -197,10 +199,18 @@ void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx);
 int ls_life_attach(void);
 void ls_life_detach(void);
 
+/* stat.c */
+DECLARE_STATIC_KEY_FALSE(ls_stat_key);	/* somebody is attached to acquired, released or waited */
+void ls_stat_acquired(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, bool held);
+void ls_stat_released(struct ls_ctx *ctx, u32 i);
+int ls_stat_attach(void);
+void ls_stat_detach(void);
+
 /* waits.c: thread only */
 int ls_waits_init(u32 nr);
 void ls_waits_exit(void);
 void ls_waits_look(void);
+long ls_waits_list(struct ls_waits_req __user *arg);	/* any sleepable context */
 
 /* annotations.c */
 void ls_annotations_module(struct module *mod);
@@ -297,11 +307,14 @@ u32 ls_worker_new_finding(void);
 u32 ls_worker_class(u32 val);
 u32 ls_worker_findings(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);
+bool ls_symbol_at(struct ls_rec_symbol *rec);
 void ls_worker_info(struct ls_info *info);
-void ls_worker_take(struct ls_event *e);
+u32 ls_worker_take(struct ls_event *e);
+void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr);
 struct ls_info;
 
 /* splat.c */
+void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr);
 void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr);
 void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr);
 void ls_splat_fault(u32 what, u32 class_id, u32 ordinal);

@@ -161,6 +161,7 @@ static void detach(void)
 	ls_races_stop();
 	ls_prims_detach();
 	ls_special_detach();
+	ls_stat_detach();
 	ls_waitqueues_detach();
 	ls_life_detach();
 	ls_context_detach();
@@ -202,6 +203,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : ls_life_attach();
 	rc = rc ? rc : ls_special_attach();
 	rc = rc ? rc : ls_waitqueues_attach();
+	rc = rc ? rc : ls_stat_attach();
 	ls_percpu_attach();
 	rc = rc ? rc : ls_prims_attach();
 	if (rc)

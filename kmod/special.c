@@ -150,6 +150,8 @@ bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip)
 	if (nr < WW_KEPT)
 		return false;
 	this_cpu_inc(ls_cpus.acquisitions[level]);
+	if (static_branch_unlikely(&ls_stat_key))
+		ls_stat_acquired(ctx, lock, ip, id | LS_VAL_CTX | ls_where(level), false);
 	ctx->lost++;
 	return true;
 }

@@ -195,6 +195,27 @@ static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 	printk(KERN_WARNING "\n");
 }
 
+/* Nobody of these will ever go on. */
+void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr)
+{
+	struct side *x = kzalloc(sizeof(*x), GFP_KERNEL);
+	u32 i;
+
+	for (i = 0; x && i < nr; i++) {
+		if (!load_side(x, edges[i].sight))
+			continue;
+		if (!i)
+			print_head("WARNING: deadlock detected");
+		printk(KERN_WARNING "%s/%u waits for what %s has:\n", x->s.comm, x->s.pid,
+		       i + 1 < nr ? "the next one" : "the first one");
+		print_lock("", edges[i].to, x->s.ip);
+		print_backtrace(x);
+		print_held(x);
+		printk(KERN_WARNING "\n");
+	}
+	kfree(x);
+}
+
 /* edges[0] is the dependency that closed the cycle. */
 void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 {

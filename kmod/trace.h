@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints lockscope:* for perf, bpftrace and BPF. They fire in the
- * module's thread: any program may be attached, locks and maps included.
+ * Tracepoints lockscope:* for perf, bpftrace and BPF.
+ *
+ * class, edge and finding fire in the module's thread: any program may be
+ * attached, locks and maps included.
+ *
+ * acquired, released and waited fire inside the lock functions, with interrupts
+ * off, as often as locks are taken: per-CPU arrays and atomic operations only, no
+ * hash map, no ring buffer, no other helper that takes a lock. While nobody is
+ * attached they cost nothing. What they say: the class, how it is held (LS_VAL_* of
+ * lockclass/abi.h), the instance, where it was acquired, nanoseconds.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lockscope
@@ -18,6 +26,9 @@
 #else
 #define ls_assign_str(field) __assign_str(field, field)
 #endif
+
+int ls_stat_on(void);
+void ls_stat_off(void);
 
 TRACE_EVENT(class,
 	TP_PROTO(u32 id, const char *name, const char *kind),
@@ -74,6 +85,77 @@ TRACE_EVENT(finding,
 	TP_printk("id=%u kind=%s length=%u first=%s", __entry->id,
 		  __entry->kind == 1 ? "lock-order-cycle" : "recursive-lock",
 		  __entry->length, __get_str(first))
+);
+
+/*
+ * A lock was taken; if its function cannot fail, its caller may have to wait yet,
+ * which waited will tell. released tells how long it was held since.
+ */
+TRACE_EVENT_FN(acquired,
+	TP_PROTO(u32 id, u32 val, u64 lock, u64 ip),
+	TP_ARGS(id, val, lock, ip),
+	TP_STRUCT__entry(
+		__field(u32, id)
+		__field(u32, val)
+		__field(u64, lock)
+		__field(u64, ip)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__entry->val = val;
+		__entry->lock = lock;
+		__entry->ip = ip;
+	),
+	TP_printk("id=%u val=%#x lock=%#llx ip=%pS", __entry->id, __entry->val, __entry->lock,
+		  (void *)(long)__entry->ip),
+	ls_stat_on, ls_stat_off
+);
+
+TRACE_EVENT_FN(released,
+	TP_PROTO(u32 id, u32 val, u64 lock, u64 ip, u64 held_ns),
+	TP_ARGS(id, val, lock, ip, held_ns),
+	TP_STRUCT__entry(
+		__field(u32, id)
+		__field(u32, val)
+		__field(u64, lock)
+		__field(u64, ip)
+		__field(u64, held_ns)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__entry->val = val;
+		__entry->lock = lock;
+		__entry->ip = ip;
+		__entry->held_ns = held_ns;
+	),
+	TP_printk("id=%u val=%#x lock=%#llx ip=%pS held=%lluns", __entry->id, __entry->val,
+		  __entry->lock, (void *)(long)__entry->ip, __entry->held_ns),
+	ls_stat_on, ls_stat_off
+);
+
+/* @ret: 0, or why the caller gave up. */
+TRACE_EVENT_FN(waited,
+	TP_PROTO(u32 id, u32 val, u64 lock, u64 ip, u64 ns, int ret),
+	TP_ARGS(id, val, lock, ip, ns, ret),
+	TP_STRUCT__entry(
+		__field(u32, id)
+		__field(u32, val)
+		__field(u64, lock)
+		__field(u64, ip)
+		__field(u64, ns)
+		__field(int, ret)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__entry->val = val;
+		__entry->lock = lock;
+		__entry->ip = ip;
+		__entry->ns = ns;
+		__entry->ret = ret;
+	),
+	TP_printk("id=%u val=%#x lock=%#llx ip=%pS waited=%lluns ret=%d", __entry->id, __entry->val,
+		  __entry->lock, (void *)(long)__entry->ip, __entry->ns, __entry->ret),
+	ls_stat_on, ls_stat_off
 );
 
 #endif

@@ -58,7 +58,7 @@ static void queued(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
 	u64 queue = head + LS_WQ_OFF;
 	u32 level;
 	struct ls_ctx *ctx = ls_context(pc, &level);
-	struct ls_wait *w = &ctx->wait;
+	struct ls_queued *w = &ctx->queued;
 
 	if (level != LS_TASK || ctx->busy)
 		return;
@@ -86,8 +86,8 @@ static void finished(struct ls_cpu *pc, u64 head)
 
 	if (level != LS_TASK || ctx->busy)
 		return;
-	ctx->wait.frame = 0;
-	ctx->wait.id = 0;
+	ctx->queued.frame = 0;
+	ctx->queued.id = 0;
 	/* The next one at this address is another function's. */
 	if (on_own_stack(head))
 		ls_addrmap_remove(&ls.addrs, head + LS_WQ_OFF);
@@ -98,7 +98,7 @@ static void sleeps(struct ls_cpu *pc, u64 ip, u64 frame)
 {
 	u32 level;
 	struct ls_ctx *ctx = ls_context(pc, &level);
-	struct ls_wait *w = &ctx->wait;
+	struct ls_queued *w = &ctx->queued;
 
 	if (likely(w->frame != frame) || level != LS_TASK || ctx->busy || !ctx->depth)
 		return;
@@ -191,7 +191,7 @@ void ls_alarm_set(struct ls_cpu *pc, u64 timer)
 		return;
 	ctx = ls_context(pc, &level);
 	if (level == LS_TASK && ctx->depth)
-		ctx->wait.alarm = timer;
+		ctx->queued.alarm = timer;
 }
 
 /*

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who waits for a lock for too long, and who has it. The thread looks at the
- * contexts of sleeping tasks every so often; hooks do nothing for it. A lock
- * that a task waits for stands on top of its stack, and says itself who owns it.
+ * Who waits for a lock for too long, who has it, and who waits for each other. The
+ * thread looks at the contexts of sleeping tasks every so often; a context says what
+ * it waits for (stat.c), and the lock itself who owns it.
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "lockscope.h"
@@ -16,30 +20,40 @@ static uint long_wait_ms = 60000;
 module_param(long_wait_ms, uint, 0644);
 MODULE_PARM_DESC(long_wait_ms, "report who waits for a lock longer than this, in milliseconds; 0: nobody");
 
-static struct wait {
+/* A deadlock of more tasks than this is not looked for. */
+#define DEADLOCK_MAX 16
+
+/* What was seen of context i when it was looked at last. Thread only. */
+static struct seen {
 	struct task_struct *task;
-	u64 lock;
-	u64 since;		/* ns, when we saw it first */
-	bool told;
+	u64 since;		/* of its wait, as the context has it */
+	bool told, told_dead;
+	bool closes;		/* a ring of waits leads back to it */
 } *waits;
 static u32 nr_waits;
 
-/* Owner of the lock that @task waits for according to @top, NULL when it has it or none is known. */
-static struct task_struct *waits_for(const struct ls_held *top, struct task_struct *task)
+/* A task that sleeps until it gets a lock, as its context says. */
+struct blocked {
+	const struct ls_ctx *ctx;
+	struct task_struct *task;
+	struct ls_wait wait;
+};
+
+/* The owner that the lock itself tells, NULL when it tells none. */
+static struct task_struct *owner_word(u64 lock, u32 kind)
 {
 	unsigned long owner = 0, at;
-	u32 kind = ls_kind_of(top->val);
 
 	switch (kind) {
 	case LS_KIND_MUTEX:
 	case LS_KIND_WW_MUTEX:
-		at = top->lock + offsetof(struct mutex, owner);
+		at = lock + offsetof(struct mutex, owner);
 		break;
 	case LS_KIND_RT_MUTEX:
-		at = top->lock - LS_RTM_OFF + offsetof(struct rt_mutex, rtmutex.owner);
+		at = lock - LS_RTM_OFF + offsetof(struct rt_mutex, rtmutex.owner);
 		break;
 	case LS_KIND_RWSEM:
-		at = top->lock + offsetof(struct rw_semaphore, owner);
+		at = lock + offsetof(struct rw_semaphore, owner);
 		break;
 	default:
 		return NULL;
@@ -49,8 +63,56 @@ static struct task_struct *waits_for(const struct ls_held *top, struct task_stru
 	/* A reader's word may be old: only a writer who owns it counts. */
 	if (kind == LS_KIND_RWSEM && (owner & 1))
 		return NULL;
-	owner &= ~LS_OWNER_FLAGS;
-	return owner == (unsigned long)task ? NULL : (struct task_struct *)owner;
+	return (struct task_struct *)(owner & ~LS_OWNER_FLAGS);
+}
+
+/* Does context @i belong to a sleeping task that waits for a lock? Under RCU, which keeps the task. */
+static bool blocked(u32 i, struct blocked *b)
+{
+	b->ctx = ls_context_sleeping(i, &b->task);
+	if (!b->task)
+		return false;
+	b->wait = b->ctx->wait[LS_WAIT_SLEEP];
+	barrier();
+	return b->wait.lock && READ_ONCE(b->ctx->wait[LS_WAIT_SLEEP].lock) == b->wait.lock;
+}
+
+/*
+ * Who has what @b waits for. Locks that have no owner, or many, are known by who was
+ * seen to take them and sleeps since. Under RCU.
+ */
+static struct task_struct *owner_of(const struct blocked *b)
+{
+	struct task_struct *owner = owner_word(b->wait.lock, ls_kind_of(b->wait.val)), *task;
+	struct ls_held has;
+	u32 i;
+
+	if (owner)
+		return owner == b->task ? NULL : owner;
+	for (i = 0; i < nr_waits; i++) {
+		const struct ls_ctx *ctx = ls_context_sleeping(i, &task);
+
+		if (task && task != b->task && READ_ONCE(ctx->depth) &&
+		    ls_context_entry(task, b->wait.lock, &has) &&
+		    /* On top lies what it asks for itself. */
+		    READ_ONCE(ctx->wait[LS_WAIT_SLEEP].lock) != b->wait.lock)
+			return task;
+	}
+	return NULL;
+}
+
+/* Number of the context of @task, nr_waits when it has none. Under RCU. */
+static u32 context_of(struct task_struct *task)
+{
+	struct task_struct *other;
+	u32 i;
+
+	for (i = 0; i < nr_waits; i++) {
+		ls_context_sleeping(i, &other);
+		if (other == task)
+			break;
+	}
+	return i;
 }
 
 /* What is to be told. */
@@ -61,87 +123,262 @@ static struct {
 	u64 room[LS_STACK_FRAMES];
 } found;
 
-/* Sight of @task waiting with what @ctx holds; the owner's entry of the lock is marked. Under RCU. */
-static bool describe(const struct ls_ctx *ctx, struct task_struct *task, struct task_struct *owner,
-		     u64 waited)
+/* Sight @what of a task that waits, and what it holds. */
+static void describe(const struct blocked *b, u32 what, u64 extra)
 {
-	u32 depth = READ_ONCE(ctx->depth), i;
-	struct ls_held has, top;
+	u32 depth = min_t(u32, READ_ONCE(b->ctx->depth), LS_MAX_DEPTH), i;
 
-	if (!depth || depth > LS_MAX_DEPTH)
-		return false;
-	top = ctx->held[depth - 1];
 	memset(&found, 0, sizeof(found));
 	found.s.time_ns = ktime_get_ns();
-	found.s.ip = top.ip;
-	found.s.lock = top.lock;
-	found.s.val = top.val;
-	found.s.pid = task->pid;
-	found.s.tgid = task->tgid;
-	found.s.task_flags = task->flags & PF_KTHREAD ? LS_TASK_KTHREAD : 0;
-	found.s.what = LS_FINDING_LONG_HOLD;
-	found.s.extra = waited;
-	memcpy(found.s.comm, task->comm, LS_COMM_LEN);
-	for (i = 0; i < depth - 1; i++)
-		found.held[i] = (struct ls_held_rec){ .val = ctx->held[i].val, .ip = ctx->held[i].ip,
-						      .lock = ctx->held[i].lock };
-	if (ls_context_entry(owner, top.lock, &has)) {
-		found.held[i] = (struct ls_held_rec){ .val = has.val, .ip = has.ip, .lock = has.lock };
-		found.s.new_mask = 1ull << i++;
+	found.s.ip = b->wait.ip;
+	found.s.lock = b->wait.lock;
+	found.s.val = b->wait.val;
+	found.s.pid = b->task->pid;
+	found.s.tgid = b->task->tgid;
+	found.s.task_flags = b->task->flags & PF_KTHREAD ? LS_TASK_KTHREAD : 0;
+	found.s.what = what;
+	found.s.extra = extra;
+	memcpy(found.s.comm, b->task->comm, LS_COMM_LEN);
+	/* A function that cannot fail counts as having taken its lock already. */
+	if (depth && b->ctx->held[depth - 1].lock == b->wait.lock)
+		depth--;
+	for (i = 0; i < depth; i++)
+		found.held[i] = (struct ls_held_rec){ .val = b->ctx->held[i].val,
+						      .ip = b->ctx->held[i].ip,
+						      .lock = b->ctx->held[i].lock };
+	found.s.nr_held = depth;
+}
+
+/* Its stack comes behind all that is held. */
+static void add_stack(struct task_struct *task)
+{
+	found.s.stack = ls_task_stack(task, (u64 *)&found.held[found.s.nr_held], found.s.ip);
+}
+
+/* Sight of @b waiting for long for what @owner has; the owner's entry of the lock is marked. */
+static void describe_long(const struct blocked *b, struct task_struct *owner, u64 waited)
+{
+	struct ls_held has;
+
+	describe(b, LS_FINDING_LONG_HOLD, waited);
+	if (ls_context_entry(owner, b->wait.lock, &has)) {
+		found.held[found.s.nr_held] =
+			(struct ls_held_rec){ .val = has.val, .ip = has.ip, .lock = has.lock };
+		found.s.new_mask = 1ull << found.s.nr_held++;
 	}
-	found.s.nr_held = i;
-	found.s.stack = ls_task_stack(task, (u64 *)&found.held[i], top.ip);
+	add_stack(b->task);
+}
+
+/* True when @found says that somebody waits for too long. Under RCU. */
+static bool look(u32 i)
+{
+	struct seen *w = &waits[i];
+	struct task_struct *owner;
+	struct blocked b;
+	u64 now;
+
+	if (!blocked(i, &b)) {
+		w->task = NULL;
+		return false;
+	}
+	if (w->task != b.task || w->since != b.wait.since)
+		*w = (struct seen){ .task = b.task, .since = b.wait.since };
+	now = local_clock();
+	if (w->told || !long_wait_ms || (s64)(now - w->since) < (s64)long_wait_ms * NSEC_PER_MSEC)
+		return false;
+	owner = owner_of(&b);
+	if (!owner)
+		return false;
+	w->told = true;
+	describe_long(&b, owner, now - w->since);
 	return true;
 }
 
-/* True when @found has something to tell. */
-static bool look(u32 i, const struct ls_ctx *ctx, struct task_struct *task)
+/*
+ * The tasks that wait for each other from context @start on, in @ring; 0 when they
+ * do not lead back to it. Only owners that are one: whoever waits for a semaphore
+ * may get it from anybody. Under RCU.
+ */
+static u32 ring_of(u32 start, u32 *ring)
 {
-	struct wait *w = &waits[i];
-	u32 depth = READ_ONCE(ctx->depth);
-	u64 now = ktime_get_ns();
-	struct task_struct *owner;
-	struct ls_held top;
+	u32 i = start, n = 0;
+	struct blocked b;
 
-	if (!task || !depth || depth > LS_MAX_DEPTH) {
-		w->task = NULL;
-		return false;
-	}
-	top = ctx->held[depth - 1];
-	owner = waits_for(&top, task);
-	if (!owner) {
-		w->task = NULL;
-		return false;
-	}
-	if (w->task != task || w->lock != top.lock) {
-		*w = (struct wait){ .task = task, .lock = top.lock, .since = now };
-		return false;
-	}
-	if (w->told || now - w->since < (u64)long_wait_ms * NSEC_PER_MSEC)
-		return false;
-	w->told = true;
-	return describe(ctx, task, owner, now - w->since);
+	do {
+		struct task_struct *owner;
+
+		if (n == DEADLOCK_MAX || i >= nr_waits || !blocked(i, &b) ||
+		    ls_kind_of(b.wait.val) == LS_KIND_SEMAPHORE)
+			return 0;
+		ring[n++] = i;
+		owner = owner_of(&b);
+		if (!owner)
+			return 0;
+		i = context_of(owner);
+	} while (i != start);
+	return n;
 }
 
-/* One round over all sleeping tasks that hold or wait for something. Thread only, work_mutex held. */
-void ls_waits_look(void)
+/* One task of a deadlock: what @before, the task that waits for it, waits for is marked. Under RCU. */
+static bool describe_member(u32 i, u32 before, u64 number)
 {
-	u32 i;
+	struct blocked b, other;
+	u32 k;
 
-	if (!READ_ONCE(long_wait_ms) || !READ_ONCE(ls_active))
+	if (!blocked(i, &b) || !blocked(before, &other))
+		return false;
+	describe(&b, LS_FINDING_DEADLOCK, number);
+	for (k = 0; k < found.s.nr_held; k++)
+		if (found.held[k].lock == other.wait.lock)
+			found.s.new_mask = 1ull << k;
+	add_stack(b.task);
+	return found.s.new_mask;
+}
+
+/*
+ * Who waits in a ring waits for ever, if all of the ring stood at one time. A ring
+ * that is there at two looks with the same waits did: none of its tasks has run.
+ */
+static void look_for_deadlock(u32 start)
+{
+	struct ls_finding_edge edges[DEADLOCK_MAX];
+	u32 ring[DEADLOCK_MAX], n, i;
+	u64 number = local_clock();
+	bool known = true;
+
+	rcu_read_lock();
+	n = ring_of(start, ring);
+	for (i = 0; i < n; i++) {
+		known &= waits[ring[i]].closes;
+		waits[ring[i]].closes = true;
+	}
+	rcu_read_unlock();
+	if (!n || !known || waits[start].told_dead)
 		return;
-	for (i = 0; i < nr_waits; i++) {
-		struct task_struct *task;
-		const struct ls_ctx *ctx;
+	for (i = 0; i < n; i++) {
 		bool tell;
 
 		rcu_read_lock();
-		ctx = ls_context_sleeping(i, &task);
-		tell = look(i, ctx, task);
+		tell = describe_member(ring[i], ring[(i + n - 1) % n], number);
 		rcu_read_unlock();
+		if (!tell)
+			return;
+		edges[i].to = ls_worker_class(found.s.val);
+		edges[i].from = ls_worker_class(found.held[__ffs64(found.s.new_mask)].val);
+		edges[i].kinds = LS_DEP_EN;
+		edges[i].sight = ls_worker_take(&found.event);
+		waits[ring[i]].told_dead = true;
+	}
+	ls_worker_deadlock(edges, n);
+}
+
+/* One round over all sleeping tasks that wait for something. Thread only, work_mutex held. */
+void ls_waits_look(void)
+{
+	u32 i, nr = 0;
+
+	if (!READ_ONCE(ls_active))
+		return;
+	for (i = 0; i < nr_waits; i++) {
+		bool tell;
+
+		rcu_read_lock();
+		tell = look(i);
+		rcu_read_unlock();
+		nr += waits[i].task != NULL;
 		if (tell)
 			ls_worker_take(&found.event);
 	}
+	for (i = 0; nr > 1 && i < nr_waits; i++)
+		if (waits[i].task)
+			look_for_deadlock(i);
+}
+
+/* Process and thread ids as everybody sees them, and whether @task is still a task. Under RCU. */
+static bool ids_of(struct task_struct *task, u32 *pid, u32 *tgid, char *comm)
+{
+	pid_t nr;
+
+	/* A lock's word may name somebody who is gone. */
+	if (get_kernel_nofault(nr, &task->pid) ||
+	    pid_task(find_pid_ns(nr, &init_pid_ns), PIDTYPE_PID) != task)
+		return false;
+	*pid = nr;
+	*tgid = task->tgid;
+	memcpy(comm, task->comm, LS_COMM_LEN);
+	comm[LS_COMM_LEN - 1] = 0;
+	return true;
+}
+
+/* Under RCU. */
+static bool fill(u32 i, struct ls_wait_rec *r)
+{
+	struct task_struct *owner;
+	struct blocked b;
+	struct ls_held has;
+	u64 now;
+
+	memset(r, 0, sizeof(*r));
+	if (!blocked(i, &b) || !ids_of(b.task, &r->pid, &r->tgid, r->comm))
+		return false;
+	now = local_clock();
+	r->lock = b.wait.lock;
+	r->since = b.wait.since;
+	r->waited = (s64)(now - b.wait.since) > 0 ? now - b.wait.since : 0;
+	r->ip = b.wait.ip;
+	r->val = b.wait.val;
+	r->nr_held = READ_ONCE(b.ctx->depth);
+	if (r->nr_held && b.ctx->held[min_t(u32, r->nr_held, LS_MAX_DEPTH) - 1].lock == b.wait.lock)
+		r->nr_held--;
+	r->nr = ls_task_stack(b.task, r->stack, b.wait.ip);
+	owner = owner_of(&b);
+	if (!owner || !ids_of(owner, &r->owner_pid, &r->owner_tgid, r->owner_comm))
+		return true;
+	r->flags |= LS_WAIT_OWNER;
+	r->owner_nr = ls_task_stack(owner, r->owner_stack, 0);
+	if (ls_context_entry(owner, b.wait.lock, &has)) {
+		r->flags |= LS_WAIT_OWNER_LOCK;
+		r->owner_val = has.val;
+		r->owner_ip = has.ip;
+	}
+	return true;
+}
+
+/* LS_IOC_WAITS. Process context, may sleep. */
+long ls_waits_list(struct ls_waits_req __user *arg)
+{
+	struct ls_waits_req req;
+	struct ls_wait_rec *r;
+	u32 i, done = 0;
+	long rc = 0;
+
+	if (copy_from_user(&req, arg, sizeof(req)))
+		return -EFAULT;
+	r = kmalloc(sizeof(*r), GFP_KERNEL);
+	if (!r)
+		return -ENOMEM;
+	req.total = 0;
+	for (i = 0; i < nr_waits; i++) {
+		bool any;
+
+		rcu_read_lock();
+		any = fill(i, r);
+		rcu_read_unlock();
+		if (!any)
+			continue;
+		req.total++;
+		if (done == req.nr)
+			continue;
+		if (copy_to_user((struct ls_wait_rec __user *)req.buf + done, r, sizeof(*r))) {
+			rc = -EFAULT;
+			break;
+		}
+		done++;
+		cond_resched();
+	}
+	kfree(r);
+	req.nr = done;
+	return rc ? rc : copy_to_user(arg, &req, sizeof(req)) ? -EFAULT : 0;
 }
 
 int ls_waits_init(u32 nr)

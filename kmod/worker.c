@@ -346,7 +346,8 @@ static void take_sight(struct ls_event *e)
 	learn_signals();
 	ls_judge_sight(&judge, s, ordinal);
 	self = ls_worker_class(s->val);
-	if (LS_SIGHT_IS_FAULT(s->what))
+	/* A deadlock takes several: ls_worker_deadlock(). */
+	if (LS_SIGHT_IS_FAULT(s->what) && s->what != LS_FINDING_DEADLOCK)
 		report_fault(s, (u64 *)&s->held[s->nr_held], frames, ordinal);
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
@@ -375,10 +376,38 @@ static void take_event(struct ls_event *e)
 		take_sight(e);
 }
 
-/* An event of the thread's own making. work_mutex held. */
-void ls_worker_take(struct ls_event *e)
+/* An event of the thread's own making. Ordinal of its sight, if it is one. work_mutex held. */
+u32 ls_worker_take(struct ls_event *e)
 {
+	u32 ordinal = sight_index.nr;
+
 	take_event(e);
+	return ordinal;
+}
+
+/* Tasks that wait for each other, told once for the same locks at the same places. work_mutex held. */
+void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
+{
+	struct ls_rec_finding rec = {
+		.hdr = { sizeof(rec) + nr * sizeof(*edges), LS_REC_FINDING },
+		.kind = LS_FINDING_DEADLOCK, .nr_edges = nr,
+	};
+	u64 key = LS_FINDING_DEADLOCK;
+	u32 i;
+
+	/* The same whatever task it begins with. */
+	for (i = 0; i < nr; i++)
+		key += ls_mix((u64)edges[i].from << 32 | edges[i].to);
+	key = ls_mix(key);
+	if (ls_tagtab_find(&reported, key))
+		return;
+	ls_tagtab_insert(&reported, key, 1);
+	rec.id = ++nr_findings;
+	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
+	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
+	wake_up_interruptible(&ls_log_wait);
+	if (ls_splat)
+		ls_splat_deadlock(edges, nr);
 }
 
 /* Number of a finding that is about to be told. work_mutex held. */
@@ -552,26 +581,34 @@ int ls_worker_flush(void)
 	return rc > 0 ? 0 : rc ? (int)rc : -ETIME;
 }
 
-/* Say in the log what the addresses of [start, end) are called while somebody knows. */
-static void log_symbol(u64 ip)
+/* Symbol at @rec->ip. False when there is none. Process context. */
+bool ls_symbol_at(struct ls_rec_symbol *rec)
 {
-	struct ls_rec_symbol rec = { .hdr = { sizeof(rec), LS_REC_SYMBOL }, .ip = ip };
 	char text[KSYM_SYMBOL_LEN], *p;
 
-	sprint_symbol(text, ip);
+	sprint_symbol(text, rec->ip);
 	p = strstr(text, " [");
 	if (p) {
-		strscpy(rec.module, p + 2, sizeof(rec.module));
-		rec.module[strcspn(rec.module, " ]")] = 0;
+		strscpy(rec->module, p + 2, sizeof(rec->module));
+		rec->module[strcspn(rec->module, " ]")] = 0;
 		*p = 0;
 	}
 	p = strrchr(text, '+');
 	if (p) {
-		rec.offset = simple_strtoul(p + 1, &p, 16);
-		rec.size = *p == '/' ? simple_strtoul(p + 1, NULL, 16) : 0;
+		rec->offset = simple_strtoul(p + 1, &p, 16);
+		rec->size = *p == '/' ? simple_strtoul(p + 1, NULL, 16) : 0;
 		*strrchr(text, '+') = 0;
 	}
-	strscpy(rec.function, text, sizeof(rec.function));
+	strscpy(rec->function, text, sizeof(rec->function));
+	return p;
+}
+
+/* Say in the log what @ip is called while somebody knows. */
+static void log_symbol(u64 ip)
+{
+	struct ls_rec_symbol rec = { .hdr = { sizeof(rec), LS_REC_SYMBOL }, .ip = ip };
+
+	ls_symbol_at(&rec);
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
 }
 

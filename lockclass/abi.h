@@ -26,7 +26,8 @@
  * A reader refuses another major; a newer minor only adds record types and ioctls.
  * Minor 1: accesses. Minor 2: LS_IOC_COUNTS. Whoever reads a module or a store from
  * before has no counts, and then calls no semaphore a signal and sees no rules.
- * Minor 3: LS_IOC_SITE_HITS.
+ * Minor 3: LS_IOC_SITE_HITS. Minor 4: LS_IOC_WAITS, LS_IOC_SYMBOL,
+ * LS_FINDING_DEADLOCK.
  */
 #define LS_ABI_MAJOR 2
 #define LS_ABI_MINOR 4
@@ -220,7 +221,8 @@ struct ls_rec_sight {
 	__u32 what;		/* LS_SIGHT_* or enum ls_finding_kind (those of one sight) */
 	/*
 	 * LONG_HOLD: nanoseconds waited, and the entry that @new_mask marks is not
-	 * the waiting task's but that of the one that has the lock. Else 0.
+	 * the waiting task's but that of the one that has the lock. DEADLOCK: a
+	 * number that all sights of one deadlock have. Else 0.
 	 */
 	__u64 extra;
 	char comm[LS_COMM_LEN];
@@ -264,6 +266,12 @@ enum ls_finding_kind {
 	LS_FINDING_NOT_HELD = 13,	/* the lock that should guard this is not held */
 	LS_FINDING_LONG_HOLD = 14,	/* somebody waits longer than the bound */
 	LS_FINDING_WW = 15,		/* rules of ww_mutex broken */
+	/*
+	 * Tasks wait for each other. One sight for each, in the order in which they
+	 * wait: the lock is what it waits for, @new_mask marks what the one before it
+	 * waits for. Edges as of a cycle.
+	 */
+	LS_FINDING_DEADLOCK = 16,
 	LS_NR_FINDINGS,
 	LS_FINDING_RACE = 64,	/* of two accesses: an LS_REC_RACE tells it, no sights do */
 };
@@ -514,6 +522,37 @@ struct ls_counts_req {
 	__u64 buf;		/* struct ls_class_counts[] */
 };
 
+/* A task that sleeps until it gets a lock, and whoever has that. */
+#define LS_WAIT_OWNER 1u	/* the owner's fields are filled in */
+#define LS_WAIT_OWNER_LOCK 2u	/* owner_val and owner_ip are: its acquisition was seen */
+struct ls_wait_rec {
+	__u64 lock;		/* instance: address, for comparing only */
+	__u64 since;		/* ns, local_clock(): says whether it is the same wait as before */
+	__u64 waited;		/* ns */
+	__u64 ip;		/* caller of the lock function */
+	__u64 owner_ip;		/* where the owner acquired it */
+	__u32 val;		/* LS_VAL_*: class, and how it is asked for */
+	__u32 owner_val;
+	__u32 flags;		/* LS_WAIT_* */
+	__u32 pid;
+	__u32 tgid;
+	__u32 owner_pid;
+	__u32 owner_tgid;
+	__u32 nr;		/* frames of the stacks */
+	__u32 owner_nr;		/* 0: it runs, or its stack cannot be told */
+	__u32 nr_held;		/* locks that the task holds */
+	char comm[LS_COMM_LEN];
+	char owner_comm[LS_COMM_LEN];
+	__u64 stack[LS_STACK_FRAMES];		/* innermost first, from the lock function's caller */
+	__u64 owner_stack[LS_STACK_FRAMES];	/* from where it sleeps */
+};
+
+struct ls_waits_req {
+	__u32 nr;		/* in: room; out: filled */
+	__u32 total;		/* out: tasks that wait */
+	__u64 buf;		/* struct ls_wait_rec[] */
+};
+
 enum ls_prim_state {
 	LS_PRIM_ABSENT = 0,	/* not in this kernel */
 	LS_PRIM_DIRECT,		/* direct-call trampoline */
@@ -552,6 +591,9 @@ enum ls_ctl_op {
 #define LS_IOC_PRIMS _IOWR(LS_IOC_MAGIC, 3, struct ls_prims_req)
 #define LS_IOC_CTL _IOW(LS_IOC_MAGIC, 4, __u32)
 #define LS_IOC_COUNTS _IOWR(LS_IOC_MAGIC, 5, struct ls_counts_req)
+#define LS_IOC_WAITS _IOWR(LS_IOC_MAGIC, 6, struct ls_waits_req)
+/* What lies at ip, while it is there: in ip, out the rest but the header. ENOENT: nothing. */
+#define LS_IOC_SYMBOL _IOWR(LS_IOC_MAGIC, 7, struct ls_rec_symbol)
 
 enum ls_access_mode {
 	LS_ACCESSES_OFF = 0,

@@ -27,8 +27,11 @@ void ls_held_remove(struct ls_ctx *ctx, ls_u32 i)
 	ls_u32 j;
 
 	ctx->depth--;
-	for (j = i; j < ctx->depth; j++)
+	for (j = i; j < ctx->depth; j++) {
 		ctx->held[j] = ctx->held[j + 1];
+		if (ctx->since)
+			ctx->since[j] = ctx->since[j + 1];
+	}
 	rekey(ctx, i, below);
 }
 
@@ -41,6 +44,8 @@ ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to)
 			lost++;
 			continue;
 		}
+		if (to->since && from->since)
+			to->since[to->depth] = from->since[i];
 		to->held[to->depth++] = from->held[i];
 	}
 	if (first < from->depth) {

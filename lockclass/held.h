@@ -22,13 +22,28 @@ struct ls_held {
 };
 
 /* What a task is about to wait for, see waitqueues.c; addresses are for comparing only. */
-struct ls_wait {
+struct ls_queued {
 	ls_u64 queue;
 	ls_u64 entry;		/* by which it is on the queue */
 	ls_u64 frame;		/* of the function that put it there, 0: none */
 	ls_u64 alarm;		/* timer on its stack */
 	ls_u32 id;		/* class of the queue while it sleeps, else 0 */
 	bool several;		/* it is on other queues too */
+};
+
+/*
+ * What a context waits for: a sleeping lock, and on its way to sleep or back a
+ * spinning one as well.
+ */
+#define LS_WAIT_SLEEP 0
+#define LS_WAIT_SPIN 1
+#define LS_NR_WAITS 2
+struct ls_wait {
+	ls_u64 lock;		/* instance, 0: waits for nothing */
+	ls_u64 since;		/* ns */
+	ls_u64 ip;		/* acquire site */
+	ls_u32 val;		/* LS_VAL_* as far as known */
+	ls_u32 pad;
 };
 
 struct ls_ctx {
@@ -54,9 +69,15 @@ struct ls_ctx {
 	ls_u64 contended;	/* on this ww_mutex */
 	ls_u64 completed;	/* what was completed here last, and by whom (completions.c) */
 	ls_u64 run;		/* work item that runs: it never runs twice at a time */
-	struct ls_wait wait;
+	struct ls_queued queued;
 	ls_u32 id;		/* place in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */
+	struct ls_wait wait[LS_NR_WAITS];
+	/*
+	 * ns, when each entry was taken; set only while somebody measures, and NULL
+	 * where nobody ever will. Apart: per-CPU memory of modules is scarce.
+	 */
+	ls_u64 *since;
 	struct ls_held held[LS_MAX_DEPTH];
 };
 
@@ -72,9 +93,11 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->backoff = 0;
 	ctx->completed = 0;
 	ctx->run = 0;
-	ctx->wait.frame = 0;
-	ctx->wait.alarm = 0;
-	ctx->wait.id = 0;
+	ctx->queued.frame = 0;
+	ctx->queued.alarm = 0;
+	ctx->queued.id = 0;
+	ctx->wait[LS_WAIT_SLEEP].lock = 0;
+	ctx->wait[LS_WAIT_SPIN].lock = 0;
 }
 
 /* Push; the caller has checked that depth < LS_MAX_DEPTH. */

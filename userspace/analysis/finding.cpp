@@ -60,6 +60,7 @@ constexpr KindName kKinds[] = {
 	{FindingKind::NestedLockNotHeld, "nested-lock-not-held"},
 	{FindingKind::LongHold, "long-hold"},
 	{FindingKind::WwMisuse, "ww-misuse"},
+	{FindingKind::Deadlock, "deadlock"},
 	{FindingKind::DataRace, "data-race"},
 	{FindingKind::GuardViolation, "guard-violation"},
 	{FindingKind::EmptyCriticalSection, "empty-critical-section"},

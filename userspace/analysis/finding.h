@@ -33,6 +33,7 @@ enum class FindingKind : std::uint32_t {
 	NestedLockNotHeld = LS_FINDING_NOT_HELD,
 	LongHold = LS_FINDING_LONG_HOLD,
 	WwMisuse = LS_FINDING_WW,
+	Deadlock = LS_FINDING_DEADLOCK,
 	DataRace = LS_FINDING_RACE,
 	GuardViolation = 65,
 	EmptyCriticalSection = 128,
@@ -154,7 +155,11 @@ struct Finding {
 		       kind == FindingKind::InconsistentIrqState;
 	}
 	/// One sight alone shows it: a fault that happened. It has one edge.
-	bool single() const { return kind >= FindingKind::InvalidWaitContext && !about_memory(); }
+	bool single() const
+	{
+		return kind >= FindingKind::InvalidWaitContext && kind != FindingKind::Deadlock &&
+		       !about_memory();
+	}
 	/// What was accessed shows it, not the order of locks.
 	bool about_memory() const { return kind >= FindingKind::DataRace; }
 };

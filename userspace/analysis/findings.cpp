@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/findings.h"
 
+#include "analysis/deadlocks.h"
 #include "analysis/evidence.h"
 #include "analysis/faults.h"
 #include "analysis/filters.h"
@@ -104,6 +105,8 @@ public:
 		for (const auto &cycle : interrupted)
 			out.findings.push_back(interrupt_finding(cycle));
 		add_inversions(out.findings);
+		for (auto &deadlock : deadlocks(model_, by_place_))
+			out.findings.push_back(std::move(deadlock));
 		for (auto &fault : faults(model_, by_place_))
 			out.findings.push_back(std::move(fault));
 		for (auto &race : data_races(model_, weights_))

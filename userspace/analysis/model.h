@@ -101,7 +101,7 @@ struct Sight {
 	std::uint64_t time_ns = 0, new_mask = 0;
 	Held acquired; ///< or given back, completed, or what a fault is about; may be no class then
 	std::uint32_t what = LS_SIGHT_ACQUIRE; ///< LS_SIGHT_* or enum ls_finding_kind
-	std::uint64_t extra = 0;	       ///< long hold: nanoseconds waited
+	std::uint64_t extra = 0;	       ///< see ls_rec_sight
 	std::uint32_t chain = 0, pid = 0, tgid = 0, task_flags = 0, cpu = 0;
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, may be empty
@@ -109,7 +109,10 @@ struct Sight {
 
 	bool acquisition() const { return what == LS_SIGHT_ACQUIRE; }
 	bool completion() const { return what == LS_SIGHT_COMPLETE; }
-	bool fault() const { return LS_SIGHT_IS_FAULT(what); }
+	/// One task of several that wait for each other.
+	bool deadlock() const { return what == LS_FINDING_DEADLOCK; }
+	/// Shows a fault by itself.
+	bool fault() const { return LS_SIGHT_IS_FAULT(what) && !deadlock(); }
 	const Held &at(std::uint32_t position) const
 	{
 		return position == kOwnLock ? acquired : held[position];

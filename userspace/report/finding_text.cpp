@@ -135,7 +135,8 @@ private:
 		const Witness &witness = edge.shown();
 		const Sight &sight = model_.sights[witness.sight];
 		const Held &held = sight.at(witness.position);
-		const std::string takes = sight.acquired.val & LS_VAL_WAIT ? "waits for "
+		const std::string takes = sight.acquired.val & LS_VAL_WAIT || sight.deadlock()
+					  ? "waits for "
 					  : read_of(sight.acquired.val) == LS_EXCLUSIVE ? "takes "
 											: "reads ";
 		if (from_interrupt(edge))
