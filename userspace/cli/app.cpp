@@ -54,6 +54,9 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_report_command(*app, globals);
 	add_show_command(*app, globals);
 	add_rules_command(*app, globals);
+	add_stat_command(*app, globals);
+	add_top_command(*app, globals);
+	add_waits_command(*app, globals);
 	add_merge_command(*app, globals);
 	add_suppress_command(*app, globals);
 	add_instrument_command(*app, globals);

@@ -2,6 +2,7 @@
 // lockscope record: drain the module into a store while a command runs.
 #include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/stop.h"
 #include "cli/watch.h"
 
 #include "record/probes.h"
@@ -35,21 +36,6 @@ struct Options {
 	std::vector<std::string> symbol_dirs, command;
 	double duration = 0;
 };
-
-volatile std::sig_atomic_t g_signal;
-
-void on_signal(int number)
-{
-	g_signal = number;
-}
-
-void catch_signals()
-{
-	struct sigaction action {};
-	action.sa_handler = on_signal;
-	for (int number : {SIGINT, SIGTERM, SIGHUP})
-		::sigaction(number, &action, nullptr);
-}
 
 class ProgressLine {
 public:
@@ -161,7 +147,7 @@ Result<int> record(const Options &options, const Globals &globals)
 		    Clock::now() - start >= std::chrono::duration<double>(options.duration))
 			return true;
 		/* The terminal sends Ctrl-C to the command as well: let it end. */
-		return g_signal != 0 && !(child && g_signal == SIGINT);
+		return stop_signal() != 0 && !(child && stop_signal() == SIGINT);
 	};
 	{
 		ProgressLine line(globals);
@@ -188,9 +174,9 @@ Result<int> record(const Options &options, const Globals &globals)
 		session.reset();
 		LS_TRY_STATUS(module->unload());
 	}
-	if (child && !(g_signal && g_signal != SIGINT))
+	if (child && !(stop_signal() && stop_signal() != SIGINT))
 		return child->status();
-	return g_signal ? static_cast<int>(Exit::Interrupted) : 0;
+	return stop_signal() ? static_cast<int>(Exit::Interrupted) : 0;
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscoped: drains the module into a store for days. The module may come and
 // go; so may the daemon.
+#include "lockscoped/deadlocks.h"
+
 #include "lockclass/abi.h"
 #include "record/session.h"
 #include "util/file.h"
@@ -82,6 +84,7 @@ Status follow(Session &session, const Options &options)
 int run(const Options &options)
 {
 	bool waiting = false;
+	DeadlockWatch watch(options.session.device);
 	while (!g_signal) {
 		auto session = Session::open(options.session);
 		if (!session) {

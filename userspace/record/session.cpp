@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "record/session.h"
 
+#include "record/class_field.h"
 #include "symbolize/lines.h"
 #include "util/file.h"
 
@@ -36,15 +37,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 	FieldNamer fields;
 	if (session->live_)
 		fields = [&names = session->fields_](const ClassRecord &record) {
-			const auto kind = static_cast<ls_kind>(record.kind);
-			const auto plus = record.name.rfind("+0x");
-			/* Only a named cache says what its objects are. */
-			if (record.origin == LS_ORIGIN_SLAB)
-				return names.find(record.name.substr(0, plus), record.object_size,
-						  record.offset, kind);
-			if (record.origin == LS_ORIGIN_STATIC || record.origin == LS_ORIGIN_PERCPU)
-				return LockField{"", names.variable(record.name, kind)};
-			return LockField{};
+			return class_field(names, record);
 		};
 	session->recorder_ = std::make_unique<Recorder>(*session->source_, *session->store_,
 							*session->symbols_, std::move(fields));

@@ -43,6 +43,16 @@ public:
 	{
 		return ask<Nothing>([&](Source &source) { return source.control(op); });
 	}
+	Result<std::vector<ls_wait_rec>> waits() override
+	{
+		return ask<std::vector<ls_wait_rec>>([](Source &source) { return source.waits(); });
+	}
+	std::string place(std::uint64_t ip) override
+	{
+		auto found = ask<std::string>(
+			[&](Source &source) { return Result<std::string>(source.place(ip)); });
+		return found ? *found : "?";
+	}
 	Result<std::optional<ls_access_info>> access_info() override
 	{
 		return ask<std::optional<ls_access_info>>(

@@ -104,6 +104,13 @@ private:
 
 } // namespace
 
+Result<std::vector<ls_wait_rec>> Source::waits()
+{
+	return os_error(ENOTTY, "the module does not tell who waits for locks",
+			"unload the module (rmmod lockscope) and load the one built with this "
+			"program");
+}
+
 Status Source::no_accesses()
 {
 	return os_error(ENOTTY, "the module does not watch memory accesses",

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 
 namespace lockscope {
 
@@ -103,6 +104,37 @@ public:
 	{
 		__u32 arg = op;
 		return control_call(LS_IOC_CTL, &arg, "control");
+	}
+
+	Result<std::vector<ls_wait_rec>> waits() override
+	{
+		std::vector<ls_wait_rec> all(256);
+		for (;;) {
+			ls_waits_req req{static_cast<std::uint32_t>(all.size()), 0,
+					 reinterpret_cast<std::uintptr_t>(all.data())};
+			auto asked = control_call(LS_IOC_WAITS, &req, "read waiting tasks of");
+			if (!asked)
+				return asked.error().code == ENOTTY ? Source::waits().error()
+								    : asked.error();
+			if (req.total <= all.size()) {
+				all.resize(std::min<std::size_t>(req.nr, all.size()));
+				return all;
+			}
+			all.resize(req.total + req.total / 4);
+		}
+	}
+
+	std::string place(std::uint64_t ip) override
+	{
+		ls_rec_symbol rec{};
+		rec.ip = ip;
+		if (!control_call(LS_IOC_SYMBOL, &rec, "read a symbol of").ok())
+			return "?";
+		rec.function[sizeof(rec.function) - 1] = rec.module[sizeof(rec.module) - 1] = 0;
+		char offset[16];
+		std::snprintf(offset, sizeof(offset), "+0x%x", rec.offset);
+		return rec.function + std::string(offset) +
+		       (rec.module[0] ? std::string(" [") + rec.module + "]" : "");
 	}
 
 	Result<std::optional<ls_access_info>> access_info() override

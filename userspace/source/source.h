@@ -31,6 +31,12 @@ public:
 	/// What was counted of classes; nothing from a module that does not know.
 	virtual Result<std::vector<ls_class_counts>> counts() = 0;
 	virtual Status control(ls_ctl_op op) = 0;
+	/// Tasks that wait for locks at this moment. ENOTTY from a module that does
+	/// not tell (before ABI 2.4).
+	virtual Result<std::vector<ls_wait_rec>> waits();
+	/// "function+0x12 [module]" of a code address of this moment, "?" for none.
+	/// Faster for a few than reading /proc/kallsyms.
+	virtual std::string place(std::uint64_t) { return "?"; }
 
 	/// What became of memory accesses; nothing from a module that does not
 	/// watch them (ABI minor 0).

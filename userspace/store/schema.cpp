@@ -4,6 +4,8 @@
 #include "util/file.h"
 
 #include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <iterator>
 
 namespace lockscope {
@@ -155,6 +157,14 @@ Status migrate(Database &db)
 }
 
 } // namespace
+
+bool is_store(const std::string &path)
+{
+	static constexpr char magic[] = "SQLite format 3";
+	char bytes[sizeof(magic)] = {};
+	std::ifstream file(path, std::ios::binary);
+	return file.read(bytes, sizeof(bytes)) && std::memcmp(bytes, magic, sizeof(magic)) == 0;
+}
 
 Result<std::int64_t> schema_version(Database &db, const std::string &schema)
 {

@@ -22,6 +22,9 @@ inline constexpr int kApplicationId = 0x4c4f434b;
 /// Errors: missing, foreign, damaged, truncated or newer file, disk full.
 Result<Database> open_store(const std::string &path, Access access);
 
+/// Does @path look like a store, whatever may be wrong inside? By its first bytes.
+bool is_store(const std::string &path);
+
 /// Schema version of an open store; @schema names an attached one.
 Result<std::int64_t> schema_version(Database &db, const std::string &schema = "main");
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What stat.bpf.c counts, as userspace reads it: one of each for every processor. */
+#ifndef LOCKSCOPE_BPF_STAT_H
+#define LOCKSCOPE_BPF_STAT_H
+
+#include "lockclass/abi.h"
+
+#define LS_STAT_BUCKETS 40	/* of a histogram: bucket i counts 2^i .. 2^(i+1) - 1 ns, 0 as well in the first */
+#define LS_STAT_SITES 16384	/* places of the table of call sites, a power of two */
+#define LS_STAT_PROBES 16	/* of them that are looked at for one site */
+
+struct ls_stat_times {
+	__u64 count;
+	__u64 sum;		/* ns */
+	__u64 max;
+	__u32 buckets[LS_STAT_BUCKETS];
+};
+
+/* A lock class; the index is its id. */
+struct ls_stat_class {
+	__u64 acquired[LS_NR_LEVELS];	/* by enum ls_level */
+	__u64 contended[LS_NR_LEVELS];
+	__u64 readers;		/* of those acquired: shared */
+	__u64 trylocks;		/* of those acquired: could not have waited */
+	__u64 gave_up;		/* of those contended */
+	struct ls_stat_times waits;
+	struct ls_stat_times holds;
+};
+
+/* A place that takes locks of a class. */
+struct ls_stat_site {
+	__u64 ip;		/* return address, 0: free */
+	__u32 id;		/* class */
+	__u32 pad;
+	__u64 acquired;
+	__u64 contended;
+	__u64 wait_ns;
+	__u64 hold_ns;
+};
+
+enum ls_stat_loss {
+	LS_STAT_NO_CLASS = 0,	/* events of classes beyond the table */
+	LS_STAT_NO_SITE,	/* events of sites that found no place: in their class only */
+	LS_STAT_NR_LOSSES
+};
+
+struct ls_stat_losses {
+	__u64 n[LS_STAT_NR_LOSSES];
+};
+
+#endif /* LOCKSCOPE_BPF_STAT_H */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscope stat: how often each lock class is taken, waited for, and how long.
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/stop.h"
+
+#include "report/stat.h"
+#include "source/module.h"
+#include "stat/collector.h"
+#include "store/load.h"
+#include "store/schema.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace lockscope::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kInterval = std::chrono::milliseconds(50);
+
+struct Options {
+	std::vector<std::string> words; ///< FILE, or COMMAND
+	std::string sort, pattern, out, module;
+	StatOptions collect;
+	StatText text;
+	double duration = 0;
+};
+
+int print(StatReport &report, const Options &options, const Globals &globals)
+{
+	arrange(report, options.sort, options.pattern);
+	const bool to_file = !options.out.empty();
+	StatText text = options.text;
+	text.details |= globals.verbose > 0;
+	return deliver(globals.json ? json_stat(report)
+				    : text_stat(report, text,
+						{to_file ? 80 : terminal_width(STDOUT_FILENO),
+						 use_color(globals.color,
+							   to_file ? -1 : STDOUT_FILENO)}),
+		       options.out);
+}
+
+int from_store(const Options &options, const Globals &globals)
+{
+	auto model = load_stores(options.words);
+	if (!model)
+		return fail(model.error());
+	StatReport report = stat_of(*model);
+	return print(report, options, globals);
+}
+
+Result<int> live(const Options &options, const Globals &globals)
+{
+	if (::geteuid() != 0)
+		return Error{EPERM, "statistics of the running kernel need root",
+			     "sudo lockscope stat ..., or give a store", Exit::Environment};
+	auto module = LoadedModule::ensure(options.module);
+	if (!module)
+		return module.error();
+	auto source = open_source(kDevicePath);
+	if (!source)
+		return source.error();
+	auto info = (*source)->info();
+	if (!info)
+		return info.error();
+	LS_TRY_STATUS(check_abi(*info));
+	auto begun = StatCollector::begin(**source, options.collect);
+	if (!begun)
+		return begun.error();
+	std::unique_ptr<StatCollector> stat = std::move(*begun);
+
+	catch_signals();
+	std::optional<Child> child;
+	if (!options.words.empty()) {
+		auto started = Child::start(options.words);
+		if (!started)
+			return started.error();
+		child.emplace(std::move(*started));
+	}
+	const auto start = Clock::now();
+	while (!(child && child->poll()) && !stop_signal() &&
+	       (options.duration <= 0 ||
+		Clock::now() - start < std::chrono::duration<double>(options.duration)))
+		std::this_thread::sleep_for(kInterval);
+	/* The terminal sends Ctrl-C to the command as well. */
+	if (child && !child->poll())
+		child->stop();
+	stat->end();
+	LS_TRY_STATUS((*source)->control(LS_CTL_FLUSH));
+	auto report = stat->read();
+	if (!report)
+		return report.error();
+	stat.reset();
+	source->reset();
+	LS_TRY_STATUS(module->unload());
+	if (const int status = print(*report, options, globals))
+		return status;
+	if (child)
+		return child->status();
+	/* Without a command and a duration Ctrl-C is how it ends. */
+	return 0;
+}
+
+} // namespace
+
+void add_stat_command(CLI::App &app, Globals &globals)
+{
+	auto *command = add_command(
+		app, "stat",
+		"print how often each lock class is taken, waited for, and how long it is held",
+		"lockscope stat -- stress-ng --pipe 2 -t 10\n"
+		"  lockscope stat --duration 10 --sort hold-max --class 'ext4*' -v\n"
+		"  lockscope stat lockscope.db");
+	auto options = std::make_shared<Options>();
+	auto file = std::make_shared<std::vector<std::string>>();
+	command->add_option("FILE", *file,
+			    "store to take estimates from, or after --: command to run meanwhile");
+	std::vector<std::string> orders;
+	for (const auto &order : stat_orders())
+		orders.emplace_back(order.name);
+	options->sort = orders.front();
+	command->add_option("--sort", options->sort, "column to sort by, most first")
+		->check(CLI::IsMember(orders))
+		->capture_default_str();
+	command->add_option("--class", options->pattern, "only classes whose name fits, with * and ?")
+		->type_name("PATTERN");
+	command->add_option("--limit", options->text.limit, "most classes listed, 0 for all")
+		->capture_default_str();
+	command->add_option("--sites", options->text.sites, "call sites listed of each class")
+		->capture_default_str();
+	command->add_flag("--details", options->text.details,
+			  "contexts and histograms of each class; so does -v");
+	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
+		->check(CLI::Range(0.0, 1e9))
+		->capture_default_str();
+	command->add_option("--classes", options->collect.more_classes,
+			    "room for classes that are new while counting")
+		->check(CLI::Range(0, 524288))
+		->capture_default_str();
+	command->add_option("--module", options->module,
+			    "lockscope.ko to load (default: the one of this kernel)");
+	command->add_option("-o,--output", options->out, "write here instead of standard output");
+	set_action(command, globals, [options, file, &globals] {
+		options->words = *file;
+		/* A store begins as one, or at least is called one; else it is a command. */
+		if (!options->words.empty() &&
+		    (is_store(options->words.front()) || options->words.front().ends_with(".db")))
+			return from_store(*options, globals);
+		auto status = live(*options, globals);
+		return status ? *status : fail(status.error());
+	});
+}
+
+} // namespace lockscope::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+// Names of the running module's classes, without a store.
+#pragma once
+
+#include "lockclass/abi.h"
+#include "source/log.h"
+#include "source/source.h"
+#include "symbolize/fields.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+class ClassNames {
+public:
+	struct Name {
+		std::string name;
+		ls_kind kind = LS_KIND_NONE;
+	};
+
+	/// Read what the log has got since last time.
+	Status update(Source &source);
+	/// The class that @id was united with, or @id.
+	std::uint32_t canonical(std::uint32_t id) const;
+	/// Name of the class of @id, made up for one that is not known. Type
+	/// information, which takes long to read, is used if @fields says so.
+	Name find(std::uint32_t id, bool fields = true);
+	ls_kind kind(std::uint32_t id) const;
+
+private:
+	std::map<std::uint32_t, ClassRecord> records_;
+	std::uint64_t log_offset_ = 0;
+	std::vector<std::byte> buffer_;
+	FieldNames fields_;
+};
+
+} // namespace lockscope
