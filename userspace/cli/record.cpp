@@ -75,9 +75,10 @@ private:
 
 Status check_options(const Options &options)
 {
-	if (options.backend == "bpf")
-		return Error{0, "this build has no bpf backend", "use --backend kmod",
-			     Exit::Environment};
+	if (options.backend == "bpf" &&
+	    (options.watch.asked || !options.watch.variable.empty() || !options.probes.patterns.empty()))
+		return usage_error("the bpf backend sees no memory accesses",
+				   "leave --accesses, --watch and --log-variable out, or use --backend kmod");
 	if (options.device == kDevicePath && ::geteuid() != 0)
 		return Error{EPERM, "recording needs root", "sudo lockscope record ...",
 			     Exit::Environment};
@@ -108,13 +109,23 @@ Result<int> record(const Options &options, const Globals &globals)
 {
 	LS_TRY_STATUS(check_options(options));
 	std::optional<LoadedModule> module;
-	if (options.device == kDevicePath) {
+	bool bpf = options.backend == "bpf";
+	if (options.device == kDevicePath && !bpf) {
 		auto loaded = LoadedModule::ensure(options.module);
-		if (!loaded)
-			return loaded.error();
-		module.emplace(std::move(*loaded));
+		if (loaded) {
+			module.emplace(std::move(*loaded));
+		} else {
+			/* Locked down, or signed modules only. */
+			if (options.backend != "auto" || (loaded.error().code != EPERM &&
+							  loaded.error().code != EKEYREJECTED))
+				return loaded.error();
+			std::fprintf(stderr, "lockscope: %s: recording sleeping locks only, by BPF\n",
+				     loaded.error().what.c_str());
+			bpf = true;
+		}
 	}
-	auto opened = Session::open({options.device, options.out, options.symbol_dirs});
+	auto opened =
+		Session::open({options.device, options.out, options.symbol_dirs, Hold::Always, bpf});
 	if (!opened)
 		return opened.error();
 	std::unique_ptr<Session> session = std::move(*opened);

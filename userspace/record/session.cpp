@@ -2,6 +2,7 @@
 #include "record/session.h"
 
 #include "record/class_field.h"
+#include "source/bpf.h"
 #include "symbolize/lines.h"
 #include "util/file.h"
 
@@ -10,7 +11,7 @@ namespace lockscope {
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 {
 	std::unique_ptr<Session> session(new Session(options));
-	auto source = open_source(options.device, options.hold);
+	auto source = options.bpf ? bpf_source() : open_source(options.device, options.hold);
 	if (!source)
 		return source.error();
 	session->source_ = std::move(*source);
@@ -44,7 +45,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 	if (session->live_)
 		session->recorder_->name_data_by(session->names_);
 	LS_TRY_STATUS(
-		session->recorder_->attach(session->live_ ? "kmod" : "image", boot, build_id));
+		session->recorder_->attach(session->source_->backend(), boot, build_id));
 	return session;
 }
 

@@ -29,6 +29,7 @@ struct SessionOptions {
 	std::string store = "lockscope.db";
 	std::vector<std::string> symbol_dirs; ///< more places for modules with debug information
 	Hold hold = Hold::Always;
+	bool bpf = false; ///< without the module: no device
 };
 
 class Session {

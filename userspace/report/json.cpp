@@ -197,6 +197,9 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 			primitives.push_back({{"function", primitive.function},
 					      {"kind", kind_name(primitive.kind)},
 					      {"state", states[primitive.state]}});
+	std::vector<std::string> not_seen = blind_spots(model);
+	if (has_bpf_run(model))
+		not_seen.insert(not_seen.end(), bpf_blind_spots().begin(), bpf_blind_spots().end());
 	return {{"classes", model.classes.size()},
 		{"edges", analysis.edges},
 		{"chains", chains},
@@ -204,7 +207,7 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 		{"accesses", model.counter(kAccessesCounter)},
 		{"contexts", std::move(contexts)},
 		{"primitives", std::move(primitives)},
-		{"not_seen", blind_spots(model)}};
+		{"not_seen", std::move(not_seen)}};
 }
 
 Json losses_json(const Model &model)

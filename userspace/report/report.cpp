@@ -58,4 +58,22 @@ std::vector<std::string> blind_spots(const Model &model)
 	return spots;
 }
 
+const std::vector<std::string> &bpf_blind_spots()
+{
+	static const std::vector<std::string> spots = {
+		"spinlocks and rwlocks nobody had to wait for, and what is taken under them",
+		"interrupts and softirqs: what they hold, and what they would meet",
+		"socket locks, work items and completions; RCU and per-CPU rwsem readers",
+		"sleeping where it is not allowed, wrong unlocks, locks freed while held",
+		"where kmalloc memory was allocated: locks in it are known by their initialiser, "
+		"or by who takes them"};
+	return spots;
+}
+
+bool has_bpf_run(const Model &model)
+{
+	return std::any_of(model.runs.begin(), model.runs.end(),
+			   [](const Run &run) { return run.backend == "bpf"; });
+}
+
 } // namespace lockscope

@@ -43,5 +43,9 @@ const char *dependency_name(std::uint32_t kind);
 
 /// What LockScope cannot see on any kernel the way it ran, one sentence each.
 std::vector<std::string> blind_spots(const Model &model);
+/// What the backend without the module does not see beyond that.
+const std::vector<std::string> &bpf_blind_spots();
+/// Did such a backend record any of @model?
+bool has_bpf_run(const Model &model);
 
 } // namespace lockscope

@@ -154,6 +154,9 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 				 " known; the rest was left out",
 			 Tone::Plain, 2);
 	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(model), "; "), Tone::Plain, 2);
+	if (has_bpf_run(model))
+		out.wrap(0, "Not seen without the module: " + join(bpf_blind_spots(), "; "),
+			 Tone::Plain, 2);
 	print_suppressions(analysis.suppressions, out);
 	for (const auto &note : analysis.self_check)
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);

@@ -66,6 +66,8 @@ public:
 	/// The addresses belong to the running kernel, so its symbol table may
 	/// be asked about them.
 	virtual bool live() const = 0;
+	/// What a store calls this source.
+	virtual const char *backend() const { return live() ? "kmod" : "image"; }
 
 protected:
 	static Status no_accesses();

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which slab object a lock lies in, as kmod/slab.h has it, by CO-RE. */
+#ifndef LOCKSCOPE_BPF_IDENT_H
+#define LOCKSCOPE_BPF_IDENT_H
+
+#include "bpf/order.h"
+
+extern const void vmemmap_base __ksym __weak;
+extern const void page_offset_base __ksym __weak;
+
+/* Since 6.10 ("mm: free up PG_slab") a type of page, in the upper byte. */
+#define LS_PAGE_TYPE_SLAB 0xf5
+
+struct page___typed {
+	unsigned int page_type;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool ls_is_slab(struct page *page)
+{
+	if (bpf_core_enum_value_exists(enum pageflags, PG_slab))
+		return BPF_CORE_READ(page, flags) >> bpf_core_enum_value(enum pageflags, PG_slab) & 1;
+	return BPF_CORE_READ((struct page___typed *)page, page_type) >> 24 == LS_PAGE_TYPE_SLAB;
+}
+
+/* The slab page of @addr and where its objects begin; false when it lies in none. */
+static __always_inline bool ls_slab_of(__u64 addr, struct slab **slab, __u64 *start)
+{
+	__u64 vmemmap = 0, direct = 0, head;
+	struct page *page;
+
+	if (!&vmemmap_base || !&page_offset_base ||
+	    bpf_probe_read_kernel(&vmemmap, sizeof(vmemmap), &vmemmap_base) ||
+	    bpf_probe_read_kernel(&direct, sizeof(direct), &page_offset_base) ||
+	    addr < direct || addr >= vmemmap)
+		return false;
+	page = (struct page *)(vmemmap + ((addr - direct) >> 12) * bpf_core_type_size(struct page));
+	head = BPF_CORE_READ(page, compound_head);
+	if (head & 1)
+		page = (struct page *)(head - 1);
+	if (!ls_is_slab(page))
+		return false;
+	*slab = (struct slab *)page;
+	*start = direct + (((__u64)page - vmemmap) / bpf_core_type_size(struct page) << 12);
+	return true;
+}
+
+static __always_inline bool ls_is_kmalloc(const char *name)
+{
+	return (name[0] == 'k' && name[1] == 'm' && name[2] == 'a' && name[3] == 'l' && name[4] == 'l' &&
+		name[5] == 'o' && name[6] == 'c' && name[7] == '-') ||
+	       (name[0] == 'd' && name[1] == 'm' && name[2] == 'a' && name[3] == '-');
+}
+
+/* Fill in cache, offset and size of the object that @addr lies in. */
+static __always_inline bool ls_slab_ident(__u64 addr, struct ls_order_ident *id)
+{
+	struct kmem_cache *cache;
+	struct slab *slab;
+	__u64 start;
+	__u32 size;
+
+	if (!ls_slab_of(addr, &slab, &start))
+		return false;
+	cache = BPF_CORE_READ(slab, slab_cache);
+	size = BPF_CORE_READ(cache, size);
+	if (!size)
+		return false;
+	id->offset = (__u32)(addr - start) % size;
+	id->object_size = BPF_CORE_READ(cache, object_size);
+	bpf_probe_read_kernel_str(id->name, sizeof(id->name), BPF_CORE_READ(cache, name));
+	return true;
+}
+
+#endif /* LOCKSCOPE_BPF_IDENT_H */

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+// Identity of locks that no module tells: from what BPF programs saw of each to
+// classes named as the module names them.
+#pragma once
+
+#include "bpf/order.h"
+#include "source/log.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace lockscope {
+
+class OrderClasses {
+public:
+	/// A symbol: name, offset of the address in it, module.
+	struct Symbol {
+		std::string name;
+		std::uint64_t offset = 0;
+		std::string module = "vmlinux";
+	};
+	using Lookup = std::function<std::optional<Symbol>(std::uint64_t address)>;
+
+	/// @code and @data name return addresses and data. @offsets: where the module
+	/// sees locks of a kind, from their start on; its names have that in them.
+	OrderClasses(Lookup code, Lookup data, std::map<ls_kind, std::uint32_t> offsets)
+		: code_(std::move(code)), data_(std::move(data)), offsets_(std::move(offsets))
+	{
+	}
+
+	/// Class of @lock, made if it is new; 0 when all ids are used.
+	std::uint32_t find(const ls_order_lock &lock, const ls_order_ident &ident);
+	/// Classes made since the last call, in order.
+	std::vector<ClassRecord> take_new();
+	std::uint32_t size() const { return nr_; }
+
+private:
+	std::uint32_t named(ls_kind kind, ls_origin origin, std::string name, std::string module,
+			    std::uint32_t offset = 0, std::uint32_t object_size = 0);
+	std::uint32_t by_site(const ls_order_lock &lock, ls_kind kind);
+
+	Lookup code_, data_;
+	std::map<ls_kind, std::uint32_t> offsets_;
+	std::map<std::pair<std::string, ls_kind>, std::uint32_t> by_name_;
+	std::map<std::pair<std::uint64_t, ls_kind>, std::uint32_t> by_address_, by_site_;
+	std::vector<ClassRecord> new_;
+	std::uint32_t nr_ = 0;
+};
+
+} // namespace lockscope
