@@ -231,6 +231,7 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 	};
 	unsigned long at = n->addr, end = n->addr + n->size;
 	struct ls_shadow_result r;
+	bool shared = false;
 	u32 granules = 0;
 
 	for (; at < end; at = (at | 7) + 1) {
@@ -243,6 +244,7 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		}
 		a.bytes = (0xff << first & 0xff) & 0xff >> (8 - last);
 		r = ls_shadow_step(g, &a, &rules);
+		shared |= r.after != LS_EXCLUSIVE_TO;
 		if (unlikely(r.handed_over))
 			this_cpu_inc(ls_access_cpus.handovers);
 		if (unlikely(r.unknown))
@@ -253,6 +255,8 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		if (unlikely(at - ls_follow_start < ls_follow_bytes))
 			tell_history(n, at, site, &r);
 	}
+	if (shared && !(ls_load(&ls_acc->ops[site]) & LS_OP_SHARED))
+		ls_store(&ls_acc->ops[site], ls_acc->ops[site] | LS_OP_SHARED);
 }
 
 /* All that decides about the lockset, and when we are. */

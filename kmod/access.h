@@ -65,7 +65,7 @@ struct ls_access_tables {
 	struct ls_locksets sets;
 	struct ls_tagtab pages;		/* page -> 1 + number of its shadow */
 	struct ls_tagtab sites;		/* way of accessing -> its id */
-	u8 ops[LS_MAX_SITES];
+	u8 ops[LS_MAX_SITES];		/* LS_ACC_*, and LS_OP_SHARED */
 	u32 counts[LS_MAX_SITES];
 	u32 nr_sites;
 	u32 nr_pages;			/* shadow pages handed out */
@@ -83,6 +83,7 @@ struct ls_access_object {
 	char label[LS_LABEL_LEN];	/* cache's name */
 };
 
+#define LS_OP_SHARED 0x80u	/* others had had the memory as well; see LS_COUNT_SHARED */
 #define LS_ACC_WATCHED 0x8000u	/* told by a watchpoint: only who is stopped there wants to know */
 
 /* Sequence counters: sections of the context that runs, in a few places each CPU has. */

@@ -12,7 +12,7 @@
 
 #define MEMO_BITS 15
 #define NEW_SITE_COST 100	/* in accesses, the thread's part included */
-#define VIA_WORDS 64		/* of an object that are searched for a pointer to a lock's object */
+#define VIA_WORDS 256		/* of an object that are searched for a pointer to a lock's object */
 
 static u64 memo[1 << MEMO_BITS];	/* tag << 18 | site */
 static typeof(stack_trace_save_regs) *save_regs;
@@ -80,21 +80,34 @@ static void find_object(const struct ls_now *n, struct ls_access_object *o, u32 
 	o->type = n->ip;
 }
 
+/* Links of a list lead to whoever is the neighbour, which says nothing about the type. */
+static bool is_link(unsigned long at, unsigned long target, unsigned long end)
+{
+	const unsigned long *there = (unsigned long *)target;
+
+	return target % 8 == 0 && target + 16 <= end &&
+	       (READ_ONCE(there[1]) == at || READ_ONCE(there[0]) == at - 8);
+}
+
 /* Offset in the object at @start of a pointer into [to, to + size); -1 when there is none. */
-static int pointer_to(unsigned long start, u32 bytes, unsigned long to, u32 size)
+static int pointer_to(unsigned long start, u32 bytes, unsigned long to, u32 size, unsigned long *target)
 {
 	u32 i;
 
-	for (i = 0; i < VIA_WORDS && (i + 1) * 8 <= bytes; i++)
-		if (READ_ONCE(((unsigned long *)start)[i]) - to < size)
+	for (i = 0; i < VIA_WORDS && (i + 1) * 8 <= bytes; i++) {
+		unsigned long at = start + i * 8;
+
+		*target = READ_ONCE(*(unsigned long *)at);
+		if (*target - to < size && !is_link(at, *target, to + size))
 			return i * 8;
+	}
 	return -1;
 }
 
 static void relate(const struct ls_held *h, const struct ls_access_object *o, struct ls_guard_rec *g)
 {
 	struct kmem_cache *cache;
-	unsigned long start;
+	unsigned long start, target;
 	u32 offset;
 	int via;
 
@@ -109,10 +122,11 @@ static void relate(const struct ls_held *h, const struct ls_access_object *o, st
 	if (start == o->start) {
 		g->relation = LS_REL_SELF;
 	} else if (o->start) {
-		via = pointer_to(o->start, o->size, start, ls_cache_object_size(cache));
+		via = pointer_to(o->start, o->size, start, ls_cache_object_size(cache), &target);
 		if (via >= 0) {
 			g->relation = LS_REL_VIA;
 			g->via = via;
+			g->lock_offset = h->lock - target;
 		}
 	}
 }

@@ -87,7 +87,11 @@ static bool calls_primitive(unsigned long addr)
 			continue;
 		target = addr + at + 5 + *(s32 *)(code + at + 1);
 		for (i = 0; i < NR_PRIMS; i++)
-			if (prims[i].addr && prims[i].start == target && table[i].group != LS_G_SPECIAL &&
+			/* might_sleep() is called from many and covers none. */
+			if (prims[i].addr && prims[i].start == target &&
+			    table[i].group != LS_G_SPECIAL &&
+			    table[i].group != LS_G_SLEEP && table[i].group != LS_G_WAIT &&
+			    table[i].group != LS_G_QUEUE &&
 			    table[i].desc >> LS_DESC_KIND_SHIFT != LS_KIND_SPINLOCK)
 				return true;
 	}

@@ -13,6 +13,8 @@
 #include "access.h"
 #include "sites.h"
 
+#define LOOKED_AT 20		/* bytes: a jump's, up to the end of its last instruction */
+
 static uint max_probes = 4096;
 module_param(max_probes, uint, 0400);
 MODULE_PARM_DESC(max_probes, "most instructions of unmodified code watched at a time (default 4096)");
@@ -127,7 +129,11 @@ static int arm(struct ls_site **at, const struct ls_site *site)
 	p->kp.addr = (kprobe_opcode_t *)site->ip;
 	p->kp.pre_handler = on_hit;
 	p->kp.post_handler = after_hit;
-	p->site.error = register_kprobe(&p->kp);
+	/* The kernel looks at the next bytes too, and warns when a module's text ends there. */
+	if (site->ip >= MODULES_VADDR && PAGE_SIZE - (site->ip & ~PAGE_MASK) < LOOKED_AT)
+		p->site.error = -ERANGE;
+	else
+		p->site.error = register_kprobe(&p->kp);
 	nr_armed += !p->site.error;
 	*at = &p->site;
 	return 0;

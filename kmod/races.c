@@ -399,15 +399,20 @@ static int follow(const struct ls_follow_req *req)
 static long read_counts(struct ls_access_counts_req __user *arg)
 {
 	struct ls_access_counts_req req;
-	u32 nr, last = READ_ONCE(ls_acc->nr_sites);
+	u32 i, nr, count, last = READ_ONCE(ls_acc->nr_sites);
 
 	if (copy_from_user(&req, arg, sizeof(req)))
 		return -EFAULT;
 	if (!req.from || last >= LS_MAX_SITES)
 		return -EINVAL;
 	nr = req.from <= last ? min(req.nr, last - req.from + 1) : 0;
-	if (copy_to_user((void __user *)req.buf, &ls_acc->counts[req.from], nr * sizeof(u32)))
-		return -EFAULT;
+	for (i = 0; i < nr; i++) {
+		count = min(READ_ONCE(ls_acc->counts[req.from + i]), LS_COUNT_SHARED - 1);
+		if (READ_ONCE(ls_acc->ops[req.from + i]) & LS_OP_SHARED)
+			count |= LS_COUNT_SHARED;
+		if (put_user(count, (u32 __user *)req.buf + i))
+			return -EFAULT;
+	}
 	return put_user(nr, &arg->nr);
 }
 

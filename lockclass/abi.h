@@ -28,9 +28,10 @@
  * before has no counts, and then calls no semaphore a signal and sees no rules.
  * Minor 3: LS_IOC_SITE_HITS. Minor 4: LS_IOC_WAITS, LS_IOC_SYMBOL,
  * LS_FINDING_DEADLOCK.
+ * Minor 5: LS_COUNT_SHARED; ls_guard_rec.lock_offset of VIA counts from the pointer.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 4
+#define LS_ABI_MINOR 5
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -348,7 +349,7 @@ enum ls_relation {
 	LS_REL_OTHER = 0,	/* some other object's, or memory not known */
 	LS_REL_STATIC,		/* one for all: a static lock */
 	LS_REL_SELF,		/* in the same object, at @lock_offset */
-	LS_REL_VIA,		/* in an object that the pointer at @via of ours leads to */
+	LS_REL_VIA,		/* in an object that the pointer at @via of ours leads into */
 	LS_REL_PERCPU,
 };
 
@@ -356,7 +357,8 @@ struct ls_guard_rec {
 	__u32 val;		/* LS_VAL_* */
 	__u16 relation;		/* enum ls_relation */
 	__u16 via;		/* VIA: offset of the pointer in the object accessed */
-	__u32 lock_offset;	/* of the lock in its object: SELF, VIA, OTHER */
+	__u32 lock_offset;	/* of the lock in its object: SELF, OTHER; VIA: from where the
+				   pointer leads to, which may lie behind it: modulo 2^32 */
 	__u32 pad;
 	__u64 ip;		/* where it was acquired */
 	__u64 lock;		/* instance: address, for comparing only */
@@ -645,7 +647,11 @@ struct ls_access_ctl {
 	__u32 watchpoints;	/* 1: none, 2: use them */
 };
 
-/* How often each way of accessing was seen, as far as it was watched. */
+/*
+ * How often each way of accessing was seen, as far as it was watched. LS_COUNT_SHARED:
+ * at some of these times others had had the memory as well, and nothing proved them done.
+ */
+#define LS_COUNT_SHARED 0x80000000u
 struct ls_access_counts_req {
 	__u32 from;		/* first id, >= 1 */
 	__u32 nr;		/* in: room; out: filled */

@@ -8,7 +8,12 @@ def parts:
    ["proc_inode", "vfs_inode", "inode"], ["socket_alloc", "vfs_inode", "inode"],
    ["bdev_inode", "vfs_inode", "inode"], ["bdev_inode", "bdev", "block_device"],
    ["inode", "i_data", "address_space"], ["unix_sock", "sk", "sock"],
+   ["ovl_inode", "vfs_inode", "inode"], ["v9fs_inode", "netfs.inode", "inode"],
+   ["inotify_inode_mark", "fsn_mark", "fsnotify_mark"],
    ["backing_dev_info", "wb", "bdi_writeback"], ["files_struct", "fdtab", "fdtable"]];
+
+# Locks that go by their variable, as documented: fs/locks.c:136.
+def by_variable: {"other.percpu:file_lock_list": "other.file_lock_list_struct.lock"}[.] // .;
 
 # {struct, member, prefix}: every way to see it, as a member of inner structs too.
 def views:
@@ -23,7 +28,7 @@ def from($prefix):
   if startswith("self." + $prefix) then "self." + .[($prefix | length) + 5:]
   elif startswith("via." + $prefix) then "via." + .[($prefix | length) + 4:]
   elif startswith("global.") then sub("^global\\.([A-Za-z0-9_]+:)?"; "global.") | sub("\\+0x[0-9a-f]+$"; "")
-  elif startswith("other.") then sub(" @ .*$"; "") | gsub("->"; ".") | gsub("&"; "")
+  elif startswith("other.") then sub(" @ .*$"; "") | gsub("->"; ".") | gsub("&"; "") | by_variable
   else . end;
 
 # The lock of a path, whatever leads to it: "other.journal_s.j_list_lock" and

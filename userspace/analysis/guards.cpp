@@ -151,7 +151,7 @@ private:
 				rule.initial++;
 				continue;
 			}
-			Observation evidence{access.at, protections_.of(access), {}};
+			Observation evidence{access.at, protections_.of(access), {}, true};
 			std::vector<CodeId> taken;
 			for (const auto &held : evidence.held)
 				taken.push_back(held.taken);
@@ -161,14 +161,15 @@ private:
 			if (added)
 				out.evidence.push_back(std::move(evidence));
 			out.evidence[at->second].accesses.push_back(i);
+			out.evidence[at->second].alone &= access.alone;
 		}
 		rule.pairs = out.evidence.size();
 		return out;
 	}
 
-	static void choose(Rule &rule, Hypothesis h)
+	static void choose(Rule &rule, Hypothesis h, Verdict verdict = Verdict::Guarded)
 	{
-		rule.verdict = Verdict::Guarded;
+		rule.verdict = verdict;
 		rule.support = h.support;
 		auto same = std::find_if(
 			rule.hypotheses.begin(), rule.hypotheses.end(), [&](const auto &each) {
@@ -201,8 +202,8 @@ private:
 			;
 		else if (!accepted.empty())
 			choose(rule, with_partner(side, accepted, reads));
-		else if (!choose_context(side, all))
-			without_guard(side, writes);
+		else if (!choose_context(side, all) && !choose_class(side, all))
+			without_guard(side, all, writes);
 		examples(side);
 	}
 
@@ -296,6 +297,17 @@ private:
 		return false;
 	}
 
+	/* The lock of some object, whichever: a belief about the class [RacerX 8.4]. */
+	static bool choose_class(Side &side, const std::vector<Single> &all)
+	{
+		for (const auto &single : all)
+			if (single.lock && !single.h.checked && single.h.believed()) {
+				choose(side.rule, single.h, Verdict::ByClass);
+				return true;
+			}
+		return false;
+	}
+
 	/// One task made all accesses, and no interrupt.
 	bool one_task() const
 	{
@@ -308,7 +320,15 @@ private:
 		});
 	}
 
-	void without_guard(Side &side, const Side *writes) const
+	/* Held all the time, but that was in too few sections to call it anything. */
+	static bool promising(const Single &single)
+	{
+		return single.lock && single.h.support.holds > 0 &&
+		       single.h.support.of < kLeastEvidence &&
+		       single.h.support.share() >= kLeastShare;
+	}
+
+	void without_guard(Side &side, const std::vector<Single> &all, const Side *writes) const
 	{
 		Rule &rule = side.rule;
 		/* The hypothesis that no lock is needed. */
@@ -320,6 +340,8 @@ private:
 		const std::size_t enough = rule.support.of;
 		if (side.evidence.empty() && rule.marked >= kLeastEvidence)
 			no_lock("only marked or atomic accesses");
+		else if (enough == 0 && !side.evidence.empty())
+			rule.why = "only while nobody else had it";
 		else if (enough < kLeastEvidence)
 			rule.why = "too few accesses";
 		else if (writes && writes->rule.pairs == 0 && writes->rule.marked == 0 &&
@@ -329,6 +351,8 @@ private:
 			no_lock("one task only");
 		else if (rule.support.share() >= kLeastShare)
 			no_lock("almost never under a lock");
+		else if (std::any_of(all.begin(), all.end(), promising))
+			rule.why = "too few accesses";
 		else {
 			rule.verdict = Verdict::Unclear;
 			rule.why = "no lock is held often enough";
@@ -338,9 +362,14 @@ private:
 	void examples(Side &side) const
 	{
 		Rule &rule = side.rule;
-		const Hypothesis *guard = rule.guard();
+		const Hypothesis *guard = rule.believed();
 		for (const auto &evidence : side.evidence) {
-			const bool is = !guard || scales(side).section(*guard, evidence);
+			const bool is = guard ? scales(side).section(*guard, evidence).has_value()
+					      : !evidence.alone;
+			if (!is && evidence.alone) {
+				rule.initial++;
+				continue;
+			}
 			(is ? rule.examples : rule.counterexamples)
 				.push_back(evidence.accesses.front());
 		}
@@ -365,6 +394,8 @@ const char *name(Verdict verdict)
 	switch (verdict) {
 	case Verdict::Guarded:
 		return "guarded";
+	case Verdict::ByClass:
+		return "by-class";
 	case Verdict::NoLock:
 		return "no-lock";
 	case Verdict::Unclear:
@@ -394,7 +425,8 @@ bool initialises(const Model &model, const MemoryAccess &access)
 	auto says_so = [](const std::string &function) {
 		for (const auto &word : split(plain_function(function), '_'))
 			for (const char *known : {"init", "initialize", "initialise", "alloc",
-						  "zalloc", "ctor", "free", "destroy"})
+						  "zalloc", "ctor", "free", "destroy", "put",
+						  "release", "dispose", "evict"})
 				if (word == known)
 					return true;
 		return false;

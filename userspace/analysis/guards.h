@@ -19,7 +19,10 @@ inline constexpr double kSureZ = 1.28;
 enum class AccessKind { Read, Write, Any };
 const char *name(AccessKind kind);
 
-enum class Verdict { Guarded, NoLock, Unclear, TooFew };
+/// ByClass: always with some lock of one class held, and nobody could tell whether
+/// it is the lock of the right object. Weaker than Guarded: nothing breaks it.
+enum class Verdict { Guarded, ByClass, NoLock, Unclear, TooFew };
+inline constexpr std::size_t kVerdicts = 5;
 const char *name(Verdict verdict);
 
 /// What was found out about one kind of access to one variable.
@@ -45,6 +48,11 @@ struct Rule {
 	{
 		return verdict == Verdict::Guarded ? &hypotheses.front() : nullptr;
 	}
+	/// guard(), or the class of it.
+	const Hypothesis *believed() const
+	{
+		return verdict == Verdict::ByClass ? &hypotheses.front() : guard();
+	}
 	/// A member of all objects of a type, whose type is known.
 	bool of_type() const { return !global && !type.empty(); }
 	/// That type, or the variable's name.
@@ -57,8 +65,9 @@ struct Rule {
 std::vector<Rule> infer_rules(const Model &model);
 
 /// An access that is taken to set up or tear down what nobody else can see: it
-/// holds no lock of the object, and its function's name says so. May hide accesses
-/// that come too early or too late in such functions.
+/// holds no lock of the object, and its function's name says so, or that it gives a
+/// reference back, perhaps the last one. May hide accesses that come too early or too
+/// late in such functions.
 bool initialises(const Model &model, const MemoryAccess &access);
 
 } // namespace lockscope

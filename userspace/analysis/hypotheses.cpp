@@ -4,6 +4,7 @@
 #include "util/text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -57,9 +58,15 @@ Hypothesis Scales::weighed(Hypothesis h) const
 	h.support = count_support(model_, all_,
 				  [&](const Observation &seen) { return section(h, seen); });
 	std::set<CodeId> taken;
+	h.excused = 0;
+	h.shared = false;
 	for (const auto &seen : all_)
-		if (auto places = section(h, seen))
+		if (auto places = section(h, seen)) {
 			taken.insert(places->begin(), places->end());
+			h.shared |= !seen.alone;
+		} else {
+			h.excused += seen.alone;
+		}
 	h.standing = sections_.standing(variable_, taken);
 	return h;
 }
@@ -107,7 +114,10 @@ Hypothesis Scales::both(const Hypothesis &a, const Hypothesis &b) const
 
 Support Scales::no_lock() const
 {
-	return count_support(model_, all_, [](const Observation &seen) -> std::optional<Section> {
+	std::vector<Observation> shared;
+	std::copy_if(all_.begin(), all_.end(), std::back_inserter(shared),
+		     [](const Observation &seen) { return !seen.alone; });
+	return count_support(model_, shared, [](const Observation &seen) -> std::optional<Section> {
 		const bool any = std::any_of(seen.held.begin(), seen.held.end(),
 					     [](const Protection &p) { return p.lock; });
 		return any ? std::nullopt : std::optional(Section{});

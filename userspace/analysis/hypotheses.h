@@ -24,14 +24,19 @@ struct Hypothesis {
 	bool checked = true;		///< no term is the lock of just some object
 	Support support;
 	Standing standing;
+	std::size_t excused = 0; ///< observations without it that are alone
+	bool shared = false;	 ///< one with it is not
 
 	/// "self.i_lock", "global.inode_hash_lock & self.i_lock", "rcu | self.lock"
 	std::string guard() const;
 	double score() const { return support.z() + standing.points(); }
-	bool accepted() const
+	/// What its owner alone did excuses nothing as long as nobody else was seen.
+	bool believed() const
 	{
-		return checked && support.of >= kLeastEvidence && support.share() >= kLeastShare;
+		return support.of >= kLeastEvidence && support.share() >= kLeastShare &&
+		       (shared || !excused);
 	}
+	bool accepted() const { return checked && believed(); }
 };
 
 /// A lock or context that some access holds, as a guard.

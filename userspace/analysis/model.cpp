@@ -35,6 +35,9 @@ CodeId Model::intern(Code place)
 DataId Model::intern(Data item)
 {
 	std::string key = item.name + '\0' + static_cast<char>(item.kind) + item.module;
+	/* One function may allocate several things. */
+	if (item.kind == LS_DATA_ALLOC)
+		key += '\0' + item.type;
 	auto [at, added] = data_by_name_.try_emplace(
 		std::move(key), DataId(static_cast<std::uint32_t>(data.size())));
 	if (added)

@@ -197,6 +197,8 @@ struct Guard {
 	/// "self.i_lock", "via i_sb .s_inode_list_lock", a static lock's name, or
 	/// the class's name where it is some other object's.
 	std::string name;
+	/// Where it lies, for locks in objects of known type: "journal_s.j_list_lock".
+	std::string place;
 
 	bool exclusive() const { return read_of(val) == LS_EXCLUSIVE; }
 };
@@ -219,6 +221,9 @@ struct MemoryAccess {
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, [0] == at
 	std::vector<Guard> guards; ///< oldest first
+	/// Each time nobody else had had the memory, or was proved to be done with it:
+	/// the granule's state was exclusive [Eraser 2.2].
+	bool alone = false;
 
 	bool reads() const { return op & LS_ACC_READ; }
 	bool writes() const { return op & LS_ACC_WRITE; }

@@ -27,6 +27,11 @@ Protections::Protections(const Model &model) : model_(model)
 	std::map<std::pair<std::uint32_t, ClassId>, std::uint64_t> seen;
 	for (const auto &access : model.accesses)
 		for (const auto &guard : access.guards) {
+			if (!guard.place.empty() && guard.cls != kNoClass) {
+				auto [at, added] = places_.try_emplace(guard.cls, guard.place);
+				if (!added && at->second != guard.place)
+					at->second.clear();
+			}
 			if (guard.relation != LS_REL_STATIC || guard.cls == kNoClass)
 				continue;
 			auto [at, added] =
@@ -64,8 +69,17 @@ std::string Protections::term(const MemoryAccess &access, const Guard &guard) co
 		return "percpu." +
 		       (starts_with(guard.name, "percpu:") ? guard.name.substr(7) : guard.name);
 	default:
-		return "other." + of_struct(guard.name);
+		return of_class(guard);
 	}
+}
+
+std::string Protections::of_class(const Guard &guard) const
+{
+	if (auto at = places_.find(guard.cls); at != places_.end() && !at->second.empty())
+		return "other." + at->second;
+	if (guard.cls == kNoClass)
+		return "other." + of_struct(guard.name);
+	return "other." + of_struct(model_[guard.cls].name);
 }
 
 std::vector<Protection> Protections::of(const MemoryAccess &access) const
@@ -82,6 +96,10 @@ std::vector<Protection> Protections::of(const MemoryAccess &access) const
 		switch (guard.relation) {
 		case LS_REL_OTHER:
 			held.checked = false;
+			break;
+		case LS_REL_SELF:
+		case LS_REL_VIA:
+			held.of_class = of_class(guard);
 			break;
 		case LS_REL_STATIC:
 			held.checked = !several_.count(guard.cls);

@@ -4,6 +4,7 @@
 
 #include "analysis/model.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@ namespace lockscope {
 /// One lock, or one context, that an access holds.
 struct Protection {
 	std::string term; ///< "self.i_lock", "global.sb_lock", "irq"
+	/// The same as the lock of some object: "other.inode.i_lock", or empty.
+	std::string of_class = {};
 	bool lock = true;
 	/// The lock is tied to the object or to the whole system. Otherwise it is
 	/// that of some object, and no guard of this one [LOCKSMITH].
@@ -44,11 +47,15 @@ public:
 
 private:
 	std::string term(const MemoryAccess &access, const Guard &guard) const;
+	std::string of_class(const Guard &guard) const;
 
 	const Model &model_;
 	/// Classes with several locks in static memory, such as buckets of a hash:
 	/// their name does not tell which one it is.
 	std::set<ClassId> several_;
+	/// "foo.lock" of classes whose own name does not tell, as kmalloc memory's: what
+	/// the types say of those locks where a pointer leads to them. Empty: they differ.
+	std::map<ClassId, std::string> places_;
 };
 
 } // namespace lockscope

@@ -91,10 +91,15 @@ double z_test(std::size_t holds, std::size_t of, double by_chance)
 
 const Protection *Observation::find(const std::string &term) const
 {
-	for (const auto &each : held)
+	const Protection *found = nullptr;
+	for (const auto &each : held) {
 		if (each.term == term)
 			return &each;
-	return nullptr;
+		/* The right object's lock is one of its class as well. */
+		if (each.of_class == term && (!found || each.exclusive))
+			found = &each;
+	}
+	return found;
 }
 
 Support count_support(const Model &model, const std::vector<Observation> &all, const Holds &holds)
@@ -109,7 +114,8 @@ Support count_support(const Model &model, const std::vector<Observation> &all, c
 					      : plain_function(code.function) + '\n' + code.module;
 		auto section = holds(evidence);
 		if (!section) {
-			without.insert(function);
+			if (!evidence.alone)
+				without.insert(function);
 			continue;
 		}
 		std::string key;

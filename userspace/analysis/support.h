@@ -26,6 +26,7 @@ struct Observation {
 	CodeId at{};
 	std::vector<Protection> held;	   ///< by term
 	std::vector<std::size_t> accesses; ///< in Model::accesses, that show it
+	bool alone = false;		   ///< all of them, see MemoryAccess
 
 	const Protection *find(const std::string &term) const;
 };
@@ -46,7 +47,8 @@ using Holds = std::function<std::optional<Section>(const Observation &)>;
 
 /// Each place in code counts once and so does each critical section: a loop adds
 /// nothing, nor does a helper called from many of them. What does not hold it
-/// counts once for each function.
+/// counts once for each function, and not at all if nobody else had the memory
+/// then: who makes an object needs no lock until others can find it [Eraser 2.2].
 Support count_support(const Model &model, const std::vector<Observation> &all, const Holds &holds);
 
 /// How a variable stands out in the critical sections of a lock.

@@ -77,7 +77,7 @@ Variable variable_of(const Model &model, const MemoryAccess &access)
 }
 
 std::string guard_name(const LockClass *lock, const Guard &guard, const std::string &self,
-		       const std::string &pointer)
+		       const std::string &pointer, const std::string &behind)
 {
 	const std::string offset = plus_offset(guard.lock_offset);
 	switch (guard.relation) {
@@ -89,7 +89,7 @@ std::string guard_name(const LockClass *lock, const Guard &guard, const std::str
 				return "self." + field;
 		return "self" + offset;
 	case LS_REL_VIA: {
-		const std::string field = lock ? field_of(*lock) : "";
+		const std::string field = !behind.empty() ? behind : lock ? field_of(*lock) : "";
 		return "via " + (pointer.empty() ? plus_offset(guard.via) : pointer) + " " +
 		       (field.empty() ? offset : "." + field);
 	}

@@ -22,9 +22,10 @@ Variable variable_of(const Model &model, const MemoryAccess &access);
 std::string data_name(ls_data_kind kind, const std::string &module, const std::string &name);
 
 /// Guard::name; @lock may be nullptr. @self is the lock's member in the object
-/// accessed, @pointer the member that leads to its own, both empty when unknown.
+/// accessed, @pointer the member that leads to its own and @behind the lock's member
+/// there, all empty when unknown.
 std::string guard_name(const LockClass *lock, const Guard &guard, const std::string &self,
-		       const std::string &pointer);
+		       const std::string &pointer, const std::string &behind);
 
 /// What the access holds, outermost first, as in the contract: the guards by
 /// name, " (shared)" behind readers, then "irq", "bh", "preempt", "rcu" while those

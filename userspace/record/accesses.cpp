@@ -7,6 +7,8 @@ namespace lockscope {
 namespace {
 
 constexpr std::uint64_t kGranuleBytes = 8;
+/* First minor ABI with LS_COUNT_SHARED and places behind pointers. */
+constexpr int kTellsShared = 4;
 
 } // namespace
 
@@ -15,6 +17,8 @@ Status Recorder::put(const DataRecord &record)
 	data_[record.id] = record;
 	named_.erase(named_.lower_bound({record.id, 0, LS_KIND_NONE}),
 		     named_.lower_bound({record.id + 1, 0, LS_KIND_NONE}));
+	pointees_.erase(pointees_.lower_bound({record.id, 0, 0, LS_KIND_NONE}),
+			pointees_.lower_bound({record.id + 1, 0, 0, LS_KIND_NONE}));
 	return store_.put_data(run_, record, symbols_.build_id(record.module),
 			       namer_ ? namer_->type(record) : std::string());
 }
@@ -27,6 +31,18 @@ Status Recorder::name_member(std::uint32_t data, std::uint32_t offset, ls_kind l
 		return success();
 	return store_.put_member(run_.id, data, offset, lock,
 				 namer_ ? namer_->member(at->second, offset, lock) : std::string());
+}
+
+Status Recorder::name_pointee(std::uint32_t data, std::uint32_t via, std::uint32_t offset,
+			      ls_kind lock)
+{
+	auto at = data_.find(data);
+	/* An older module tells the place in the whole object instead. */
+	if (info_.abi_minor < kTellsShared || at == data_.end() || !namer_ ||
+	    !pointees_.insert({data, via, offset, lock}).second)
+		return success();
+	return store_.put_pointee(run_.id, data, via, offset, lock,
+				  namer_->pointee(at->second, via, offset, lock));
 }
 
 Status Recorder::put(const AccessRecord &record)
@@ -45,11 +61,14 @@ Status Recorder::put(const AccessRecord &record)
 		guards.push_back({guard.val, *row, guard.relation, guard.via, guard.lock_offset,
 				  instance(guard.lock)});
 		auto kind = class_kind_.find(guard.val & LS_VAL_CLASS_MASK);
-		if (guard.relation == LS_REL_SELF && kind != class_kind_.end() &&
-		    kind->second != LS_KIND_NONE)
+		const bool known = kind != class_kind_.end() && kind->second != LS_KIND_NONE;
+		if (guard.relation == LS_REL_SELF && known)
 			LS_TRY_STATUS(name_member(record.data, guard.lock_offset, kind->second));
 		if (guard.relation == LS_REL_VIA)
 			LS_TRY_STATUS(name_member(record.data, guard.via, LS_KIND_NONE));
+		if (guard.relation == LS_REL_VIA && known)
+			LS_TRY_STATUS(name_pointee(record.data, guard.via, guard.lock_offset,
+						   kind->second));
 	}
 	return store_.put_access(run_, record, *at, guards);
 }
@@ -74,9 +93,14 @@ Status Recorder::put_access_counts()
 	auto counts = source_.access_counts();
 	if (!counts)
 		return counts.error();
-	for (std::size_t i = 0; i < counts->size(); i++)
-		LS_TRY_STATUS(store_.set_access_count(run_, static_cast<std::uint32_t>(i + 1),
-						      (*counts)[i]));
+	/* An older module does not tell: then nobody is taken to have been alone. */
+	const bool told = info_.abi_minor >= kTellsShared;
+	for (std::size_t i = 0; i < counts->size(); i++) {
+		const std::uint32_t count = (*counts)[i];
+		LS_TRY_STATUS(store_.set_access_count(
+			run_, static_cast<std::uint32_t>(i + 1), count & ~LS_COUNT_SHARED,
+			told && count && !(count & LS_COUNT_SHARED)));
+	}
 	return success();
 }
 

@@ -186,11 +186,14 @@ Status Probes::arm()
 	turn_measured_ = false;
 	if (armed_ == 0)
 		return success();
-	/* The first ones have a whole turn; then some go at each step. */
+	/* The first ones have a whole turn; then some go at each step. What matters is
+	 * how long the next step will take: the first time all of them were new. */
 	const std::size_t leaving = stepping_ ? step() : armed_;
-	next_step_ =
-		measured_ + std::max<Clock::duration>(Clock::duration(kTurn) * leaving / armed_,
-						      (measured_ - start) * kArmingShare);
+	const std::size_t part = stepping_ ? armed_ : step();
+	const Clock::duration took = (measured_ - start) * part / armed_;
+	next_step_ = measured_ + std::max<Clock::duration>(
+					 Clock::duration(kTurn) * leaving / armed_,
+					 took * kArmingShare);
 	stepping_ = true;
 	return success();
 }

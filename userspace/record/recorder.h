@@ -35,6 +35,10 @@ public:
 	/// Path of the innermost member at @offset, or of the lock of that kind
 	/// there; empty when it is not known.
 	virtual std::string member(const DataRecord &data, std::uint32_t offset, ls_kind lock) = 0;
+	/// "struct foo.lock" for the lock of that kind @offset bytes from where the
+	/// pointer at @via leads to, by the pointer's type; empty when it is not known.
+	virtual std::string pointee(const DataRecord &data, std::uint32_t via,
+				    std::uint32_t offset, ls_kind lock) = 0;
 };
 
 class Recorder {
@@ -83,6 +87,8 @@ private:
 	Status put(const RaceRecord &record);
 	Status put(const HistoryRecord &record);
 	Status name_member(std::uint32_t data, std::uint32_t offset, ls_kind lock);
+	Status name_pointee(std::uint32_t data, std::uint32_t via, std::uint32_t offset,
+			    ls_kind lock);
 	Status put_access_counts();
 	Result<std::uint32_t> code(std::uint64_t ip);
 	std::uint64_t instance(std::uint64_t lock) const;
@@ -106,6 +112,8 @@ private:
 	std::unordered_map<std::uint32_t, ls_kind> class_kind_;
 	/// Members named so far, by data, offset and kind of lock.
 	std::set<std::tuple<std::uint32_t, std::uint32_t, ls_kind>> named_;
+	/// Locks behind pointers, by data, pointer, offset and kind.
+	std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ls_kind>> pointees_;
 	std::optional<ls_access_info> access_info_;
 	std::vector<std::byte> buffer_;
 };

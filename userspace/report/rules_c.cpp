@@ -26,6 +26,9 @@ std::string in_c(const std::string &term)
 			       ? term.substr(4)
 			       : term.substr(4, dot - 4) + "->" + term.substr(dot + 1);
 	}
+	/* The field alone, as other comments name locks: "journal_s.j_list_lock". */
+	if (term.rfind("other.", 0) == 0)
+		return "the lock " + term.substr(6);
 	return term == kRcu ? "RCU" : term;
 }
 
@@ -54,6 +57,8 @@ std::string heading(const Rule &rule)
 {
 	if (rule.guard())
 		return "Protected by " + in_c(*rule.guard()) + ":";
+	if (const auto *guard = rule.believed())
+		return "Accessed with " + in_c(*guard) + " held, of which object is not known:";
 	return rule.verdict == Verdict::NoLock ? "Needs no lock, " + rule.why + ":" : "";
 }
 

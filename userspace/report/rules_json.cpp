@@ -44,7 +44,7 @@ Json accesses_json(const Model &model, const std::vector<std::size_t> &accesses)
 
 Json rule_json(const Model &model, const Rule &rule)
 {
-	const Hypothesis *guard = rule.guard();
+	const Hypothesis *guard = rule.believed();
 	Json out = {{"variable", rule.variable.name},
 		    {"type", rule.type},
 		    {"member", rule.member},

@@ -35,8 +35,9 @@ std::string support_text(const Support &support)
 std::string verdict_text(const Rule &rule)
 {
 	std::vector<std::string> parts;
-	if (rule.guard()) {
-		parts.push_back(name(rule.verdict));
+	if (rule.believed()) {
+		parts.push_back(rule.guard() ? name(rule.verdict)
+					     : "held, of which object is not known");
 		if (!rule.counterexamples.empty())
 			parts.push_back(counted(rule.counterexamples.size(), "counterexample"));
 	} else if (rule.verdict == Verdict::NoLock) {
@@ -55,11 +56,12 @@ std::string verdict_text(const Rule &rule)
 
 Row row_of(const Rule &rule)
 {
-	const bool tells = rule.guard() || rule.verdict == Verdict::Unclear;
+	const Hypothesis *guard = rule.believed();
+	const bool tells = guard || rule.verdict == Verdict::Unclear;
 	return {rule.of_type() && !rule.member.empty() ? rule.member : rule.variable.brief,
-		name(rule.kind), rule.guard() ? rule.guard()->guard() : "-",
+		name(rule.kind), guard ? guard->guard() : "-",
 		tells ? support_text(rule.support) : std::to_string(rule.support.of),
-		rule.guard() ? z_text(rule.support.z()) : "-"};
+		guard ? z_text(rule.support.z()) : "-"};
 }
 
 void print_access(const Model &model, const MemoryAccess &access, Printer &out)
@@ -118,7 +120,7 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 	std::set<std::string> releases;
 	for (const auto &run : model.runs)
 		releases.insert(run.release);
-	std::size_t left_out = 0, count[4] = {};
+	std::size_t left_out = 0, count[kVerdicts] = {};
 	std::vector<std::vector<const Rule *>> groups;
 	for (const auto &rule : rules) {
 		count[static_cast<int>(rule.verdict)]++;
@@ -138,10 +140,14 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 			 with_commas(model.counter(kAccessesCounter)) + " accesses in " +
 			 counted(model.accesses.size(), "way"),
 		 Tone::Bold);
+	auto number = [&](Verdict v) { return std::to_string(count[static_cast<int>(v)]); };
 	out.wrap(0,
-		 std::to_string(count[0]) + " guarded, " + std::to_string(count[1]) +
-			 " need no lock, " + std::to_string(count[2]) + " unclear, " +
-			 std::to_string(count[3]) + " with too few accesses to tell" +
+		 number(Verdict::Guarded) + " guarded, " +
+			 (count[static_cast<int>(Verdict::ByClass)]
+				  ? number(Verdict::ByClass) + " by some lock of a class, "
+				  : "") +
+			 number(Verdict::NoLock) + " need no lock, " + number(Verdict::Unclear) + " unclear, " +
+			 number(Verdict::TooFew) + " with too few accesses to tell" +
 			 (left_out ? ", listed with --type" : ""),
 		 Tone::Plain, 2);
 	for (const auto &group : groups) {

@@ -8,16 +8,31 @@
 #include "store/schema.h"
 
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <unordered_set>
 
 namespace lockscope {
 
 namespace {
 
+constexpr std::string_view kStruct = "struct ";
+
+/// Links of lists and trees lead to whoever is the neighbour: no relation of types.
+bool is_link(const std::string &member)
+{
+	const std::string last = member.substr(member.rfind('.') + 1);
+	for (const char *known : {"next", "prev", "pprev", "first", "rb_left", "rb_right",
+				  "rb_node", "__rb_parent_color"})
+		if (last == known)
+			return true;
+	return false;
+}
+
 class AccessLoader {
 public:
-	AccessLoader(Database &db, Model &model, const LoadedRun &run)
-		: db_(db), model_(model), run_(run)
+	AccessLoader(Database &db, Model &model, const LoadedRun &run, bool tells_alone)
+		: db_(db), model_(model), run_(run), tells_alone_(tells_alone)
 	{
 	}
 
@@ -25,6 +40,10 @@ public:
 	{
 		LS_TRY_STATUS(load_data());
 		LS_TRY_STATUS(load_members());
+		if (tells_alone_) {
+			LS_TRY_STATUS(load_pointees());
+			LS_TRY_STATUS(load_alone());
+		}
 		LS_TRY_STATUS(load_accesses());
 		LS_TRY_STATUS(load_races());
 		return load_histories();
@@ -81,6 +100,37 @@ private:
 		});
 	}
 
+	Status load_pointees()
+	{
+		return each("SELECT data, via, offset, lock, path FROM pointee", [&](Statement &row) {
+			pointees_[{word32(row, 0), word32(row, 1), word32(row, 2),
+				   word32(row, 3)}] = row.text(4);
+			return true;
+		});
+	}
+
+	Status load_alone()
+	{
+		return each("SELECT access FROM alone", [&](Statement &row) {
+			alone_.insert(word32(row, 0));
+			return true;
+		});
+	}
+
+	/* "struct foo.lock", or empty. */
+	std::string place(const Guard &guard, std::uint32_t data, std::uint32_t kind) const
+	{
+		if (guard.relation == LS_REL_VIA) {
+			auto at = pointees_.find({data, guard.via, guard.lock_offset, kind});
+			return at == pointees_.end() ? std::string() : at->second;
+		}
+		auto at = data_.find(data);
+		const std::string &inner = member(data, guard.lock_offset, kind);
+		if (guard.relation != LS_REL_SELF || at == data_.end() || inner.empty())
+			return {};
+		return model_[at->second].type + "." + inner;
+	}
+
 	Guard guard(const GuardRow &row, std::uint32_t data) const
 	{
 		Guard guard;
@@ -94,11 +144,17 @@ private:
 					 : LS_REL_OTHER;
 		guard.via = row.via;
 		guard.lock_offset = row.lock_offset;
+		const std::string &pointer = member(data, row.via, LS_KIND_NONE);
+		if (guard.relation == LS_REL_VIA && is_link(pointer))
+			guard.relation = LS_REL_OTHER;
 		const LockClass *lock = guard.cls == kNoClass ? nullptr : &model_[guard.cls];
-		guard.name =
-			guard_name(lock, guard,
-				   member(data, row.lock_offset, lock ? lock->kind : LS_KIND_NONE),
-				   member(data, row.via, LS_KIND_NONE));
+		const auto kind = lock ? lock->kind : LS_KIND_NONE;
+		if (const auto found = place(guard, data, kind); found.starts_with(kStruct))
+			guard.place = found.substr(kStruct.size());
+		const auto dot = guard.place.find('.');
+		guard.name = guard_name(lock, guard, member(data, row.lock_offset, kind),
+					pointer,
+					dot == guard.place.npos ? "" : guard.place.substr(dot + 1));
 		return guard;
 	}
 
@@ -150,6 +206,7 @@ private:
 				    for (const auto &each : *guards)
 					    access.guards.push_back(guard(each, data));
 				    access.count = word32(row, 15);
+				    access.alone = alone_.count(access.id) != 0;
 				    accesses_[access.id] = model_.accesses.size();
 				    model_.accesses.push_back(std::move(access));
 				    return true;
@@ -211,8 +268,13 @@ private:
 	Database &db_;
 	Model &model_;
 	const LoadedRun &run_;
+	const bool tells_alone_;
 	std::unordered_map<std::uint32_t, DataId> data_;
 	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::string> members_;
+	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
+		 std::string>
+		pointees_; ///< by data, via, offset, kind
+	std::unordered_set<std::uint32_t> alone_;
 	std::unordered_map<std::uint32_t, std::size_t> accesses_;
 };
 
@@ -225,7 +287,7 @@ Status load_accesses(Database &db, Model &model, const LoadedRun &run)
 		return version.error();
 	if (*version < kAccessSchema)
 		return success();
-	return AccessLoader(db, model, run).load();
+	return AccessLoader(db, model, run, *version >= kAloneSchema).load();
 }
 
 } // namespace lockscope

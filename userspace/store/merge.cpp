@@ -44,6 +44,8 @@ constexpr RunTable kRunTables[] = {
 	{"history", "",
 	 "n, granule, time, access, before, after, context, candidates, pid, locks",
 	 kAccessSchema},
+	{"pointee", "", "data, via, offset, lock, path", kAloneSchema},
+	{"alone", "", "access", kAloneSchema},
 };
 
 Status remove_run(Database &db, std::int64_t run)

@@ -38,6 +38,17 @@ CREATE TABLE history(run INTEGER, n INTEGER, granule INTEGER, time INTEGER, acce
 	locks BLOB, PRIMARY KEY(run, n)) WITHOUT ROWID;
 )sql";
 
+/*
+ * pointee.offset: of the lock from where the pointer at @via of the data leads to;
+ * path has its struct in front. alone: accesses seen only while nobody else had
+ * had the memory. Before version 5 nothing of this is known.
+ */
+constexpr const char *kToVersion5 = R"sql(
+CREATE TABLE pointee(run INTEGER, data INTEGER, via INTEGER, offset INTEGER, lock INTEGER,
+	path TEXT, PRIMARY KEY(run, data, via, offset, lock)) WITHOUT ROWID;
+CREATE TABLE alone(run INTEGER, access INTEGER, PRIMARY KEY(run, access)) WITHOUT ROWID;
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -96,7 +107,7 @@ struct Migration {
 	int from;
 	const char *sql;
 };
-constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables}};
+constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables}, {4, kToVersion5}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -130,6 +141,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec("BEGIN IMMEDIATE"));
 	LS_TRY_STATUS(db.exec(kTables));
 	LS_TRY_STATUS(db.exec(kAccessTables));
+	LS_TRY_STATUS(db.exec(kToVersion5));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

@@ -80,7 +80,13 @@ public:
 			  ls_kind lock, const std::string &path);
 	Status put_access(const RunState &run, const AccessRecord &record, std::uint32_t code,
 			  const std::vector<GuardRow> &guards);
-	Status set_access_count(const RunState &run, std::uint32_t id, std::uint32_t count);
+	/// The lock of that kind @offset bytes from where the pointer at @via of the
+	/// data leads to: "struct foo.lock", or empty.
+	Status put_pointee(std::int64_t run, std::uint32_t data, std::uint32_t via,
+			   std::uint32_t offset, ls_kind lock, const std::string &path);
+	/// @alone: only ever while nobody else had had the memory.
+	Status set_access_count(const RunState &run, std::uint32_t id, std::uint32_t count,
+				bool alone);
 	Status put_race(const RunState &run, const RaceRecord &record, std::uint64_t granule);
 	Status put_history(const RunState &run, const HistoryRecord &record,
 			   std::uint64_t granule, const std::vector<std::uint64_t> &locks);

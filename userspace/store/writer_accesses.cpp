@@ -36,10 +36,25 @@ Status StoreWriter::put_access(const RunState &run, const AccessRecord &record, 
 	return put.bind_blob(15, pack(guards)).run();
 }
 
-Status StoreWriter::set_access_count(const RunState &run, std::uint32_t id, std::uint32_t count)
+Status StoreWriter::put_pointee(std::int64_t run, std::uint32_t data, std::uint32_t via,
+				std::uint32_t offset, ls_kind lock, const std::string &path)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO pointee VALUES(?,?,?,?,?,?)");
+	put.bind(0, run).bind(1, data).bind(2, via).bind(3, offset).bind(4, int{lock});
+	return put.bind(5, path).run();
+}
+
+Status StoreWriter::set_access_count(const RunState &run, std::uint32_t id, std::uint32_t count,
+				     bool alone)
 {
 	LS_STATEMENT(set, "UPDATE access SET count = ? WHERE run = ? AND id = ?");
-	return set.bind(0, count).bind(1, run.id).bind(2, id).run();
+	LS_TRY_STATUS(set.bind(0, count).bind(1, run.id).bind(2, id).run());
+	if (alone) {
+		LS_STATEMENT(add, "INSERT OR IGNORE INTO alone VALUES(?,?)");
+		return add.bind(0, run.id).bind(1, id).run();
+	}
+	LS_STATEMENT(remove, "DELETE FROM alone WHERE run = ? AND access = ?");
+	return remove.bind(0, run.id).bind(1, id).run();
 }
 
 Status StoreWriter::put_race(const RunState &run, const RaceRecord &record, std::uint64_t granule)

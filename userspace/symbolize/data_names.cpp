@@ -1,26 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "symbolize/data_names.h"
 
+#include "analysis/context.h"
+
 namespace lockscope {
 
 std::string DataNames::type(const DataRecord &data)
 {
-	/* Only a named cache, and a static per-CPU symbol, say what they are. */
-	if (data.kind != LS_DATA_SLAB && data.kind != LS_DATA_PERCPU)
+	if (data.kind != LS_DATA_SLAB && data.kind != LS_DATA_PERCPU && data.kind != LS_DATA_ALLOC)
 		return {};
-	auto [at, added] = types_.try_emplace(std::to_string(data.kind) + data.name);
-	if (added || at->second.empty())
-		at->second = data.kind == LS_DATA_SLAB
-				     ? fields_.type_of_cache(data.name, data.object_size)
-				     : fields_.type_of_percpu(
-					       data.name.substr(data.name.rfind(':') + 1));
-	return at->second;
+	std::string &type =
+		types_[{data.kind, data.kind == LS_DATA_ALLOC ? data.object_size : 0, data.name}];
+	if (!type.empty())
+		return type;
+	switch (data.kind) {
+	case LS_DATA_SLAB:
+		type = fields_.type_of_cache(data.name, data.object_size);
+		break;
+	case LS_DATA_ALLOC:
+		type = fields_.type_of_allocation(plain_function(data.name), data.object_size);
+		break;
+	default:
+		type = fields_.type_of_percpu(data.name.substr(data.name.rfind(':') + 1));
+	}
+	return type;
 }
 
 std::string DataNames::member(const DataRecord &data, std::uint32_t offset, ls_kind lock)
 {
 	const std::string type = this->type(data);
 	return type.empty() ? std::string() : fields_.path(type, offset, lock);
+}
+
+std::string DataNames::pointee(const DataRecord &data, std::uint32_t via, std::uint32_t offset,
+			       ls_kind lock)
+{
+	const std::string type = this->type(data);
+	return type.empty() ? std::string() : fields_.pointee(type, via, offset, lock);
 }
 
 } // namespace lockscope

@@ -5,8 +5,10 @@
 #include "record/recorder.h"
 #include "symbolize/fields.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <tuple>
 
 namespace lockscope {
 
@@ -16,10 +18,13 @@ public:
 
 	std::string type(const DataRecord &data) override;
 	std::string member(const DataRecord &data, std::uint32_t offset, ls_kind lock) override;
+	std::string pointee(const DataRecord &data, std::uint32_t via, std::uint32_t offset,
+			    ls_kind lock) override;
 
 private:
 	FieldNames &fields_;
-	std::unordered_map<std::string, std::string> types_; ///< by kind and name
+	/// By kind, size of what was allocated, and name.
+	std::map<std::tuple<std::uint8_t, std::uint32_t, std::string>, std::string> types_;
 };
 
 } // namespace lockscope

@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cstdarg>
 #include <cstdlib>
@@ -45,6 +46,14 @@ constexpr LockType kLockTypes[] = {
 	{LS_KIND_SOCKET, "socket_lock_t", "owned", ""},
 	{LS_KIND_PERCPU_RWSEM, "percpu_rw_semaphore", nullptr, ""},
 	{LS_KIND_WAITQUEUE, "wait_queue_head", "head", ""},
+};
+
+/// Caches whose names share no word with what is in them, or one with too many others.
+constexpr std::pair<const char *, const char *> kCacheTypes[] = {
+	{"filp", "file"},
+	{"mnt_cache", "mount"},
+	{"eventpoll_epi", "epitem"},
+	{"eventpoll_pwq", "eppoll_entry"},
 };
 
 /* Nesting of structs; real ones stay well below. */
@@ -179,12 +188,69 @@ std::string member_path(const btf *types, const btf_type *type, std::uint32_t of
 	return {};
 }
 
+/// What a pointer points to; nullptr for anything else.
+const btf_type *pointed_to(const btf *types, std::uint32_t id)
+{
+	const btf_type *type = resolve(types, id, nullptr);
+	return type && btf_is_ptr(type) ? resolve(types, type->type, nullptr) : nullptr;
+}
+
+/// Where in @types the pointer at @offset of something of type @id leads to; 0: none.
+std::uint32_t pointer_at(const btf *types, std::uint32_t id, std::uint32_t offset, int nesting)
+{
+	const btf_type *type = resolve(types, id, nullptr);
+	while (type && btf_is_array(type)) {
+		const auto *array = btf_array(type);
+		const __s64 size = btf__resolve_size(types, array->type);
+		if (size <= 0 || array->nelems == 0)
+			return 0;
+		offset %= static_cast<std::uint32_t>(size);
+		type = resolve(types, array->type, nullptr);
+	}
+	if (type && btf_is_ptr(type))
+		return offset ? 0 : type->type;
+	if (!type || !btf_is_composite(type) || nesting == kMaxNesting)
+		return 0;
+	for (int i = 0; i < btf_vlen(type); i++) {
+		const auto index = static_cast<__u32>(i);
+		const btf_member &member = btf_members(type)[i];
+		const std::uint32_t begin = btf_member_bit_offset(type, index) / 8;
+		const __s64 size = btf__resolve_size(types, member.type);
+		if (size <= 0 || offset < begin || offset >= begin + size ||
+		    btf_member_bitfield_size(type, index))
+			continue;
+		if (const auto found = pointer_at(types, member.type, offset - begin, nesting + 1))
+			return found;
+	}
+	return 0;
+}
+
+/// Bytes that kmalloc() takes for so many.
+std::uint32_t kmalloc_size(std::uint32_t bytes)
+{
+	if (bytes > 64 && bytes <= 96)
+		return 96;
+	if (bytes > 128 && bytes <= 192)
+		return 192;
+	return std::max(8u, std::bit_ceil(bytes));
+}
+
 /// Parts of a name, in lower case: caches are called "UNIX-STREAM" as well.
 std::vector<std::string> words(std::string name)
 {
 	for (char &c : name)
 		c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 	return split(name, '_');
+}
+
+/// Is a struct of that name what is in the cache, whatever its size?
+bool is_named(const std::string &cache, const std::string &type)
+{
+	return type == cache || std::any_of(std::begin(kCacheTypes), std::end(kCacheTypes),
+					    [&](const auto &known) {
+						    return cache == known.first &&
+							   type == known.second;
+					    });
 }
 
 int silent(enum libbpf_print_level, const char *, va_list)
@@ -235,6 +301,8 @@ void FieldNames::load()
 				structs_.push_back({types, id, type->size, type_name(types, type)});
 			else if (btf_is_var(type))
 				variables_.insert({type_name(types, type), {types, type->type}});
+			else if (btf_is_func(type))
+				functions_.insert({type_name(types, type), {types, type->type}});
 		}
 	}
 }
@@ -264,10 +332,10 @@ LockField FieldNames::find(const std::string &cache, std::uint32_t object_size,
 		if (round == 1 || owned_.empty())
 			load();
 		LockField best;
-		int best_score = -1, ties = 0;
+		int best_score = 0, ties = 0;
 		std::set<std::string> seen;
 		for (const auto &candidate : structs_) {
-			const bool named = candidate.name == cache;
+			const bool named = is_named(cache, candidate.name);
 			if ((candidate.size != object_size && !named) || offset >= candidate.size)
 				continue;
 			auto found = find_lock(candidate.types, candidate.id, offset, kind, 0);
@@ -279,6 +347,9 @@ LockField FieldNames::find(const std::string &cache, std::uint32_t object_size,
 			if (!seen.insert(found->path).second)
 				continue;
 			const int score = named ? 1000 : similarity(cache, candidate.name);
+			/* Size alone is chance. */
+			if (score == 0)
+				continue;
 			ties = score == best_score ? ties + 1 : score > best_score ? 1 : ties;
 			if (score > best_score) {
 				best_score = score;
@@ -321,7 +392,7 @@ std::string FieldNames::type_of_cache(const std::string &cache, std::uint32_t ob
 		int best_score = 0;
 		bool tie = false;
 		for (const auto &candidate : structs_) {
-			const bool named = candidate.name == cache;
+			const bool named = is_named(cache, candidate.name);
 			if ((candidate.size != object_size || object_size == 0) && !named)
 				continue;
 			const int score = named ? 1000 : similarity(cache, candidate.name);
@@ -334,6 +405,39 @@ std::string FieldNames::type_of_cache(const std::string &cache, std::uint32_t ob
 		}
 		if (!best.empty())
 			return tie ? "" : "struct " + best;
+	}
+	return {};
+}
+
+std::string FieldNames::type_of_allocation(const std::string &function, std::uint32_t object_size)
+{
+	for (int round = 0; round < 2; round++) {
+		/* The second time: the function may be that of a new module. */
+		if (round == 1 || owned_.empty())
+			load();
+		std::set<std::string> returned, given;
+		const auto [first, last] = functions_.equal_range(function);
+		for (auto at = first; at != last; ++at) {
+			const btf *types = at->second.types;
+			const btf_type *prototype = btf__type_by_id(types, at->second.type);
+			if (!prototype || !btf_is_func_proto(prototype))
+				continue;
+			auto add = [&](std::uint32_t id, std::set<std::string> &to) {
+				const btf_type *type = pointed_to(types, id);
+				if (type && btf_is_struct(type) && type->name_off &&
+				    kmalloc_size(type->size) == object_size)
+					to.insert("struct " + type_name(types, type));
+			};
+			add(prototype->type, returned);
+			for (int i = 0; i < btf_vlen(prototype); i++)
+				if (const auto id = btf_params(prototype)[i].type;
+				    const auto *outer = resolve(types, id, nullptr))
+					if (btf_is_ptr(outer))
+						add(outer->type, given);
+		}
+		for (const auto *found : {&returned, &given})
+			if (!found->empty())
+				return found->size() == 1 ? *found->begin() : "";
 	}
 	return {};
 }
@@ -369,6 +473,28 @@ std::string FieldNames::path(const std::string &type, std::uint32_t offset, ls_k
 				   0);
 	auto inner = find_lock(found->types, found->id, offset, lock, 0);
 	return inner && inner->path.starts_with('.') ? inner->path.substr(1) : std::string();
+}
+
+std::string FieldNames::pointee(const std::string &type, std::uint32_t via, std::uint32_t offset,
+				ls_kind lock)
+{
+	const Struct *outer = named(type);
+	if (!outer)
+		return {};
+	const auto to = pointer_at(outer->types, outer->id, via, 0);
+	const btf_type *found = to ? resolve(outer->types, to, nullptr) : nullptr;
+	if (!found)
+		return {};
+	const std::string name = type_name(outer->types, found);
+	if (btf_is_fwd(found)) {
+		/* Another module's: known here by name only. */
+		auto inner = path("struct " + name, offset, lock);
+		return inner.empty() ? inner : "struct " + name + "." + inner;
+	}
+	auto field = btf_is_struct(found) && !name.empty()
+			     ? find_lock(outer->types, to, offset, lock, 0)
+			     : std::nullopt;
+	return field && field->path.starts_with('.') ? "struct " + name + field->path : std::string();
 }
 
 } // namespace lockscope

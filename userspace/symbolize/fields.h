@@ -30,8 +30,8 @@ public:
 
 	/// "struct ext4_inode_info.i_data_sem" when exactly one struct fits an
 	/// object of @cache: it has a lock of @kind at @offset, and either the
-	/// size, or the cache's own name. When several do, the one whose name
-	/// shares most words with the cache's; empty on a tie, or for none.
+	/// cache's own name, or the size and a word of that name. When several do,
+	/// the one that shares most words; empty on a tie, or for none.
 	LockField find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
 			       ls_kind kind);
 
@@ -45,12 +45,21 @@ public:
 	/// of that size whose name shares most words with the cache's, one at least;
 	/// empty when none does, or several.
 	std::string type_of_cache(const std::string &cache, std::uint32_t object_size);
+	/// "struct foo" for what @function allocates, by the types it has to do with: the
+	/// one that it returns a pointer to, else the one for which it is given the place
+	/// of a pointer. An object of it has to be what kmalloc() rounds up to @object_size.
+	/// Empty when there is none, or several.
+	std::string type_of_allocation(const std::string &function, std::uint32_t object_size);
 	/// "struct rq" of a static per-CPU symbol; empty for what is no struct.
 	std::string type_of_percpu(const std::string &symbol);
 	/// Path to the innermost member at @offset of @type, or to the outermost lock
 	/// of @lock there: "i_data_sem", "stats.rx", "slot[].next"; empty when there
 	/// is none. @type is what one of the above gave.
 	std::string path(const std::string &type, std::uint32_t offset, ls_kind lock);
+	/// "struct journal_s.j_list_lock": the lock of that kind @offset bytes from where
+	/// the pointer at @via of @type leads to, when that is a pointer to a struct.
+	std::string pointee(const std::string &type, std::uint32_t via, std::uint32_t offset,
+			    ls_kind lock);
 
 	/// Words of a cache's name found in a type's, or beginnings of such:
 	/// "ext4_inode_cache" and "ext4_inode_info" share two. Words like "cache"
@@ -65,7 +74,7 @@ private:
 	};
 	struct Variable {
 		const btf *types;
-		std::uint32_t type;
+		std::uint32_t type; ///< of functions, their prototype
 	};
 	void load();
 	const Struct *named(const std::string &type) const;
@@ -74,7 +83,7 @@ private:
 	std::vector<std::string> loaded_; ///< files in dir_
 	std::vector<btf *> owned_;	  ///< [0] is the kernel's, which all others build on
 	std::vector<Struct> structs_;
-	std::multimap<std::string, Variable> variables_;
+	std::multimap<std::string, Variable> variables_, functions_;
 };
 
 } // namespace lockscope

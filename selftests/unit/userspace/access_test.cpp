@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "analysis/variable.h"
+#include "record/recorder.h"
 #include "source/log.h"
 #include "store/merge.h"
 #include "store/rows.h"
@@ -214,6 +215,114 @@ TEST(AccessModel, RacesWithoutBothSidesAreLeftOut)
 	EXPECT_EQ(model.histories.size(), 2u);
 }
 
+TEST(AccessModel, WhoWasAloneIsKeptUntilOthersCome)
+{
+	LogBuilder log;
+	const auto data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	log.access({}, {.data = data, .function = "maker", .count = 3, .alone = true});
+	log.access({}, {.data = data, .function = "user", .count = 2});
+	log.access({}, {.data = data, .function = "lost", .count = 0, .alone = true});
+	auto alone = [](const Model &model) {
+		std::vector<bool> out;
+		for (const auto &access : model.accesses)
+			out.push_back(access.alone);
+		return out;
+	};
+	TempDir dir;
+	const std::string store = dir / "lockscope.db";
+	ASSERT_TRUE(record_image(log.image(), store, "boot").ok());
+	auto model = load_stores({store});
+	ASSERT_TRUE(model.ok());
+	EXPECT_EQ(alone(*model), (std::vector<bool>{true, false, false}));
+	EXPECT_EQ(model->accesses[0].count, 3u);
+	EXPECT_EQ(model->accesses[1].count, 2u);
+
+	/* The module goes on counting, and the recorder reads again. */
+	Image later = log.image();
+	later.access_counts[0] |= LS_COUNT_SHARED;
+	ASSERT_TRUE(record_image(later, store, "boot").ok());
+	model = load_stores({store});
+	EXPECT_EQ(alone(*model), (std::vector<bool>{false, false, false}));
+
+	/* A module that does not tell, and a store from before. */
+	log.info().abi_minor = 3;
+	EXPECT_EQ(alone(model_of(log)), (std::vector<bool>{false, false, false}));
+	log.info().abi_minor = LS_ABI_MINOR;
+	const std::string old = dir / "old.db";
+	ASSERT_TRUE(record_image(log.image(), old, "boot").ok());
+	age_store(old, kAloneSchema - 1);
+	model = load_stores({old});
+	ASSERT_TRUE(model.ok());
+	EXPECT_EQ(alone(*model), (std::vector<bool>{false, false, false}));
+}
+
+namespace {
+
+/* Objects of foo_cache have a pointer to their owner at 8. */
+class FooNamer final : public DataNamer {
+public:
+	std::string type(const DataRecord &) override { return "struct foo"; }
+	std::string member(const DataRecord &, std::uint32_t offset, ls_kind lock) override
+	{
+		return lock == LS_KIND_NONE ? (offset == 8 ? "owner" : "count") : "lock";
+	}
+	std::string pointee(const DataRecord &, std::uint32_t via, std::uint32_t offset,
+			    ls_kind lock) override
+	{
+		return via == 8 && offset == 0x450 && lock == LS_KIND_SPINLOCK
+			       ? "struct journal_s.j_list_lock"
+			       : "";
+	}
+};
+
+} // namespace
+
+TEST(AccessModel, LocksBehindPointersAreNamedByThePointersType)
+{
+	LogBuilder log;
+	const auto lock = log.add_class("kmalloc-2k+0x450 @ journal_init", LS_KIND_SPINLOCK,
+					LS_ORIGIN_ALLOC, 0x450, 2048);
+	const auto data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	for (std::uint16_t via : {8, 16})
+		log.access({}, {.data = data,
+				.function = "by" + std::to_string(via),
+				.guards = {{.lock = {.cls = lock},
+					    .relation = LS_REL_VIA,
+					    .lock_offset = 0x450,
+					    .via = via}}});
+	log.access({}, {.data = data,
+			.function = "own",
+			.guards = {{.lock = {.cls = lock},
+				    .relation = LS_REL_SELF,
+				    .lock_offset = 0x20}}});
+	TempDir dir;
+	const std::string store = dir / "lockscope.db", merged = dir / "merged.db";
+	{
+		auto source = image_source(log.image());
+		auto writer = StoreWriter::open(store);
+		ASSERT_TRUE(writer.ok());
+		NoSymbols symbols;
+		FooNamer namer;
+		Recorder recorder(*source, *writer, symbols, {});
+		recorder.name_data_by(namer);
+		ASSERT_TRUE(recorder.attach("kmod", "boot", "0123456789abcdef").ok());
+		ASSERT_TRUE(recorder.drain().ok());
+		ASSERT_TRUE(recorder.snapshot().ok());
+	}
+	ASSERT_TRUE(merge_stores({store}, merged).ok());
+	for (const auto &file : {store, merged}) {
+		auto model = load_stores({file});
+		ASSERT_TRUE(model.ok());
+		auto guard = [&](std::size_t i) { return model->accesses.at(i).guards.at(0); };
+		EXPECT_EQ(guard(0).name, "via owner .j_list_lock");
+		EXPECT_EQ(guard(0).place, "journal_s.j_list_lock");
+		EXPECT_EQ(guard(1).name, "via count +0x450");
+		EXPECT_EQ(guard(1).place, "");
+		EXPECT_EQ(guard(2).name, "self.lock");
+		EXPECT_EQ(guard(2).place, "foo.lock");
+	}
+}
+
 TEST(AccessModel, NamesOfData)
 {
 	LogBuilder log;
@@ -241,13 +350,13 @@ TEST(AccessModel, MembersAreNamedWhereTypesAreKnown)
 	guard.relation = LS_REL_VIA;
 	guard.via = 8;
 	guard.lock_offset = 0x20;
-	EXPECT_EQ(guard_name(&lock, guard, "", "i_sb"), "via i_sb .list_lock");
-	EXPECT_EQ(guard_name(nullptr, guard, "", ""), "via +0x8 +0x20");
+	EXPECT_EQ(guard_name(&lock, guard, "", "i_sb", ""), "via i_sb .list_lock");
+	EXPECT_EQ(guard_name(nullptr, guard, "", "", ""), "via +0x8 +0x20");
 	guard.relation = LS_REL_SELF;
-	EXPECT_EQ(guard_name(&lock, guard, "lock", ""), "self.lock");
-	EXPECT_EQ(guard_name(nullptr, guard, "", ""), "self+0x20");
+	EXPECT_EQ(guard_name(&lock, guard, "lock", "", ""), "self.lock");
+	EXPECT_EQ(guard_name(nullptr, guard, "", "", ""), "self+0x20");
 	guard.relation = LS_REL_STATIC;
-	EXPECT_EQ(guard_name(&lock, guard, "", ""), lock.name);
+	EXPECT_EQ(guard_name(&lock, guard, "", "", ""), lock.name);
 
 	MemoryAccess access;
 	Data data;
@@ -351,7 +460,7 @@ TEST(AccessStore, AnImageKeepsThem)
 	ASSERT_TRUE(again.ok());
 	ASSERT_TRUE(again->accesses.has_value());
 	EXPECT_EQ(again->accesses->seen, 21u);
-	EXPECT_EQ(again->access_counts, (std::vector<std::uint32_t>{20, 1}));
+	EXPECT_EQ(again->access_counts, (std::vector<std::uint32_t>{20 | LS_COUNT_SHARED, 1 | LS_COUNT_SHARED}));
 	EXPECT_EQ(again->log.size(), image.log.size());
 	std::string cut = encode_image(image);
 	cut.resize(cut.size() - image.log.size() - 2);

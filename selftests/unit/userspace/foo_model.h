@@ -80,6 +80,7 @@ struct Foo {
 		std::uint32_t where = 0, op = LS_ACC_WRITE, offset = 0x20, at = 40, pid = 7;
 		std::string member = "count";
 		DataId data{0};
+		bool alone = false;
 	};
 
 	std::size_t touch(const std::string &function, const How &how)
@@ -97,6 +98,7 @@ struct Foo {
 		access.time_ns = model.accesses.size() + 1;
 		access.comm = "task";
 		access.stack = {access.at};
+		access.alone = how.alone;
 		for (const auto &name : how.held)
 			access.guards.push_back(guard(name, how.by.empty() ? function : how.by));
 		model.accesses.push_back(access);

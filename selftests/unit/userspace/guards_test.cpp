@@ -3,6 +3,7 @@
 #include "foo_model.h"
 
 #include "analysis/guards.h"
+#include "analysis/violations.h"
 #include "report/rules.h"
 
 #include <nlohmann/json.hpp>
@@ -51,6 +52,19 @@ TEST(Guards, TwoPiecesOfEvidenceAreNone)
 	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
 }
 
+TEST(Guards, ALockHeldAllTheTimeInFewSectionsIsNotUnclear)
+{
+	/* Three places in two sections: held each time, and seen too seldom. */
+	Foo foo;
+	for (const char *function : {"a", "b", "c"})
+		for (const char *by : {"caller0", "caller1"})
+			foo.touch(function, {.held = {"self.lock"}, .by = by, .pid = 8});
+	foo.touch("a", {.held = {"self.lock"}, .by = "caller0"});
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	foo.touch("bare", {});
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::Unclear);
+}
+
 TEST(Guards, ALoopIsOnePieceOfEvidence)
 {
 	Foo foo;
@@ -81,14 +95,21 @@ TEST(Guards, ALockOfAnotherObjectIsNone)
 	Foo foo;
 	foo.touch_in(5, "writer", {.held = {"other"}});
 	const Rule rule = foo.rule(AccessKind::Write);
-	EXPECT_NE(rule.verdict, Verdict::Guarded);
-	ASSERT_FALSE(rule.hypotheses.empty());
+	EXPECT_EQ(rule.verdict, Verdict::ByClass);
+	EXPECT_EQ(rule.guard(), nullptr);
+	ASSERT_TRUE(rule.believed());
+	EXPECT_EQ(rule.believed()->guard(), "other.foo.lock");
 	EXPECT_EQ(rule.hypotheses[0].guard(), "other.foo.lock");
 	EXPECT_FALSE(rule.hypotheses[0].checked);
 	/* The object's own lock beside it is one. */
 	Foo own;
 	own.touch_in(5, "writer", {.held = {"other", "self.lock"}});
 	EXPECT_EQ(own.guard_of(AccessKind::Write), "self.lock");
+	/* Who does without breaks no rule. */
+	foo.touch_in(10, "more", {.held = {"other"}});
+	foo.touch("bare", {});
+	EXPECT_EQ(foo.rule(AccessKind::Write).counterexamples.size(), 1u);
+	EXPECT_TRUE(guard_violations(foo.model, infer_rules(foo.model)).empty());
 }
 
 TEST(Guards, OneOfSeveralStaticLocksOfAClassIsNone)
@@ -232,16 +253,85 @@ TEST(Guards, InitialisationIsNoEvidence)
 {
 	Foo foo;
 	foo.touch_in(3, "writer", {.held = {"self.lock"}});
-	for (const char *function : {"foo_init", "alloc_foo", "foo_free", "inode_init_once"})
+	for (const char *function :
+	     {"foo_init", "alloc_foo", "foo_free", "inode_init_once", "foo_put_last"})
 		foo.touch(function, {});
-	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 4u);
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 5u);
 	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
 	/* Words only, and not where the lock is held. */
 	foo.touch("reinitialised", {});
-	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 4u);
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 5u);
 	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
 	foo.touch("foo_init_locked", {.held = {"self.lock"}});
-	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 4u);
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 5u);
+}
+
+TEST(Guards, WhoHasTheMemoryForHimselfBreaksNoRule)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"self.lock"}});
+	foo.touch_in(3, "maker", {.alone = true});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
+	EXPECT_EQ(rule.support.of, 3u);
+	EXPECT_EQ(rule.initial, 3u);
+	EXPECT_TRUE(rule.counterexamples.empty());
+	/* Once with others about is enough to count against it. */
+	foo.touch("maker0", {.pid = 8});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
+	EXPECT_EQ(foo.rule(AccessKind::Write).support.of, 4u);
+}
+
+TEST(Guards, WhatIsNeverSharedTeachesNothing)
+{
+	/* Some lock happens to be held, and some accesses do without: no rule. */
+	Foo foo;
+	foo.touch_in(5, "writer", {.held = {"self.lock"}, .alone = true});
+	foo.touch_in(2, "bare", {.alone = true});
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
+	/* Who took it each time believes in it. */
+	Foo careful;
+	careful.touch_in(5, "writer", {.held = {"self.lock"}, .alone = true});
+	EXPECT_EQ(careful.guard_of(AccessKind::Write), "self.lock");
+	/* Nor does doing without make it a rule to need none. */
+	Foo bare;
+	bare.touch_in(5, "bare", {.alone = true});
+	EXPECT_EQ(bare.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	EXPECT_EQ(bare.rule(AccessKind::Write).why, "only while nobody else had it");
+}
+
+TEST(Guards, LocksOfOtherObjectsGoByWhereTheyLie)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"other"}});
+	/* A pointer somewhere else shows what the class is. */
+	const auto shown = foo.touch("reader", {.held = {"via i_sb .s_lock"}, .member = "other"});
+	auto hypothesis = [&] { return foo.rule(AccessKind::Write).hypotheses.at(0).guard(); };
+	foo.model.accesses[shown].guards[0].place = "super_block.s_lock";
+	EXPECT_EQ(hypothesis(), "other.super_block.s_lock");
+	/* Unless another one shows something else. */
+	const auto doubt = foo.touch("reader", {.held = {"self.lock"}, .member = "third"});
+	foo.model.accesses[doubt].guards[0].place = "foo.lock";
+	EXPECT_EQ(hypothesis(), "other.foo.lock");
+	foo.model.accesses[doubt].guards[0].place = "bar.lock";
+	EXPECT_EQ(hypothesis(), "other.foo.lock") << "the class's own name";
+}
+
+TEST(Guards, TheRightObjectsLockIsOneOfItsClass)
+{
+	/* The same lock, once known by a pointer, once not: two pointers away. */
+	Foo foo;
+	foo.touch_in(2, "near", {.held = {"via i_sb .s_lock"}});
+	for (auto &access : foo.model.accesses)
+		access.guards[0].place = "super_block.s_lock";
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	foo.touch_in(2, "far", {.held = {"other"}});
+	const Rule rule = foo.rule(AccessKind::Write);
+	EXPECT_EQ(rule.verdict, Verdict::ByClass);
+	EXPECT_EQ(rule.believed()->guard(), "other.super_block.s_lock");
+	EXPECT_EQ(rule.support.holds, 4u);
+	/* Not the other way round: of some object is not of the right one. */
+	EXPECT_EQ(rule.guard(), nullptr);
 }
 
 TEST(Guards, MarkedAccessesAndBlocksBreakNoRule)

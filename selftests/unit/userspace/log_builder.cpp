@@ -260,7 +260,7 @@ std::uint32_t LogBuilder::access(const Task &task, const Touch &touch)
 	ls_rec_access record{};
 	const std::uint64_t at = ip(touch.function, touch.at);
 	record.stack = stack(task, at);
-	image_.access_counts.push_back(touch.count);
+	image_.access_counts.push_back(touch.count | (touch.alone ? 0 : LS_COUNT_SHARED));
 	auto &info = access_info();
 	info.sites = record.id = static_cast<__u32>(image_.access_counts.size());
 	info.seen += touch.count;

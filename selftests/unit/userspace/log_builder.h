@@ -50,6 +50,7 @@ struct Touch {
 	std::vector<GuardedBy> guards = {};
 	std::uint32_t where = 0; ///< LS_WHERE_*; level and interrupts come from the task
 	std::uint32_t count = 1;
+	bool alone = false; ///< nobody else had had the memory
 };
 
 class LogBuilder {

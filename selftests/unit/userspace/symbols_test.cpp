@@ -102,6 +102,26 @@ protected:
 		btf__add_field(types, "spin", spin_t, 32, 0);
 		btf__add_field(types, "many", two, 64, 0);
 		btf__add_field(types, "queue", queue, 128, 0);
+		const int to_both = btf__add_ptr(types, btf__add_const(types, both));
+		const int forward = btf__add_fwd(types, "both", BTF_FWD_STRUCT);
+		const int to_forward = btf__add_ptr(types, forward);
+		const int to_void = btf__add_ptr(types, 0);
+		const int to_link = btf__add_ptr(types, static_cast<int>(btf__type_cnt(types)) + 1);
+		const int link = btf__add_struct(types, "link", 16);
+		btf__add_field(types, "next", to_link, 0, 0);
+		btf__add_field(types, "place", to_void, 64, 0);
+		const int owned = btf__add_struct(types, "owned", 40);
+		btf__add_field(types, "link", link, 0, 0);
+		btf__add_field(types, "count", word, 128, 0);
+		btf__add_field(types, "owner", to_both, 192, 0);
+		btf__add_field(types, "later", to_forward, 256, 0);
+		const int to_owned = btf__add_ptr(types, owned);
+		const int to_place = btf__add_ptr(types, to_owned);
+		function(types, "both_create", to_both, {word});
+		function(types, "owned_new", word, {to_place});
+		function(types, "owned_use", word, {to_owned});
+		function(types, "both_static", to_both, {});
+		function(types, "both_static", to_link, {});
 		btf__add_var(types, "runqueues", BTF_VAR_GLOBAL_ALLOCATED, both);
 		btf__add_var(types, "one_raw", BTF_VAR_STATIC, raw_t);
 		btf__add_var(types, "twice", BTF_VAR_STATIC, raw_t);
@@ -112,9 +132,47 @@ protected:
 		btf__free(types);
 	}
 
+	static void function(btf *types, const char *name, int returned, std::vector<int> taken)
+	{
+		const int prototype = btf__add_func_proto(types, returned);
+		for (int each : taken)
+			btf__add_func_param(types, "", each);
+		btf__add_func(types, name, BTF_FUNC_STATIC, prototype);
+	}
+
 	TempDir dir;
 	FieldNames names{dir.path()};
 };
+
+TEST_F(SmallTypes, WhatAFunctionAllocatesIsWhatItHandsOut)
+{
+	EXPECT_EQ(names.type_of_allocation("both_create", 32), "struct both");
+	EXPECT_EQ(names.type_of_allocation("owned_new", 64), "struct owned") << "40 take 64";
+	/* Something else that it needs besides. */
+	EXPECT_EQ(names.type_of_allocation("both_create", 64), "");
+	EXPECT_EQ(names.type_of_allocation("owned_new", 32), "");
+	/* Who is given an object did not allocate that. */
+	EXPECT_EQ(names.type_of_allocation("owned_use", 64), "");
+	/* Of two functions of that name the size may tell. */
+	EXPECT_EQ(names.type_of_allocation("both_static", 16), "struct link");
+	EXPECT_EQ(names.type_of_allocation("nobody_knows", 32), "");
+}
+
+TEST_F(SmallTypes, PointersSayWhatTheyLeadTo)
+{
+	auto behind = [&](std::uint32_t via, std::uint32_t offset) {
+		return names.pointee("struct owned", via, offset, LS_KIND_SPINLOCK);
+	};
+	EXPECT_EQ(behind(24, 4), "struct both.spin");
+	EXPECT_EQ(behind(32, 16), "struct both.queue") << "declared only where it is used";
+	EXPECT_EQ(behind(24, 24), "") << "no lock there";
+	EXPECT_EQ(behind(24, static_cast<std::uint32_t>(-4)), "") << "before it";
+	EXPECT_EQ(behind(0, 4), "") << "to a link, which has no lock";
+	EXPECT_EQ(behind(8, 0), "") << "to nobody knows what";
+	EXPECT_EQ(behind(16, 0), "") << "a number";
+	EXPECT_EQ(behind(28, 4), "") << "in the middle of a pointer";
+	EXPECT_EQ(names.pointee("struct nobody_knows", 24, 4, LS_KIND_SPINLOCK), "");
+}
 
 TEST_F(SmallTypes, TheFieldTellsRawFromSleeping)
 {
