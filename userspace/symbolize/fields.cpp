@@ -478,6 +478,8 @@ std::string FieldNames::path(const std::string &type, std::uint32_t offset, ls_k
 std::string FieldNames::pointee(const std::string &type, std::uint32_t via, std::uint32_t offset,
 				ls_kind lock)
 {
+	if (owned_.empty())
+		load();
 	const Struct *outer = named(type);
 	if (!outer)
 		return {};
