@@ -249,13 +249,13 @@ static struct completion held, released;
 static struct task_struct *blocked_task;
 static unsigned int blocked_rounds;
 
-static noinline void counts_blocked_wait(void)
+static noinline __noclone void counts_blocked_wait(void)
 {
 	mutex_lock(&counts_blocked);
 	mutex_unlock(&counts_blocked);
 }
 
-static int blocked_thread(void *unused)
+static int counts_blocked_thread(void *unused)
 {
 	unsigned int i;
 
@@ -289,7 +289,7 @@ static ssize_t blocked_write(struct file *file, const char __user *buf, size_t l
 		return rc;
 	init_completion(&held);
 	init_completion(&released);
-	blocked_task = kthread_create(blocked_thread, NULL, "ls_blocked");
+	blocked_task = kthread_create(counts_blocked_thread, NULL, "ls_blocked");
 	if (IS_ERR(blocked_task))
 		return PTR_ERR(blocked_task);
 	get_task_struct(blocked_task);

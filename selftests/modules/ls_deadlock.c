@@ -22,7 +22,7 @@
 #include <linux/uaccess.h>
 
 #define MAX_TASKS 4
-#define SLOW_MS 3000
+#define SLOW_MS 8000
 
 static DEFINE_MUTEX(dead_two_a);
 static DEFINE_MUTEX(dead_two_b);

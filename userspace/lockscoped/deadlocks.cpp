@@ -3,6 +3,9 @@
 
 #include "report/waits.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 
@@ -13,6 +16,7 @@ namespace {
 constexpr auto kInterval = std::chrono::milliseconds(500);
 constexpr auto kNap = std::chrono::milliseconds(50);
 constexpr std::size_t kWidth = 100;
+constexpr int kNice = -10;
 
 /// Who takes part, without what changes from one look to the next.
 std::string identity(const WaitSnapshot &snapshot)
@@ -40,6 +44,8 @@ DeadlockWatch::~DeadlockWatch()
 
 void DeadlockWatch::run()
 {
+	/* Threads have a nice value of their own. What they store can wait, this cannot. */
+	(void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
 	auto next = std::chrono::steady_clock::now();
 	while (!stop_) {
 		if (std::chrono::steady_clock::now() < next) {
@@ -51,23 +57,34 @@ void DeadlockWatch::run()
 	}
 }
 
+void DeadlockWatch::forget()
+{
+	reader_.reset();
+	source_.reset();
+	told_.clear();
+}
+
 /* The device is open only during a look, so that the module can be unloaded. */
 void DeadlockWatch::look()
 {
-	auto source = open_source(device_);
-	if (!source || !(*source)->live())
-		return;
-	/* Names are read from the log: only when there is something to name. */
-	auto waits = (*source)->waits();
+	if (!source_) {
+		auto source = open_source(device_, Hold::Briefly);
+		if (!source || !(*source)->live())
+			return;
+		source_ = std::move(*source);
+		reader_.emplace(*source_);
+	}
+	auto waits = source_->waits();
 	if (!waits)
-		return;
+		return forget();
+	/* Names are read from the log: only when there is something to name. */
 	if (wait_rings(*waits, std::vector<bool>(waits->size())).empty()) {
 		told_.clear();
 		return;
 	}
-	auto snapshot = WaitReader(**source).read();
+	auto snapshot = reader_->read();
 	if (!snapshot)
-		return;
+		return forget();
 	const std::string now = identity(*snapshot);
 	if (now == told_)
 		return;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #pragma once
 
+#include "waits/waits.h"
+
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,7 +24,11 @@ private:
 	void run();
 	void look();
 
+	void forget();
+
 	std::string device_;
+	std::unique_ptr<Source> source_; ///< of one load of the module
+	std::optional<WaitReader> reader_;
 	std::atomic<bool> stop_ = false;
 	std::string told_; ///< the last deadlocks told
 	std::thread thread_;

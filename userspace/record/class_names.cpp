@@ -44,15 +44,16 @@ ls_kind ClassNames::kind(std::uint32_t id) const
 	return at == records_.end() ? LS_KIND_NONE : static_cast<ls_kind>(at->second.kind);
 }
 
-ClassNames::Name ClassNames::find(std::uint32_t id, bool fields)
+ClassNames::Name ClassNames::find(std::uint32_t id)
 {
 	auto at = records_.find(canonical(id));
 	if (at == records_.end())
 		return {"class " + std::to_string(id), LS_KIND_NONE};
 	Name name{at->second.name, static_cast<ls_kind>(at->second.kind)};
-	if (auto field = fields ? class_field(fields_, at->second) : LockField{};
-	    !field.path.empty())
-		name.name += " " + field.path;
+	/* Only objects of a named cache have fields; to read types takes long. */
+	if (at->second.origin == LS_ORIGIN_SLAB)
+		if (auto field = class_field(fields_, at->second); !field.path.empty())
+			name.name += " " + field.path;
 	return name;
 }
 

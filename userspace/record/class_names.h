@@ -25,9 +25,8 @@ public:
 	Status update(Source &source);
 	/// The class that @id was united with, or @id.
 	std::uint32_t canonical(std::uint32_t id) const;
-	/// Name of the class of @id, made up for one that is not known. Type
-	/// information, which takes long to read, is used if @fields says so.
-	Name find(std::uint32_t id, bool fields = true);
+	/// Name of the class of @id, made up for one that is not known.
+	Name find(std::uint32_t id);
 	ls_kind kind(std::uint32_t id) const;
 
 private:
