@@ -15,7 +15,8 @@
 #include "slab.h"
 
 #define MAX_GRANULES 64		/* of one block; the rest is counted */
-#define ERA_ACCESSES 4096	/* judged on one CPU in an era; new ways of accessing count more */
+#define ERA_ACCESSES 4096	/* of a sample, on one CPU in an era; new ways of accessing count more */
+#define SAVED_ERAS 16		/* what was not used is kept for so many */
 #define TOLD_BITS 10
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);
@@ -359,14 +360,15 @@ stop:
 static noinline void spend(unsigned long addr)
 {
 	struct ls_access_cpu *c = this_cpu_ptr(&ls_access_cpus);
-	u32 now = ls_load(&ls_sample.now);
+	u32 era = ls_sample_eras(&ls_sample);
 	bool last;
 
-	if (c->era != now) {
-		c->era = now;
-		c->era_accesses = 0;
+	if (c->era != era) {
+		c->credit += min(era - c->era, (u32)SAVED_ERAS) * ERA_ACCESSES;
+		c->credit = min(c->credit, SAVED_ERAS * ERA_ACCESSES);
+		c->era = era;
 	}
-	last = ++c->era_accesses >= ERA_ACCESSES;
+	last = --c->credit <= 0;
 	if (last)
 		ls_store(&ls_sample.open, 0);
 	ls_sample_spend(&ls_sample, addr, last);

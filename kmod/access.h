@@ -53,8 +53,8 @@ struct ls_access_cpu {
 	u64 handovers;
 	u64 probe_hits;
 	u64 left_out;			/* accesses of a sample that came before their shadow memory */
-	u32 era;			/* of ls_sample.now: what was judged then */
-	u32 era_accesses;
+	u32 era;			/* of the sample: when credit came last */
+	s32 credit;			/* accesses of a sample that may yet be judged */
 	struct ls_seq_slot seq[LS_SEQ_SLOTS];
 };
 DECLARE_PER_CPU(struct ls_access_cpu, ls_access_cpus);

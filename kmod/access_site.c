@@ -229,7 +229,8 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	ev.a->hdr.flags = frames_from((u64 *)(ev.o + 1), n);
 	ls_ring_commit(ev.e);
 	ls_wake_worker();
-	this_cpu_add(ls_access_cpus.era_accesses, NEW_SITE_COST);
+	if (!ls_sample_lasts(&ls_sample, n->addr))
+		this_cpu_sub(ls_access_cpus.credit, NEW_SITE_COST);
 	return id;
 }
 

@@ -28,7 +28,7 @@
 #define LS_PLACE_BITS 14
 #define LS_TERM_ACCESSES 1024			/* that a block taken in is watched for */
 #define LS_SHARE_ACCESSES 32768			/* the same for one of the share */
-#define LS_ERA_BLOCKS 16			/* taken in in an era, about */
+#define LS_ERA_BLOCKS 32			/* taken in in an era, about */
 #define LS_MAX_BACKOFF 6			/* waits of at most 1 << that many eras */
 
 struct ls_sample {
@@ -60,6 +60,12 @@ LS_INLINE bool ls_sample_has(const struct ls_sample *s, ls_u64 addr)
 	ls_u32 b = ls_block(addr);
 
 	return ls_load(&s->watched[b / 64]) >> b % 64 & 1;
+}
+
+/* Number of the era. */
+LS_INLINE ls_u32 ls_sample_eras(const struct ls_sample *s)
+{
+	return ls_load(&s->now) >> 4;
 }
 
 /* May the code at @ip take into the watch what it accesses? */
