@@ -364,6 +364,9 @@ static noinline void count_chain(struct ls_cpu *pc, u64 key)
 		ls_fetch_add(&data->count, pc->sample_weight);
 	pc->random = pc->random * 1664525u + 1013904223u;
 	pc->sample_weight = LS_SAMPLE / 2 + (pc->random >> 26);
+	/* Each acquisition is one to count then, and none of them as usual. */
+	if (static_branch_unlikely(&ls_stat_key))
+		pc->sample_weight = 1;
 	pc->sample = pc->sample_weight;
 }
 
@@ -543,6 +546,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->held[ctx->depth - 1].stamp = ls_fetch_add(&ls.semaphore_acquisitions, 1) + 1;
 	if (unlikely(!--pc->sample))
 		count_chain(pc, key);
+	ctx->timed = 0;
 	if (static_branch_unlikely(&ls_stat_key))
 		ls_stat_acquired(ctx, lock, ip, val, true);
 }
@@ -567,8 +571,6 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	u64 key, slot;
 	u32 val, desc;
 
-	if (static_branch_unlikely(&ls_stat_key))
-		goto unusual;
 	/* No task is current while nothing is recorded. */
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
 	    unlikely(pc->cur != current))
@@ -712,8 +714,6 @@ void ls_hook_release(unsigned long lock, const unsigned long *frame)
 	u64 top;
 
 	preempt_disable_notrace();
-	if (static_branch_unlikely(&ls_stat_key))
-		goto unusual;
 	pc = this_cpu_ptr(&ls_cpus);
 	count = preempt_count();
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||

@@ -18,11 +18,22 @@
 DEFINE_STATIC_KEY_FALSE(ls_stat_key);
 static u64 attached_at;		/* ns: entries from before tell no time */
 
+/* The fast path has no branch for us: it leaves an acquisition that has to be counted. */
+static void count_each(void *unused)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+
+	pc->sample = pc->sample_weight = 1;
+}
+
 int ls_stat_on(void)
 {
 	if (!static_key_enabled(&ls_stat_key))
 		WRITE_ONCE(attached_at, local_clock());
 	static_branch_inc(&ls_stat_key);
+	/* Nobody is left who has not seen the key, and counts in larger steps again. */
+	synchronize_rcu();
+	on_each_cpu(count_each, NULL, 1);
 	return 0;
 }
 
@@ -72,8 +83,10 @@ noinline void ls_stat_acquired(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, bo
 {
 	unsigned long flags;
 
-	if (held)
+	if (held) {
 		ctx->since[ctx->depth - 1] = local_clock();
+		ctx->timed = 1;
+	}
 	if (!is_lock(val) || !begin(ctx, &flags))
 		return;
 	trace_acquired(val & LS_VAL_CLASS_MASK, val, lock, ip);

@@ -58,7 +58,8 @@ struct ls_ctx {
 		struct {
 			ls_u32 depth;
 			ls_u16 busy;
-			ls_u16 nest;	/* the next lock taken is one whose order does not matter */
+			ls_u8 nest;	/* the next lock taken is one whose order does not matter */
+			ls_u8 timed;	/* somebody measures how long entries stay */
 		};
 		ls_u64 state;
 	};
@@ -90,6 +91,7 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->ignoring = 0;
 	ctx->distrust = 0;
 	ctx->nest = 0;
+	ctx->timed = 0;
 	ctx->backoff = 0;
 	ctx->completed = 0;
 	ctx->run = 0;
