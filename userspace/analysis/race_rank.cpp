@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace lockscope {
@@ -244,6 +245,27 @@ void rank_race(const Model &model, const AccessIndex &index, const RaceWeights &
 	finding.features.clear();
 	finding.score = 0;
 	RaceRank(model, index, weights, finding).rank();
+}
+
+void rank_variables(const RaceWeights &weights, std::vector<Finding> &races)
+{
+	constexpr std::size_t kMost = 8;
+	std::map<std::string_view, std::size_t> better;
+	sort_findings(races);
+	for (auto &finding : races) {
+		if (finding.hidden())
+			continue;
+		const std::size_t n = better[finding.race->variable.stable]++;
+		if (!n)
+			continue;
+		const double points =
+			weights["same-variable"] * static_cast<double>(std::min(n, kMost));
+		finding.features.push_back({"same-variable", points,
+					    counted(n, "race") + " on " +
+						    finding.race->variable.brief +
+						    " before this one"});
+		finding.score += points;
+	}
 }
 
 } // namespace lockscope

@@ -12,4 +12,8 @@ namespace lockscope {
 void rank_race(const Model &model, const AccessIndex &index, const RaceWeights &weights,
 	       Finding &finding);
 
+/// Let the first race of each variable come before the others' second: whoever looks
+/// at one sees them all. @races: all of a store, each ranked.
+void rank_variables(const RaceWeights &weights, std::vector<Finding> &races);
+
 } // namespace lockscope

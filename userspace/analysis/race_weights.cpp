@@ -42,6 +42,7 @@ constexpr RaceWeight kTable[] = {
 	{"novelty", 5, "seen by the latest run only"},
 	{"statistics-counter", -200, "only ever counted up or down"},
 	{"doubt", -100, "for each filter that applies"},
+	{"same-variable", -100, "for each race on the same variable that ranks higher, up to 8"},
 };
 
 std::string_view trim(std::string_view text)

@@ -238,6 +238,7 @@ std::vector<Finding> data_races(const Model &model, const RaceWeights &weights)
 	}
 	for (auto &[key, races] : pairs)
 		out.push_back(Pair(model, index, weights, std::move(races)).finding());
+	rank_variables(weights, out);
 	return out;
 }
 

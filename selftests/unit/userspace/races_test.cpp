@@ -390,6 +390,34 @@ TEST_F(RaceTest, RanksByWeightsThatAUserCanChange)
 	EXPECT_EQ(findings[1].confidence, Confidence::Confirmed);
 }
 
+TEST_F(RaceTest, VariablesTakeTurns)
+{
+	/* Three sure races on one variable, one of less weight on another. */
+	const auto writer = side(1, "a", LS_ACC_WRITE);
+	for (const char *reader : {"b", "c", "d"})
+		log.race(writer, side(2, reader, LS_ACC_WRITE), LS_RACE_CAUGHT);
+	const auto other = log.add_data("other");
+	auto at = [&](std::uint32_t pid, const char *function, std::uint16_t op) {
+		return log.access({.pid = pid},
+				  {.data = other, .size = 4, .op = op, .function = function});
+	};
+	log.race(at(3, "e", LS_ACC_WRITE), at(4, "f", LS_ACC_READ), LS_RACE_CAUGHT);
+	model = model_of(log);
+	const auto findings = analyse(model).findings;
+	ASSERT_EQ(findings.size(), 4u);
+	EXPECT_NE(findings[0].race->variable.stable, findings[1].race->variable.stable);
+	EXPECT_FALSE(feature(findings[0], "same-variable"));
+	EXPECT_FALSE(feature(findings[1], "same-variable"));
+	for (std::size_t i = 2; i < 4; i++) {
+		EXPECT_TRUE(feature(findings[i], "same-variable"));
+		double sum = 0;
+		for (const auto &each : findings[i].features)
+			sum += each.points;
+		EXPECT_EQ(sum, findings[i].score);
+	}
+	EXPECT_GT(findings[2].score, findings[3].score);
+}
+
 TEST(RaceWeights, MistakesAreToldWithFileAndLine)
 {
 	struct {
