@@ -9,6 +9,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
+#include <asm/unwind.h>
 
 #include "lockscope.h"
 #include "lockword.h"
@@ -96,10 +97,16 @@ void ls_vmalloc_freed(unsigned long addr, unsigned long ip)
 	}
 }
 
-/* Could @word be where a lock function goes on from its hook? Our own calls return to us. */
-static bool back_from_hook(u64 word)
+/* Where the frame begins of the function that is called back at @ip; 0 when that cannot be told. */
+static noinline u64 frame_at(u64 ip)
 {
-	return word >= __START_KERNEL_map && !within_module(word, THIS_MODULE);
+	struct unwind_state state;
+
+	/* Words on the stack that look like it may be copies of our own. */
+	for (unwind_start(&state, current, NULL, NULL); !unwind_done(&state); unwind_next_frame(&state))
+		if (unwind_get_return_address(&state) == ip)
+			return state.sp;
+	return 0;
 }
 
 /*
@@ -108,7 +115,7 @@ static bool back_from_hook(u64 word)
  */
 void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key, u32 val)
 {
-	u64 stack = (u64)task_stack_page(current), at = (u64)__builtin_frame_address(0), frame = 0;
+	u64 stack = (u64)task_stack_page(current), frame = 0;
 	bool dropped = false;
 	u32 i;
 
@@ -117,17 +124,12 @@ void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key
 
 		if (likely(h->lock - stack >= THREAD_SIZE))
 			continue;
-		/*
-		 * The return address of the lock function marks the frame of its
-		 * caller; next below lies where the lock function goes on from its
-		 * hook, which tells it from copies of ours.
-		 */
-		if (!frame && at - stack < THREAD_SIZE)
-			for (frame = ALIGN(at, 8) + 8; frame < at + 512 && frame < stack + THREAD_SIZE - 8; frame += 8)
-				if (READ_ONCE_NOCHECK(*(u64 *)frame) == ip &&
-				    back_from_hook(READ_ONCE_NOCHECK(*(u64 *)(frame - 8))))
-					break;
-		if (!frame || frame >= at + 512 || h->lock >= frame)
+		/* On another stack, an interrupt's, nothing is below. */
+		if (!frame)
+			frame = frame_at(ip);
+		if (!frame || frame - stack >= THREAD_SIZE)
+			break;
+		if (h->lock >= frame)
 			continue;
 		ls_fault(pc, ctx, LS_FINDING_HELD_FREED, h->lock, ip, h->val, 1ull << i, 0);
 		ctx->distrust = 1;
