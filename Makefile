@@ -26,10 +26,13 @@ check:
 	@$(MAKE) --no-print-directory all
 	@scripts/check
 
+# What the hooks cost, in guests; how long the search for cycles takes.
 bench:
 	@scripts/deps vm bench
 	@$(MAKE) --no-print-directory all
 	@scripts/bench
+	@scripts/build-programs bench
+	@out/build/bench/bin/bench_cycles
 
 fuzz:
 	@scripts/deps fuzz
