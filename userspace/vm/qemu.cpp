@@ -33,10 +33,11 @@ std::string kernel_parameters(const Options &options)
 {
 	// slab_nomerge: caches keep their names, and names are what reports show.
 	// An oops, a soft lockup or a panic ends the run at once (QEMU has
-	// -no-reboot); a slow host must not look like a soft lockup, hence the
-	// long threshold. rodata and mitigations stay as the distribution has them.
+	// -no-reboot); a slow host must not look like a soft lockup or a stall,
+	// hence the long thresholds, in seconds. rodata and mitigations stay as the
+	// distribution has them.
 	std::string line = "console=ttyS0 quiet panic=-1 oops=panic softlockup_panic=1 watchdog_thresh=60 "
-	                   "slab_nomerge no_timer_check";
+	                   "rcupdate.rcu_cpu_stall_timeout=60 slab_nomerge no_timer_check";
 	if (!options.append.empty())
 		line += " " + options.append;
 	return line;
