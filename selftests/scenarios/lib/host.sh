@@ -27,15 +27,22 @@ boot() {
 	boot_name=$1
 	shift
 	boot_options=
+	boot_timeout=300
 	while [ "$1" != -- ]; do
-		boot_options="$boot_options $(quote "$1")"
+		if [ "$1" = --timeout ]; then
+			boot_timeout=$2
+			shift
+		else
+			boot_options="$boot_options $(quote "$1")"
+		fi
 		shift
 	done
 	shift
 	boot_script=$1
 	shift
 	rm -rf "${LS_OUT:?}/$boot_name"
-	eval "\"\$LS_BIN/lockscope\" vm run -o \"\$LS_OUT/\$boot_name\" $boot_options -- env \
+	eval "\"\$LS_BIN/lockscope\" vm run -o \"\$LS_OUT/\$boot_name\" $boot_options \
+		--timeout $((boot_timeout * ${SLOW:-1})) -- env \
 		LS_BIN=\"\$LS_BIN\" LS_KMOD=\"\$LS_KMOD\" LS_RELEASE=\"\${LS_RELEASE:-}\" \
 		sh \"\$scenarios/guest/\$boot_script\" \"\$@\"" \
 		> "$LS_OUT/$boot_name.stdout" 2> "$LS_OUT/$boot_name.stderr"
