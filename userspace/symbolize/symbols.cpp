@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
+#include <chrono>
 #include <string_view>
 
 namespace lockscope {
@@ -15,8 +15,10 @@ namespace {
 
 /* Code ends within this many bytes of the last symbol before it. */
 constexpr std::uint64_t kMaxFunctionBytes = 1u << 20;
-/* Addresses that stay unknown (BPF, trampolines) must not cost a read each. */
-constexpr std::int64_t kRereadSeconds = 2;
+/* Addresses that stay unknown (BPF, trampolines) must not cost a read each: it is read
+ * again after this at the earliest, and takes a twentieth of the time at most. */
+constexpr auto kRereadAfter = std::chrono::seconds(2);
+constexpr int kRest = 20;
 
 std::uint64_t take_hex(std::string_view &line)
 {
@@ -24,13 +26,6 @@ std::uint64_t take_hex(std::string_view &line)
 	auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
 	line.remove_prefix(static_cast<std::size_t>(end - line.data()));
 	return error == std::errc{} ? value : 0;
-}
-
-std::int64_t now_seconds()
-{
-	timespec now{};
-	::clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
 }
 
 } // namespace
@@ -102,39 +97,45 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 	return Location{names_.c_str() + first->name, ip - start, modules_[first->module], {}};
 }
 
-void KernelSymbols::read_modules(const std::string &text)
+std::vector<KernelSymbols::Range> KernelSymbols::read_modules()
 {
-	modules_text_ = text;
-	ranges_.clear();
-	build_ids_.clear();
-	/* "name size users dependencies state address"; the rest is flags. */
-	for (const auto &line : split(text, '\n')) {
+	std::vector<Range> ranges;
+	const auto text = read_file("/proc/modules");
+	if (!text)
+		return ranges;
+	/* "name size users dependencies state address"; the rest is flags. Users come and
+	 * go all the time. */
+	for (const auto &line : split(*text, '\n')) {
 		auto parts = split(line, ' ');
 		if (parts.size() < 6 || parts[5].size() < 3)
 			continue;
 		const std::uint64_t begin = parse_hex64(std::string_view(parts[5]).substr(2));
 		std::uint64_t size = 0;
 		std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), size);
-		ranges_.push_back({begin, begin + size, parts[0]});
+		ranges.push_back({begin, begin + size, parts[0]});
 	}
+	return ranges;
 }
 
 bool KernelSymbols::refresh()
 {
 	/* Modules first: one that comes in between is then seen as new later. */
-	auto modules = read_file("/proc/modules");
-	const std::int64_t now = now_seconds();
-	if (table_ && modules && *modules == modules_text_ && now - read_at_ < kRereadSeconds)
+	auto ranges = read_modules();
+	const auto begin = Clock::now();
+	if (table_ && ranges == ranges_ && begin < read_again_)
 		return false;
 	auto text = read_file("/proc/kallsyms");
-	read_at_ = now;
+	read_again_ = begin + kRereadAfter;
 	if (!text)
 		return false;
 	auto table = SymbolTable::parse(*text);
 	if (!table)
 		return false;
 	table_ = std::move(*table);
-	read_modules(modules ? *modules : "");
+	ranges_ = std::move(ranges);
+	build_ids_.clear();
+	const auto end = Clock::now();
+	read_again_ = std::max(read_again_, end + (end - begin) * kRest);
 	return true;
 }
 

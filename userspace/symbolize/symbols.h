@@ -5,6 +5,7 @@
 #include "store/writer.h"
 #include "util/result.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,15 +64,16 @@ private:
 	struct Range {
 		std::uint64_t begin, end;
 		std::string module;
+		bool operator==(const Range &) const = default;
 	};
+	using Clock = std::chrono::steady_clock;
 	bool refresh();
-	void read_modules(const std::string &text);
+	static std::vector<Range> read_modules();
 
 	std::optional<SymbolTable> table_;
-	std::string modules_text_;
 	std::vector<Range> ranges_;
 	std::unordered_map<std::string, std::string> build_ids_;
-	std::int64_t read_at_ = 0; ///< seconds, CLOCK_MONOTONIC
+	Clock::time_point read_again_; ///< at the earliest, when no module came or went
 };
 
 } // namespace lockscope
