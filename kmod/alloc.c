@@ -6,7 +6,6 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
-#include <linux/vmalloc.h>
 
 #include "access.h"
 #include "lockscope.h"
@@ -308,15 +307,15 @@ void ls_alloc_detach(void)
 /* @bits: log2 of the kmalloc objects that can be known at one time. */
 int ls_alloc_init(u32 bits)
 {
-	void *objects = vzalloc(ls_addrmap_bytes(bits));
-	void *slots = vzalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
-	void *life = vzalloc(ls_addrmap_bytes(LIFE_BITS));
+	void *objects = ls_zalloc(ls_addrmap_bytes(bits));
+	void *slots = ls_zalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
+	void *life = ls_zalloc(ls_addrmap_bytes(LIFE_BITS));
 
-	site_table = vzalloc(sizeof(*site_table) << SITE_BITS);
+	site_table = ls_zalloc(sizeof(*site_table) << SITE_BITS);
 	if (!objects || !slots || !site_table || !life) {
-		vfree(life);
-		vfree(objects);
-		vfree(slots);
+		ls_free(life);
+		ls_free(objects);
+		ls_free(slots);
 		return -ENOMEM;
 	}
 	ls_addrmap_init(&ls.sites, objects, bits);
@@ -327,8 +326,8 @@ int ls_alloc_init(u32 bits)
 
 void ls_alloc_exit(void)
 {
-	vfree(ls.sites.slots);
-	vfree(site_ids.slots);
-	vfree(site_table);
-	vfree(lives.slots);
+	ls_free(ls.sites.slots);
+	ls_free(site_ids.slots);
+	ls_free(site_table);
+	ls_free(lives.slots);
 }

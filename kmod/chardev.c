@@ -83,12 +83,12 @@ static long read_counts(struct ls_counts_req __user *arg)
 		return -EINVAL;
 	last = ls_load_acquire(&ls.classes.nr);
 	for (; req.from <= last && done < req.nr; req.from++) {
+		cond_resched();
 		if (!ls_classes_counts(&ls.classes, req.from, &counts))
 			continue;
 		if (copy_to_user((struct ls_class_counts __user *)req.buf + done, &counts, sizeof(counts)))
 			return -EFAULT;
 		done++;
-		cond_resched();
 	}
 	req.nr = done;
 	return copy_to_user(arg, &req, sizeof(req)) ? -EFAULT : 0;

@@ -7,7 +7,6 @@
  */
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
-#include <linux/vmalloc.h>
 
 #include "control.h"
 #include "lockscope.h"
@@ -273,16 +272,16 @@ int ls_context_init(u32 nr)
 	pool_size = nr + num_possible_cpus();
 	if (ls_waits_init(pool_size))
 		return -ENOMEM;
-	pool = vzalloc(array_size(pool_size, sizeof(*pool)));
-	pool_used = vzalloc(BITS_TO_LONGS(pool_size) * sizeof(long));
-	map = vzalloc(ls_addrmap_bytes(TASK_MAP_BITS));
+	pool = ls_zalloc(array_size(pool_size, sizeof(*pool)));
+	pool_used = ls_zalloc(BITS_TO_LONGS(pool_size) * sizeof(long));
+	map = ls_zalloc(ls_addrmap_bytes(TASK_MAP_BITS));
 	if (!pool || !pool_used || !map) {
-		vfree(map);
+		ls_free(map);
 		return -ENOMEM;
 	}
 	ls_addrmap_init(&ls.tasks, map, TASK_MAP_BITS);
-	times = vzalloc(array3_size(pool_size + num_possible_cpus() * (LS_NR_LEVELS - 1),
-				    LS_MAX_DEPTH, sizeof(*times)));
+	times = ls_zalloc(array3_size(pool_size + num_possible_cpus() * (LS_NR_LEVELS - 1),
+				      LS_MAX_DEPTH, sizeof(*times)));
 	if (!times)
 		return -ENOMEM;
 	for (i = 0; i < pool_size; i++) {
@@ -298,10 +297,10 @@ int ls_context_init(u32 nr)
 
 void ls_context_exit(void)
 {
-	vfree(times);
-	vfree(ls.tasks.slots);
-	vfree(pool_used);
-	vfree(pool);
+	ls_free(times);
+	ls_free(ls.tasks.slots);
+	ls_free(pool_used);
+	ls_free(pool);
 	ls_waits_exit();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* /sys/kernel/debug/lockscope: figures for people, and two files for tests. */
+#include <linux/capability.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -9,6 +10,20 @@
 #include "access.h"
 
 static struct dentry *dir;
+
+/*
+ * Beyond the mode of the files: root without the capability, as in a container, is
+ * not root here. What shows addresses is not in debugfs.
+ */
+static int open_plain(struct inode *inode, struct file *file)
+{
+	return capable(CAP_SYS_ADMIN) ? simple_open(inode, file) : -EPERM;
+}
+
+static int open_text(struct file *file, int (*show)(struct seq_file *m, void *unused))
+{
+	return capable(CAP_SYS_ADMIN) ? single_open(file, show, NULL) : -EPERM;
+}
 
 /* Reading waits until everything recorded so far has been judged. */
 static ssize_t findings_read(struct file *file, char __user *buf, size_t len, loff_t *at)
@@ -26,7 +41,7 @@ static ssize_t findings_read(struct file *file, char __user *buf, size_t len, lo
 }
 
 static const struct file_operations findings_fops = {
-	.owner = THIS_MODULE, .open = simple_open, .read = findings_read, .llseek = default_llseek,
+	.owner = THIS_MODULE, .open = open_plain, .read = findings_read, .llseek = default_llseek,
 };
 
 static ssize_t reset_write(struct file *file, const char __user *buf, size_t len, loff_t *at)
@@ -40,7 +55,7 @@ static ssize_t reset_write(struct file *file, const char __user *buf, size_t len
 }
 
 static const struct file_operations reset_fops = {
-	.owner = THIS_MODULE, .open = simple_open, .write = reset_write, .llseek = noop_llseek,
+	.owner = THIS_MODULE, .open = open_plain, .write = reset_write, .llseek = noop_llseek,
 };
 
 static const char *const losses[LS_NR_LOSSES] = {
@@ -53,6 +68,8 @@ static int stats_show(struct seq_file *m, void *unused)
 	struct ls_access_info accesses = { };
 	struct ls_info info = { };
 	u64 stale = 0, left_out = 0;
+	u64 told = 0, taken = ls_worker_taken(), produced, written;
+	unsigned long memory, peak;
 	u32 i;
 	int cpu;
 
@@ -60,7 +77,9 @@ static int stats_show(struct seq_file *m, void *unused)
 	for_each_possible_cpu(cpu) {
 		stale += per_cpu_ptr(&ls_cpus, cpu)->stale;
 		left_out += READ_ONCE(per_cpu(ls_access_cpus, cpu).left_out);
+		told += READ_ONCE(per_cpu_ptr(&ls_cpus, cpu)->ring.hdr->events);
 	}
+	ls_log_info(&produced, &written);
 	seq_printf(m, "active            %u\n", info.active);
 	seq_printf(m, "classes           %u of %u\n", info.classes, info.max_classes);
 	seq_printf(m, "edges             %u of %u\n", info.edges, info.max_edges);
@@ -69,6 +88,10 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "sights            %u\n", info.sights);
 	seq_printf(m, "findings          %u\n", info.findings);
 	seq_printf(m, "log bytes         %llu\n", info.log_bytes);
+	seq_printf(m, "records           %llu of %llu written\n", written, produced);
+	seq_printf(m, "events            %llu of %llu taken\n", taken, told);
+	ls_memory_info(&memory, &peak);
+	seq_printf(m, "memory            %lu KiB, at most %lu KiB so far\n", memory >> 10, peak >> 10);
 	seq_printf(m, "acquisitions      %llu (task %llu, softirq %llu, hardirq %llu, nmi %llu)\n",
 		   info.acquisitions, info.level_acquisitions[0], info.level_acquisitions[1],
 		   info.level_acquisitions[2], info.level_acquisitions[3]);
@@ -83,10 +106,19 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "shadow pages      %u of %u\n", accesses.pages, accesses.max_pages);
 	seq_printf(m, "probes            %u\n", accesses.probes);
 	for (i = 0; i < LS_NR_LOSSES; i++)
-		seq_printf(m, "lost %-13s%llu\n", losses[i], info.losses[i]);
+		seq_printf(m, "lost %-14s%llu\n", losses[i], info.losses[i]);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int stats_open(struct inode *inode, struct file *file)
+{
+	return open_text(file, stats_show);
+}
+
+static const struct file_operations stats_fops = {
+	.owner = THIS_MODULE, .open = stats_open, .read = seq_read, .llseek = seq_lseek,
+	.release = single_release,
+};
 
 static int primitives_show(struct seq_file *m, void *unused)
 {
@@ -107,7 +139,16 @@ static int primitives_show(struct seq_file *m, void *unused)
 	}
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(primitives);
+
+static int primitives_open(struct inode *inode, struct file *file)
+{
+	return open_text(file, primitives_show);
+}
+
+static const struct file_operations primitives_fops = {
+	.owner = THIS_MODULE, .open = primitives_open, .read = seq_read, .llseek = seq_lseek,
+	.release = single_release,
+};
 
 void ls_debugfs_init(void)
 {

@@ -17,7 +17,6 @@
 #include <linux/semaphore.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <asm/unwind.h>
 
 #include <net/sock.h>
@@ -546,24 +545,24 @@ void ls_identity_cache_gone(unsigned long cache)
 
 int ls_identity_init(void)
 {
-	void *addrs = vzalloc(ls_addrmap_bytes(ADDR_BITS));
-	void *orphans = vzalloc(ls_addrmap_bytes(10));
-	void *takers = vzalloc(ls_addrmap_bytes(8));
+	void *addrs = ls_zalloc(ls_addrmap_bytes(ADDR_BITS));
+	void *orphans = ls_zalloc(ls_addrmap_bytes(10));
+	void *takers = ls_zalloc(ls_addrmap_bytes(8));
 	void *slots;
 
 	if (!addrs || !orphans || !takers) {
-		vfree(addrs);
-		vfree(orphans);
-		vfree(takers);
+		ls_free(addrs);
+		ls_free(orphans);
+		ls_free(takers);
 		return -ENOMEM;
 	}
 	ls_addrmap_init(&ls.addrs, addrs, ADDR_BITS);
 	ls_addrmap_init(&ls.orphans, orphans, 10);
 	ls_addrmap_init(&ls.takers, takers, 8);
-	names = vzalloc(array_size(MAX_NAMED, sizeof(*names)));
-	slots = vzalloc(ls_tagtab_bytes(NAMED_BITS));
+	names = ls_zalloc(array_size(MAX_NAMED, sizeof(*names)));
+	slots = ls_zalloc(ls_tagtab_bytes(NAMED_BITS));
 	if (!names || !slots) {
-		vfree(slots);
+		ls_free(slots);
 		return -ENOMEM;
 	}
 	ls_tagtab_init(&named, slots, NAMED_BITS);
@@ -576,9 +575,9 @@ int ls_identity_init(void)
 
 void ls_identity_exit(void)
 {
-	vfree(ls.addrs.slots);
-	vfree(ls.orphans.slots);
-	vfree(ls.takers.slots);
-	vfree(named.slots);
-	vfree(names);
+	ls_free(ls.addrs.slots);
+	ls_free(ls.orphans.slots);
+	ls_free(ls.takers.slots);
+	ls_free(named.slots);
+	ls_free(names);
 }

@@ -102,6 +102,13 @@ static __always_inline void ls_leave(void)
 /* Count a loss. Any context. */
 #define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
 
+/* memory.c */
+void *ls_zalloc(size_t bytes);
+void ls_free(const void *memory);
+void ls_memory_count(long bytes);
+void ls_memory_info(unsigned long *bytes, unsigned long *peak);
+void ls_memory_exit(void);
+
 /* prims.c */
 int ls_prims_init(void);
 int ls_prims_attach(void);
@@ -292,6 +299,7 @@ void ls_log_exit(void);
 bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64 *at);
 bool ls_log_read(u64 at, void *to, size_t len);
 u64 ls_log_len(void);
+void ls_log_info(u64 *to_be, u64 *are);
 extern struct wait_queue_head ls_log_wait;	/* woken after new records */
 ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at);
 
@@ -306,6 +314,7 @@ u32 ls_worker_stack_id(const u64 *ips, u32 nr);
 u32 ls_worker_new_finding(void);
 u32 ls_worker_class(u32 val);
 u32 ls_worker_findings(void);
+u64 ls_worker_taken(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);
 bool ls_symbol_at(struct ls_rec_symbol *rec);
 void ls_worker_info(struct ls_info *info);

@@ -5,18 +5,20 @@
  * nothing beyond the published length.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 #include <linux/wait.h>
 
 #include "lockscope.h"
 
 #define SEG_BITS 18
 #define SEG_BYTES (1ul << SEG_BITS)
+#define MOST_READ (4ul << 20)	/* bytes at a time */
 
 static u8 **segs;
 static u32 nr_segs;
 static u64 length;
+static u64 produced, written;	/* records */
 DECLARE_WAIT_QUEUE_HEAD(ls_log_wait);
 
 u64 ls_log_len(void)
@@ -32,7 +34,7 @@ static bool room(u64 end)
 		return false;
 	for (seg = length >> SEG_BITS; (u64)seg << SEG_BITS < end; seg++) {
 		if (!segs[seg])
-			segs[seg] = vzalloc(SEG_BYTES);
+			segs[seg] = ls_zalloc(SEG_BYTES);
 		if (!segs[seg])
 			return false;
 	}
@@ -60,6 +62,7 @@ bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64
 {
 	u64 start = length;
 
+	WRITE_ONCE(produced, produced + 1);
 	if (!room(start + a_len + b_len)) {
 		ls_lose(LS_LOSS_RECORDS);
 		return false;
@@ -69,7 +72,15 @@ bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64
 	if (at)
 		*at = start;
 	ls_store_release(&length, start + a_len + b_len);
+	WRITE_ONCE(written, written + 1);
 	return true;
+}
+
+/* Records that were to be in the log, and that are. The others are counted as lost. */
+void ls_log_info(u64 *to_be, u64 *are)
+{
+	*to_be = READ_ONCE(produced);
+	*are = READ_ONCE(written);
 }
 
 /* Copy out of the log. False when it does not reach that far. */
@@ -91,7 +102,7 @@ bool ls_log_read(u64 at, void *to, size_t len)
 }
 
 /*
- * Whole records from offset @at, as many as fit in @len. 0 at the end; -EINVAL
+ * Whole records from offset @at, as many as fit in @len and MOST_READ. 0 at the end; -EINVAL
  * when @at is beyond it or is no record boundary; -ENOSPC when not even one
  * record fits.
  */
@@ -102,6 +113,7 @@ ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at)
 
 	if (at < 0 || pos > end || pos & 7)
 		return -EINVAL;
+	len = min(len, MOST_READ);
 	while (stop < end) {
 		if (!ls_log_read(stop, &hdr, sizeof(hdr)) || hdr.len < sizeof(hdr) || hdr.len & 7 ||
 		    stop + hdr.len > end)
@@ -109,6 +121,7 @@ ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at)
 		if (stop + hdr.len - pos > len)
 			break;
 		stop += hdr.len;
+		cond_resched();
 	}
 	if (stop == pos)
 		return pos < end ? -ENOSPC : 0;
@@ -125,8 +138,8 @@ ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at)
 int ls_log_init(u32 megabytes)
 {
 	nr_segs = clamp(megabytes, 1u, 4096u) << (20 - SEG_BITS);
-	length = 0;
-	segs = vzalloc(array_size(nr_segs, sizeof(*segs)));
+	length = produced = written = 0;
+	segs = ls_zalloc(array_size(nr_segs, sizeof(*segs)));
 	return segs ? 0 : -ENOMEM;
 }
 
@@ -135,6 +148,6 @@ void ls_log_exit(void)
 	u32 i;
 
 	for (i = 0; segs && i < nr_segs; i++)
-		vfree(segs[i]);
-	vfree(segs);
+		ls_free(segs[i]);
+	ls_free(segs);
 }

@@ -22,7 +22,7 @@ MODULE_PARM_DESC(max_classes, "lock classes kept, 1024 .. 524288");
 static uint max_edges = 262144;
 module_param(max_edges, uint, 0444);
 MODULE_PARM_DESC(max_edges, "class -> class edges kept, 4096 .. 4194304");
-static uint max_chains = 1048576;
+static uint max_chains = 262144;
 module_param(max_chains, uint, 0444);
 MODULE_PARM_DESC(max_chains, "lock chains kept, 16384 .. 8000000");
 static uint max_sleepers = 1024;
@@ -92,6 +92,7 @@ static int init_rings(void)
 
 		if (!mem)
 			return -ENOMEM;
+		ls_memory_count(ls_ring_bytes);
 		ls_ring_init(&pc->ring, (struct ls_ring_header *)mem, mem + PAGE_SIZE, data, cpu);
 		pc->sample = pc->sample_weight = LS_SAMPLE;
 		pc->random = cpu + 1;
@@ -115,11 +116,11 @@ static int init_tables(void)
 	class_bits = order_base_2(max_classes) + 3;
 	edge_bits = order_base_2(max_edges) + 1;
 	chain_bits = order_base_2(max_chains) + 1;
-	keys = vzalloc(ls_tagtab_bytes(class_bits));
-	classes = vzalloc(array_size(max_classes + 1, sizeof(*classes)));
-	edges = vzalloc(ls_edges_bytes(edge_bits));
-	chains = vzalloc(ls_tagtab_bytes(chain_bits));
-	pairs = vzalloc(ls_pairs_bytes(14));
+	keys = ls_zalloc(ls_tagtab_bytes(class_bits));
+	classes = ls_zalloc(array_size(max_classes + 1, sizeof(*classes)));
+	edges = ls_zalloc(ls_edges_bytes(edge_bits));
+	chains = ls_zalloc(ls_tagtab_bytes(chain_bits));
+	pairs = ls_zalloc(ls_pairs_bytes(14));
 	ls_classes_init(&ls.classes, keys, class_bits, classes, max_classes);
 	ls_edges_init(&ls.edges, edges, edge_bits, max_edges);
 	ls_chains_init(&ls.chains, chains, chain_bits, max_chains);
@@ -139,13 +140,19 @@ static void free_all(void)
 	int cpu;
 
 	ls_worker_exit();
-	for_each_possible_cpu(cpu)
-		vfree(per_cpu_ptr(&ls_cpus, cpu)->ring.hdr);
-	vfree(ls.classes.keys.slots);
-	vfree(ls.classes.table);
-	vfree(ls.edges.slots);
-	vfree(ls.chains.tab.slots);
-	vfree(ls.pairs.slots);
+	for_each_possible_cpu(cpu) {
+		struct ls_ring_header *ring = per_cpu_ptr(&ls_cpus, cpu)->ring.hdr;
+
+		/* Mapped by users: whole pages of their own. */
+		if (ring)
+			ls_memory_count(-(long)ls_ring_bytes);
+		vfree(ring);
+	}
+	ls_free(ls.classes.keys.slots);
+	ls_free(ls.classes.table);
+	ls_free(ls.edges.slots);
+	ls_free(ls.chains.tab.slots);
+	ls_free(ls.pairs.slots);
 	ls_context_exit();
 	ls_alloc_exit();
 	ls_identity_exit();
@@ -153,6 +160,7 @@ static void free_all(void)
 	ls_races_exit();
 	ls_percpu_exit();
 	ls_log_exit();
+	ls_memory_exit();
 }
 
 static void detach(void)
@@ -191,11 +199,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : ls_worker_init(max_classes, max_edges);
 	if (rc)
 		goto out_free;
-	rc = ls_chardev_init();
-	if (rc)
-		goto out_free;
 	ls_events_init();
-	ls_debugfs_init();
 	ls_roots_init();
 	rc = ls_context_attach();
 	rc = rc ? rc : ls_modules_init();
@@ -210,14 +214,15 @@ static int __init lockscope_init(void)
 		goto out_detach;
 	rc = ls_worker_control(LS_CTL_START);
 	rc = rc ? rc : ls_races_start();
+	/* Last: who has it open would be there still when loading fails. */
+	rc = rc ? rc : ls_chardev_init();
 	if (rc)
 		goto out_detach;
+	ls_debugfs_init();
 	return 0;
 
 out_detach:
 	detach();
-	ls_debugfs_exit();
-	ls_chardev_exit();
 out_free:
 	free_all();
 	pr_err("lockscope: not loaded (%d)\n", rc);

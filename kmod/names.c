@@ -6,7 +6,6 @@
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/sort.h>
-#include <linux/vmalloc.h>
 
 #include "features.h"
 #include "lockscope.h"
@@ -108,7 +107,7 @@ static void load_percpu_symbols(void)
 	each = (void *)ls_symbol("kallsyms_on_each_symbol");
 	percpu_end = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
 	max_percpu = 8192;
-	percpu_symbols = vzalloc(array_size(max_percpu, sizeof(*percpu_symbols)));
+	percpu_symbols = ls_zalloc(array_size(max_percpu, sizeof(*percpu_symbols)));
 	if (!each || !percpu_symbols)
 		return;
 	each(collect_percpu, NULL);
@@ -275,11 +274,11 @@ void ls_name_class(u32 id)
 int ls_names_init(u32 max_classes)
 {
 	u32 bits = order_base_2(max_classes + 1) + 1;
-	void *slots = vzalloc(ls_tagtab_bytes(bits));
+	void *slots = ls_zalloc(ls_tagtab_bytes(bits));
 
-	names = vzalloc(array_size(max_classes + 1, LS_NAME_MAX));
+	names = ls_zalloc(array_size(max_classes + 1, LS_NAME_MAX));
 	if (!slots || !names) {
-		vfree(slots);
+		ls_free(slots);
 		return -ENOMEM;
 	}
 	ls_tagtab_init(&by_name, slots, bits);
@@ -288,7 +287,7 @@ int ls_names_init(u32 max_classes)
 
 void ls_names_exit(void)
 {
-	vfree(names);
-	vfree(by_name.slots);
-	vfree(percpu_symbols);
+	ls_free(names);
+	ls_free(by_name.slots);
+	ls_free(percpu_symbols);
 }

@@ -6,7 +6,6 @@
  */
 #include <linux/module.h>
 #include <linux/spinlock.h>
-#include <linux/vmalloc.h>
 
 #include "lockscope.h"
 
@@ -166,13 +165,13 @@ void ls_percpu_detach(void)
 
 int ls_percpu_init(void)
 {
-	ranges = vzalloc(array_size(MAX_RANGES, sizeof(*ranges)));
-	symbols = vzalloc(array_size(MAX_SYMBOLS, sizeof(*symbols)));
+	ranges = ls_zalloc(array_size(MAX_RANGES, sizeof(*ranges)));
+	symbols = ls_zalloc(array_size(MAX_SYMBOLS, sizeof(*symbols)));
 	return ranges && symbols ? 0 : -ENOMEM;
 }
 
 void ls_percpu_exit(void)
 {
-	vfree(ranges);
-	vfree(symbols);
+	ls_free(ranges);
+	ls_free(symbols);
 }

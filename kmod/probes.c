@@ -8,7 +8,6 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "access.h"
 #include "sites.h"
@@ -129,8 +128,13 @@ static int arm(struct ls_site **at, const struct ls_site *site)
 	p->kp.addr = (kprobe_opcode_t *)site->ip;
 	p->kp.pre_handler = on_hit;
 	p->kp.post_handler = after_hit;
-	/* The kernel looks at the next bytes too, and warns when a module's text ends there. */
-	if (site->ip >= MODULES_VADDR && PAGE_SIZE - (site->ip & ~PAGE_MASK) < LOOKED_AT)
+	/*
+	 * Our own code runs inside of hooks and of probes. The kernel looks at the next
+	 * bytes too, and warns when a module's text ends there.
+	 */
+	if (within_module(site->ip, THIS_MODULE))
+		p->site.error = -EINVAL;
+	else if (site->ip >= MODULES_VADDR && PAGE_SIZE - (site->ip & ~PAGE_MASK) < LOOKED_AT)
 		p->site.error = -ERANGE;
 	else
 		p->site.error = register_kprobe(&p->kp);
@@ -154,14 +158,14 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 		if (!ls_site_valid(&sites[i]))
 			return -EINVAL;
 	if (nr) {
-		next = vzalloc(array_size(nr, sizeof(*next)));
+		next = ls_zalloc(array_size(nr, sizeof(*next)));
 		if (!next)
 			return -ENOMEM;
 	}
 	mutex_lock(&probes_mutex);
 	ls_sites_keep(next, sites, nr, probes, nr_probes);
 	drop(probes, nr_probes);
-	vfree(probes);
+	ls_free(probes);
 	probes = next;
 	owner = who;
 	for (i = 0; !rc && i < nr; i++) {
@@ -173,7 +177,7 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 	}
 	if (rc) {
 		drop(next, nr);
-		vfree(next);
+		ls_free(next);
 		probes = NULL;
 		nr = 0;
 	}
@@ -189,7 +193,7 @@ void ls_probes_disown(const void *who)
 	mutex_lock(&probes_mutex);
 	if (owner == who) {
 		drop(probes, nr_probes);
-		vfree(probes);
+		ls_free(probes);
 		probes = NULL;
 		nr_probes = 0;
 		owner = NULL;

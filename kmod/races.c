@@ -8,9 +8,9 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "access.h"
 #include "trace.h"
@@ -305,8 +305,11 @@ static long set_sites(const void *who, struct ls_sites_req __user *arg)
 		return -EFAULT;
 	if (req.nr > ls_max_probes)
 		return -E2BIG;
+	/* As with the kernel's own ways to probes. */
+	if (req.nr && security_locked_down(LOCKDOWN_KPROBES))
+		return -EPERM;
 	if (req.nr) {
-		sites = vmalloc(array_size(req.nr, sizeof(*sites)));
+		sites = ls_zalloc(array_size(req.nr, sizeof(*sites)));
 		if (!sites)
 			return -ENOMEM;
 		if (copy_from_user(sites, (void __user *)req.buf, req.nr * sizeof(*sites)))
@@ -315,7 +318,7 @@ static long set_sites(const void *who, struct ls_sites_req __user *arg)
 	rc = rc ? rc : ls_probes_set(sites, req.nr, &armed, who);
 	if (!rc && req.nr && copy_to_user((void __user *)req.buf, sites, req.nr * sizeof(*sites)))
 		rc = -EFAULT;
-	vfree(sites);
+	ls_free(sites);
 	return rc ? rc : put_user(armed, &arg->armed);
 }
 
@@ -478,12 +481,12 @@ void ls_races_stop(void)
 
 int ls_races_init(void)
 {
-	void *ids = vzalloc(ls_tagtab_bytes(17)), *told = vzalloc(ls_tagtab_bytes(14));
+	void *ids = ls_zalloc(ls_tagtab_bytes(17)), *told = ls_zalloc(ls_tagtab_bytes(14));
 
-	places = vzalloc(array_size(LS_MAX_SITES, sizeof(*places)));
+	places = ls_zalloc(array_size(LS_MAX_SITES, sizeof(*places)));
 	if (!ids || !told || !places) {
-		vfree(ids);
-		vfree(told);
+		ls_free(ids);
+		ls_free(told);
 		return -ENOMEM;
 	}
 	ls_tagtab_init(&data_ids, ids, 17);
@@ -494,7 +497,7 @@ int ls_races_init(void)
 void ls_races_exit(void)
 {
 	ls_access_exit();
-	vfree(data_ids.slots);
-	vfree(reported.slots);
-	vfree(places);
+	ls_free(data_ids.slots);
+	ls_free(reported.slots);
+	ls_free(places);
 }

@@ -2,8 +2,6 @@
 /* Memory for the shadow of watched pages, and what is known of memory's lives. */
 #include <linux/kernel.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "access.h"
 #include "handover.h"
@@ -165,7 +163,7 @@ bool ls_access_provide(void)
 
 	while (nr_chunks < MAX_CHUNKS && nr_chunks * CHUNK < ls_acc->max_pages &&
 	       ls_load(&ls_acc->nr_pages) + AHEAD > nr_chunks * CHUNK) {
-		chunks[nr_chunks] = vzalloc(array_size(CHUNK, sizeof(struct ls_shadow_page)));
+		chunks[nr_chunks] = ls_zalloc(array_size(CHUNK, sizeof(struct ls_shadow_page)));
 		if (!chunks[nr_chunks])
 			break;
 		ls_store_release(&nr_chunks, nr_chunks + 1);
@@ -202,16 +200,16 @@ int ls_access_init(u32 megabytes)
 	void *sets, *elements, *ids, *meets, *pages, *sites;
 	int cpu;
 
-	ls_acc = vzalloc(sizeof(*ls_acc));
-	sets = vzalloc(array_size(LOCKSETS + 1, sizeof(struct ls_lockset)));
-	elements = vzalloc(array_size(LOCKSET_ELEMENTS, sizeof(u64)));
-	ids = vzalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
-	meets = vzalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
-	pages = vzalloc(ls_tagtab_bytes(PAGE_TABLE_BITS));
-	sites = vzalloc(ls_tagtab_bytes(SITE_TABLE_BITS));
+	ls_acc = ls_zalloc(sizeof(*ls_acc));
+	sets = ls_zalloc(array_size(LOCKSETS + 1, sizeof(struct ls_lockset)));
+	elements = ls_zalloc(array_size(LOCKSET_ELEMENTS, sizeof(u64)));
+	ids = ls_zalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
+	meets = ls_zalloc(ls_tagtab_bytes(LOCKSET_TABLE_BITS));
+	pages = ls_zalloc(ls_tagtab_bytes(PAGE_TABLE_BITS));
+	sites = ls_zalloc(ls_tagtab_bytes(SITE_TABLE_BITS));
 	if (!ls_acc || !sets || !elements || !ids || !meets || !pages || !sites) {
-		vfree(sets), vfree(elements), vfree(ids), vfree(meets), vfree(pages), vfree(sites);
-		vfree(ls_acc);
+		ls_free(sets), ls_free(elements), ls_free(ids), ls_free(meets), ls_free(pages), ls_free(sites);
+		ls_free(ls_acc);
 		ls_acc = NULL;
 		return -ENOMEM;
 	}
@@ -220,7 +218,7 @@ int ls_access_init(u32 megabytes)
 	ls_tagtab_init(&ls_acc->pages, pages, PAGE_TABLE_BITS);
 	ls_tagtab_init(&ls_acc->sites, sites, SITE_TABLE_BITS);
 	for_each_possible_cpu(cpu) {
-		struct ls_same *same = kcalloc(1 << LS_SAME_BITS, sizeof(*same), GFP_KERNEL);
+		struct ls_same *same = ls_zalloc(sizeof(*same) << LS_SAME_BITS);
 
 		if (!same)
 			return -ENOMEM;
@@ -240,14 +238,14 @@ void ls_access_exit(void)
 	if (!ls_acc)
 		return;
 	for_each_possible_cpu(cpu)
-		kfree(per_cpu(ls_access_cpus, cpu).same);
+		ls_free(per_cpu(ls_access_cpus, cpu).same);
 	for (i = 0; i < nr_chunks; i++)
-		vfree(chunks[i]);
-	vfree(ls_acc->sets.sets);
-	vfree(ls_acc->sets.elements);
-	vfree(ls_acc->sets.ids.slots);
-	vfree(ls_acc->sets.meets.slots);
-	vfree(ls_acc->pages.slots);
-	vfree(ls_acc->sites.slots);
-	vfree(ls_acc);
+		ls_free(chunks[i]);
+	ls_free(ls_acc->sets.sets);
+	ls_free(ls_acc->sets.elements);
+	ls_free(ls_acc->sets.ids.slots);
+	ls_free(ls_acc->sets.meets.slots);
+	ls_free(ls_acc->pages.slots);
+	ls_free(ls_acc->sites.slots);
+	ls_free(ls_acc);
 }

@@ -11,7 +11,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "lockscope.h"
 #include "lockword.h"
@@ -384,11 +383,11 @@ long ls_waits_list(struct ls_waits_req __user *arg)
 int ls_waits_init(u32 nr)
 {
 	nr_waits = nr;
-	waits = vzalloc(array_size(nr, sizeof(*waits)));
+	waits = ls_zalloc(array_size(nr, sizeof(*waits)));
 	return waits ? 0 : -ENOMEM;
 }
 
 void ls_waits_exit(void)
 {
-	vfree(waits);
+	ls_free(waits);
 }

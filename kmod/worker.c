@@ -10,7 +10,6 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <linux/wait.h>
 
 #include "access.h"
@@ -51,6 +50,7 @@ static u32 pair_sights[INSTANCE_EDGES + 1];	/* sight that brought the edge */
 static struct index stack_index, sight_index;
 static u32 named;			/* classes up to here have their names */
 static u32 nr_findings;
+static u64 taken;			/* events of the rings */
 
 /* Memory the judge asked for, chained so that it can be freed. */
 static struct judge_block {
@@ -60,7 +60,7 @@ static struct judge_block {
 
 static int new_tagtab(struct ls_tagtab *tab, u32 bits)
 {
-	void *slots = vzalloc(ls_tagtab_bytes(bits));
+	void *slots = ls_zalloc(ls_tagtab_bytes(bits));
 
 	if (slots)
 		ls_tagtab_init(tab, slots, bits);
@@ -74,7 +74,7 @@ static bool index_add(struct index *x, u64 at)
 	if (seg >= INDEX_SEGS)
 		return false;
 	if (!x->segs[seg])
-		x->segs[seg] = vzalloc(sizeof(u32) << INDEX_SEG_BITS);
+		x->segs[seg] = ls_zalloc(sizeof(u32) << INDEX_SEG_BITS);
 	if (!x->segs[seg])
 		return false;
 	x->segs[seg][x->nr & ((1u << INDEX_SEG_BITS) - 1)] = at / 8;
@@ -95,7 +95,7 @@ static void index_free(struct index *x)
 	u32 i;
 
 	for (i = 0; i < INDEX_SEGS; i++)
-		vfree(x->segs[i]);
+		ls_free(x->segs[i]);
 	memset(x, 0, sizeof(*x));
 }
 
@@ -285,7 +285,7 @@ static void on_edge(void *cookie, u32 from, u32 to, u32 kinds, u32 sight)
 
 static void *judge_alloc(void *cookie, ls_size bytes)
 {
-	struct judge_block *b = vzalloc(sizeof(*b) + bytes);
+	struct judge_block *b = ls_zalloc(sizeof(*b) + bytes);
 
 	if (!b)
 		return NULL;
@@ -446,7 +446,7 @@ static void provide_segments(void)
 	int seg;
 
 	while ((seg = ls_chains_want(&ls.chains)) >= 0) {
-		struct ls_chain *mem = vzalloc(array_size(LS_CHAIN_SEG, sizeof(*mem)));
+		struct ls_chain *mem = ls_zalloc(array_size(LS_CHAIN_SEG, sizeof(*mem)));
 
 		if (!mem)
 			break;
@@ -521,6 +521,7 @@ static bool work(void)
 		name_classes();
 		take_event(e);
 		ls_ring_consume(r, e);
+		WRITE_ONCE(taken, taken + 1);
 		any = true;
 		cond_resched();
 	}
@@ -652,7 +653,7 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 	}
 	mutex_unlock(&work_mutex);
 	kfree(held);
-	vfree(done.slots);
+	ls_free(done.slots);
 }
 
 /* Stop the hooks and wait until none is running. */
@@ -759,6 +760,12 @@ u32 ls_worker_findings(void)
 	return READ_ONCE(nr_findings);
 }
 
+/* Events that were taken from the rings, since load. */
+u64 ls_worker_taken(void)
+{
+	return READ_ONCE(taken);
+}
+
 u32 lockscope_findings(void)
 {
 	return ls_worker_findings();
@@ -778,8 +785,8 @@ int ls_worker_init(u32 max_classes, u32 max_edges)
 {
 	int cpu, rc;
 
-	judge_memory = vzalloc(ls_judge_bytes(max_classes, max_edges));
-	instance_memory = vzalloc(ls_graph_bytes(INSTANCE_NODES, INSTANCE_EDGES));
+	judge_memory = ls_zalloc(ls_judge_bytes(max_classes, max_edges));
+	instance_memory = ls_zalloc(ls_graph_bytes(INSTANCE_NODES, INSTANCE_EDGES));
 	if (!judge_memory || !instance_memory)
 		return -ENOMEM;
 	rc = new_tagtab(&stacks, STACK_BITS);
@@ -817,17 +824,17 @@ void ls_worker_exit(void)
 	index_free(&stack_index);
 	index_free(&sight_index);
 	for (i = 0; i < LS_CHAIN_MAX_SEGS; i++)
-		vfree(ls.chains.segs[i]);
+		ls_free(ls.chains.segs[i]);
 	while (judge_blocks) {
 		struct judge_block *next = judge_blocks->next;
 
-		vfree(judge_blocks);
+		ls_free(judge_blocks);
 		judge_blocks = next;
 	}
-	vfree(judge_memory);
-	vfree(instance_memory);
-	vfree(stacks.slots);
-	vfree(self_sights.slots);
-	vfree(reported.slots);
-	vfree(instance_ids.slots);
+	ls_free(judge_memory);
+	ls_free(instance_memory);
+	ls_free(stacks.slots);
+	ls_free(self_sights.slots);
+	ls_free(reported.slots);
+	ls_free(instance_ids.slots);
 }
