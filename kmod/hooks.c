@@ -272,8 +272,11 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	struct news news = { 0 };
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
-	u32 chain = ls_tagtab_find(&ls.chains.tab, key);
+	u32 chain;
 
+	if (ls_chains_refused(&ls.chains, key))
+		return;
+	chain = ls_tagtab_find(&ls.chains.tab, key);
 	if (chain && !(chain & LS_CHAIN_SLOW))
 		return;		/* lay further along its probe run */
 	if (chain & LS_CHAIN_DERIVED)
@@ -303,8 +306,11 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		}
 	}
 	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.self, &chain);
-	if (r == LS_CHAIN_FULL)
+	if (r == LS_CHAIN_FULL) {
 		ls_lose(LS_LOSS_CHAINS);
+		if (!e)
+			return;		/* nothing for the thread to do */
+	}
 	if (e) {
 		if (r == LS_CHAIN_DEFER) {
 			ls_store_release(&e->state, LS_EVENT_SKIP);

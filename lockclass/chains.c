@@ -56,8 +56,12 @@ static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 pare
 	}
 	do {
 		if (nr >= c->max) {
-			/* Known from now on, so that it stays off the slow path. */
-			ls_tagtab_insert(&c->tab, key, LS_CHAIN_LOST | marks);
+			/*
+			 * Known from now on, so that it stays off the slow path. What
+			 * nests in itself is looked at every time anyway.
+			 */
+			if (!ls_tagtab_insert(&c->tab, key, LS_CHAIN_LOST | marks) && !marks)
+				ls_store(&c->refused[key >> (64 - LS_CHAIN_REFUSED_BITS)], key);
 			*index = 0;
 			return LS_CHAIN_FULL;
 		}
@@ -133,5 +137,7 @@ void ls_chains_clear(struct ls_chains *c)
 		for (i = 0; s && i < LS_CHAIN_SEG; i++)
 			s[i] = (struct ls_chain){ 0 };
 	}
+	for (i = 0; i < 1u << LS_CHAIN_REFUSED_BITS; i++)
+		ls_store(&c->refused[i], 0);
 	ls_store_release(&c->nr, 0);
 }

@@ -33,11 +33,18 @@
 #define LS_CHAIN_INDEX ((1u << 22) - 1)
 #define LS_CHAIN_LOST LS_CHAIN_INDEX	/* known, but its data found no room */
 
+/*
+ * Keys that found no room, not even for the mark that they are lost: the last ones, each
+ * in a place of its own. Whoever comes by again is to cost little.
+ */
+#define LS_CHAIN_REFUSED_BITS 11
+
 struct ls_chains {
 	struct ls_tagtab tab;
 	ls_u32 max;
 	ls_u32 nr;			/* indices handed out, 1 .. nr */
 	struct ls_chain *segs[LS_CHAIN_MAX_SEGS];
+	ls_u64 refused[1 << LS_CHAIN_REFUSED_BITS];
 };
 
 /* @slots: zeroed memory for the key table of 2^@bits slots. */
@@ -57,6 +64,12 @@ LS_INLINE struct ls_chain *ls_chains_get(struct ls_chains *c, ls_u32 index)
 		return (struct ls_chain *)0;
 	seg = ls_load_acquire(&c->segs[index >> LS_CHAIN_SEG_BITS]);
 	return seg ? &seg[index & (LS_CHAIN_SEG - 1)] : (struct ls_chain *)0;
+}
+
+/* Was there no room for @key lately? Any context. */
+LS_INLINE bool ls_chains_refused(const struct ls_chains *c, ls_u64 key)
+{
+	return ls_load(&c->refused[key >> (64 - LS_CHAIN_REFUSED_BITS)]) == key;
 }
 
 enum ls_chain_result {

@@ -151,6 +151,34 @@ TEST(Chains, TheBoundIsSaidOnceForEachChain)
 	EXPECT_EQ(c.take(again, C), LS_CHAIN_FULL);
 }
 
+TEST(Chains, WhatIsRefusedIsKnownForAWhileOnlyWhenNotEvenItsMarkFits)
+{
+	Chains c(2, 4); // 16 slots
+	ls_ctx ctx{};
+
+	c.provide();
+	c.take(ctx, A);
+	c.take(ctx, B);
+	bool marked = false, refused = false;
+	for (std::uint32_t i = 0; i < 100; i++) {
+		ls_ctx one{};
+		const std::uint32_t val = 1000 + i;
+		const std::uint64_t key = ls_chain_mix(0, val);
+		EXPECT_FALSE(ls_chains_refused(&c.all, key));
+		EXPECT_EQ(c.take(one, val, 0, i % 2), LS_CHAIN_FULL);
+		const bool known = ls_tagtab_find(&c.all.tab, key) != 0;
+		// What nests in itself is looked at every time.
+		EXPECT_EQ(ls_chains_refused(&c.all, key), !known && !(i % 2));
+		marked = marked || known;
+		refused = refused || ls_chains_refused(&c.all, key);
+	}
+	EXPECT_TRUE(marked);
+	EXPECT_TRUE(refused);
+	ls_chains_clear(&c.all);
+	for (std::uint32_t i = 0; i < 100; i++)
+		EXPECT_FALSE(ls_chains_refused(&c.all, ls_chain_mix(0, 1000 + i)));
+}
+
 TEST(Chains, NoIndexCanBeTakenForTheLostOne)
 {
 	Chains c(~0u);
