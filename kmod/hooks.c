@@ -536,7 +536,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		val = (val & ~LS_VAL_READ_MASK) | LS_RECURSIVE << LS_VAL_READ_SHIFT;
 
 	key = ls_chain_mix(ctx->key, val);
-	slot = ls_tagtab_first(&ls.chains.tab, key);
+	slot = ls_tagtab_line(&ls.chains.tab, key);
 	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW))) {
 		ctx->busy = 1;
 		barrier();
@@ -601,7 +601,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	    unlikely((count ^ PREEMPT_OFFSET) | (val & LS_VAL_IRQ_OFF) | rcu_depth()))
 		goto unusual;
 	key = ls_chain_mix(ctx->key, val);
-	slot = ls_tagtab_first(&ls.chains.tab, key);
+	slot = ls_tagtab_line(&ls.chains.tab, key);
 	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW)))
 		goto unusual;
 	if (unlikely(!--pc->sample)) {

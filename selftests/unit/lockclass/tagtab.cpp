@@ -50,6 +50,22 @@ TEST(TagTable, KeepsTheLargestIdWhole)
 	EXPECT_EQ(t.find(ls_mix(5)), LS_TAG_ID_MASK);
 }
 
+TEST(TagTable, ALineHasTheFirstEightPlacesOfAKey)
+{
+	Table t(8);
+
+	// All want place 19: each next one lies one place further along.
+	for (std::uint32_t id = 1; id <= 9; id++)
+		t.insert(t.key_at(19, id), id);
+	for (std::uint32_t id = 1; id <= 9; id++) {
+		const std::uint64_t key = t.key_at(19, id);
+		EXPECT_EQ(ls_tag_match(ls_tagtab_first(&t.tab, key), key), id <= 2) << id;
+		EXPECT_EQ(ls_tag_match(ls_tagtab_line(&t.tab, key), key), id <= 8) << id;
+		EXPECT_EQ(t.find(key), id);
+	}
+	EXPECT_FALSE(ls_tag_match(ls_tagtab_line(&t.tab, t.key_at(19, 10)), t.key_at(19, 10)));
+}
+
 TEST(TagTable, TheFirstInsertOfAKeyWins)
 {
 	Table t(8);
