@@ -2,6 +2,7 @@
 #include "store/database.h"
 
 #include "util/file.h"
+#include "util/printable.h"
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -136,8 +137,8 @@ std::int64_t Statement::integer(int column) const
 std::string Statement::text(int column) const
 {
 	const auto *data = reinterpret_cast<const char *>(sqlite3_column_text(stmt_.get(), column));
-	return data ? std::string(data, static_cast<std::size_t>(
-						sqlite3_column_bytes(stmt_.get(), column)))
+	return data ? printable(std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(
+							 stmt_.get(), column))))
 		    : std::string();
 }
 
@@ -161,8 +162,15 @@ Result<Database> Database::open(const std::string &path, Access access)
 		sqlite3 *db = nullptr;
 		const int rc = sqlite3_open_v2(name.c_str(), &db, flags, nullptr);
 		database.db_.reset(db);
-		if (rc == SQLITE_OK)
-			sqlite3_busy_timeout(db, 10000);
+		if (rc != SQLITE_OK)
+			return rc;
+		sqlite3_busy_timeout(db, 10000);
+		/* Of a store only tables are used: what else somebody put into the file,
+		 * views, triggers, functions in its schema, has no effect. */
+		for (int off : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+				SQLITE_DBCONFIG_TRUSTED_SCHEMA})
+			sqlite3_db_config(db, off, 0, nullptr);
+		sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
 		return rc;
 	};
 	if (access == Access::Write) {

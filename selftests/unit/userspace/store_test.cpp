@@ -221,6 +221,40 @@ TEST_F(StoreTest, RowsThatMakeNoSense)
 	}
 }
 
+/* Somebody else's schema: a view in place of a table would run what it says. */
+TEST_F(StoreTest, ViewsAndTriggersHaveNoEffect)
+{
+	record(abba());
+	sqlite3 *db = nullptr;
+	ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+	const char *planted = "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM sight; END;"
+			      "ALTER TABLE chain RENAME TO other;"
+			      "CREATE VIEW chain AS SELECT * FROM other;";
+	ASSERT_EQ(sqlite3_exec(db, planted, nullptr, nullptr, nullptr), SQLITE_OK)
+		<< sqlite3_errmsg(db);
+	sqlite3_close(db);
+	Model model;
+	EXPECT_FALSE(load_store(file, model).ok());
+	sql("UPDATE run SET updated = updated + 1");
+	auto reopened = Database::open(file, Access::Write);
+	ASSERT_TRUE(reopened.ok());
+	auto sights = reopened->query_integer("SELECT count(*) FROM sight");
+	ASSERT_TRUE(sights.ok());
+	EXPECT_GT(*sights, 0);
+}
+
+TEST_F(StoreTest, TextCannotSteerATerminal)
+{
+	record(abba());
+	sql("UPDATE class SET name = char(27) || '[2J' || char(155) || 'x' || char(10) || 'y'");
+	auto db = Database::open(file, Access::Read);
+	ASSERT_TRUE(db.ok());
+	auto row = db->prepare("SELECT name FROM class LIMIT 1");
+	ASSERT_TRUE(row.ok());
+	ASSERT_TRUE(row->step().ok());
+	EXPECT_EQ(row->text(0), "?[2J??x\ny");
+}
+
 TEST_F(StoreTest, DanglingReferencesAreNotFollowed)
 {
 	record(abba());
