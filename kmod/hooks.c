@@ -598,7 +598,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
 		goto unusual;
 	if (desc & LS_DESC_SLEEPS &&
-	    unlikely((count ^ PREEMPT_OFFSET) | (val & LS_VAL_IRQ_OFF) | rcu_depth()))
+	    (unlikely(val & LS_VAL_IRQ_OFF) || unlikely(((u32)count ^ PREEMPT_OFFSET) | (u32)rcu_depth())))
 		goto unusual;
 	key = ls_chain_mix(ctx->key, val);
 	slot = ls_tagtab_line(&ls.chains.tab, key);
