@@ -77,6 +77,15 @@ static bool blocked(u32 i, struct blocked *b)
 }
 
 /*
+ * A task that was told to give way, as those of ww_mutexes are, goes on as soon as it
+ * is given a processor: it waits for nobody.
+ */
+static bool asleep(const struct task_struct *task)
+{
+	return READ_ONCE(task->__state) != TASK_RUNNING && !READ_ONCE(task->on_rq);
+}
+
+/*
  * Who has what @b waits for. Locks that have no owner, or many, are known by who was
  * seen to take them and sleeps since. Under RCU.
  */
@@ -206,7 +215,7 @@ static u32 ring_of(u32 start, u32 *ring)
 	do {
 		struct task_struct *owner;
 
-		if (n == DEADLOCK_MAX || i >= nr_waits || !blocked(i, &b) ||
+		if (n == DEADLOCK_MAX || i >= nr_waits || !blocked(i, &b) || !asleep(b.task) ||
 		    ls_kind_of(b.wait.val) == LS_KIND_SEMAPHORE)
 			return 0;
 		ring[n++] = i;
@@ -318,7 +327,7 @@ static bool fill(u32 i, struct ls_wait_rec *r)
 	u64 now;
 
 	memset(r, 0, sizeof(*r));
-	if (!blocked(i, &b) || !ids_of(b.task, &r->pid, &r->tgid, r->comm))
+	if (!blocked(i, &b) || !asleep(b.task) || !ids_of(b.task, &r->pid, &r->tgid, r->comm))
 		return false;
 	now = local_clock();
 	r->lock = b.wait.lock;
