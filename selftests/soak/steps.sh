@@ -123,6 +123,10 @@ soak_start() {
 	/bin/dmesg -n 1
 	/bin/dmesg --follow > /run/kmsg 2> /dev/null &
 	kmsg=$!
+	# The kernel keeps the 2 MiB that it once gave to BPF programs.
+	load_module
+	"$LS_BIN/lockscope" stat -- true > /dev/null 2>&1
+	unload lockscope
 	account before
 	load_module
 	insmod "$LS_KMOD/ls_selftest.ko"
