@@ -4,6 +4,7 @@
  * released and waited; and what each context waits for at the moment. Any context,
  * like the hooks, which come here only while somebody is attached.
  */
+#include <linux/cpu.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
@@ -28,12 +29,20 @@ static void count_each(void *unused)
 
 int ls_stat_on(void)
 {
+	int cpu;
+
 	if (!static_key_enabled(&ls_stat_key))
 		WRITE_ONCE(attached_at, local_clock());
 	static_branch_inc(&ls_stat_key);
 	/* Nobody is left who has not seen the key, and counts in larger steps again. */
 	synchronize_rcu();
+	/* Those that are off line begin with it when they come. */
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			per_cpu_ptr(&ls_cpus, cpu)->sample = per_cpu_ptr(&ls_cpus, cpu)->sample_weight = 1;
 	on_each_cpu(count_each, NULL, 1);
+	cpus_read_unlock();
 	return 0;
 }
 
