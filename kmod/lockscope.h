@@ -285,6 +285,7 @@ int ls_tracepoint_attach(const char *name, void *probe, void *data);
 void ls_tracepoint_detach(const char *name, void *probe, void *data);
 
 /* names.c: worker only */
+bool ls_symbol_at(struct ls_rec_symbol *rec);
 int ls_names_init(u32 max_classes);
 void ls_names_exit(void);
 void ls_name_class(u32 id);
@@ -316,7 +317,6 @@ u32 ls_worker_class(u32 val);
 u32 ls_worker_findings(void);
 u64 ls_worker_taken(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);
-bool ls_symbol_at(struct ls_rec_symbol *rec);
 void ls_worker_info(struct ls_info *info);
 u32 ls_worker_take(struct ls_event *e);
 void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr);

@@ -271,6 +271,28 @@ void ls_name_class(u32 id)
 	trace_class(id, names[id], ls_kind_name(c->kind));
 }
 
+/* Symbol at @rec->ip. False when there is none. Process context. */
+bool ls_symbol_at(struct ls_rec_symbol *rec)
+{
+	char text[KSYM_SYMBOL_LEN], *p;
+
+	sprint_symbol(text, rec->ip);
+	p = strstr(text, " [");
+	if (p) {
+		strscpy(rec->module, p + 2, sizeof(rec->module));
+		rec->module[strcspn(rec->module, " ]")] = 0;
+		*p = 0;
+	}
+	p = strrchr(text, '+');
+	if (p) {
+		rec->offset = simple_strtoul(p + 1, &p, 16);
+		rec->size = *p == '/' ? simple_strtoul(p + 1, NULL, 16) : 0;
+		*strrchr(text, '+') = 0;
+	}
+	strscpy(rec->function, text, sizeof(rec->function));
+	return p;
+}
+
 int ls_names_init(u32 max_classes)
 {
 	u32 bits = order_base_2(max_classes + 1) + 1;

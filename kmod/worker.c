@@ -16,19 +16,11 @@
 #include "control.h"
 #include "exempt.h"
 #include "lockscope.h"
+#include "logindex.h"
 #include "trace.h"
 
 #define STACK_BITS 18
 #define MAX_STACKS (1u << (STACK_BITS - 1))
-#define INDEX_SEG_BITS 12
-#define INDEX_SEGS 1024
-
-/* Log offset (in units of 8) per ordinal, in segments that come as needed. */
-struct index {
-	u32 *segs[INDEX_SEGS];
-	u32 nr;
-};
-
 static struct task_struct *thread;
 static DEFINE_MUTEX(work_mutex);
 static DECLARE_WAIT_QUEUE_HEAD(flushed);
@@ -47,7 +39,7 @@ static void *instance_memory;
 static struct ls_tagtab instance_ids;
 static u32 nr_instances;
 static u32 pair_sights[INSTANCE_EDGES + 1];	/* sight that brought the edge */
-static struct index stack_index, sight_index;
+static struct ls_logindex stack_index, sight_index;
 static u32 named;			/* classes up to here have their names */
 static u32 nr_findings;
 static u64 taken;			/* events of the rings */
@@ -67,44 +59,12 @@ static int new_tagtab(struct ls_tagtab *tab, u32 bits)
 	return slots ? 0 : -ENOMEM;
 }
 
-static bool index_add(struct index *x, u64 at)
-{
-	u32 seg = x->nr >> INDEX_SEG_BITS;
-
-	if (seg >= INDEX_SEGS)
-		return false;
-	if (!x->segs[seg])
-		x->segs[seg] = ls_zalloc(sizeof(u32) << INDEX_SEG_BITS);
-	if (!x->segs[seg])
-		return false;
-	x->segs[seg][x->nr & ((1u << INDEX_SEG_BITS) - 1)] = at / 8;
-	x->nr++;
-	return true;
-}
-
-static bool index_get(const struct index *x, u32 i, u64 *at)
-{
-	if (i >= x->nr)
-		return false;
-	*at = (u64)x->segs[i >> INDEX_SEG_BITS][i & ((1u << INDEX_SEG_BITS) - 1)] * 8;
-	return true;
-}
-
-static void index_free(struct index *x)
-{
-	u32 i;
-
-	for (i = 0; i < INDEX_SEGS; i++)
-		ls_free(x->segs[i]);
-	memset(x, 0, sizeof(*x));
-}
-
 /* Sight @ordinal and what was held, LS_MAX_DEPTH entries of room. */
 bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held)
 {
 	u64 at;
 
-	return index_get(&sight_index, ordinal, &at) && ls_log_read(at, s, sizeof(*s)) &&
+	return ls_logindex_get(&sight_index, ordinal, &at) && ls_log_read(at, s, sizeof(*s)) &&
 	       ls_log_read(at + sizeof(*s), held, s->nr_held * sizeof(*held));
 }
 
@@ -114,7 +74,7 @@ u32 ls_worker_stack(u32 id, u64 *ips)
 	struct ls_rec_stack rec;
 	u64 at;
 
-	if (!id || !index_get(&stack_index, id - 1, &at) || !ls_log_read(at, &rec, sizeof(rec)) ||
+	if (!id || !ls_logindex_get(&stack_index, id - 1, &at) || !ls_log_read(at, &rec, sizeof(rec)) ||
 	    !ls_log_read(at + sizeof(rec), ips, rec.nr * sizeof(*ips)))
 		return 0;
 	return rec.nr;
@@ -147,7 +107,7 @@ u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 	rec.id = stack_index.nr + 1;
 	if (!ls_log_append(&rec, sizeof(rec), ips, nr * sizeof(u64), &at))
 		return 0;
-	if (!index_add(&stack_index, at)) {
+	if (!ls_logindex_add(&stack_index, at)) {
 		ls_lose(LS_LOSS_STACKS);
 		return 0;
 	}
@@ -339,7 +299,7 @@ static void take_sight(struct ls_event *e)
 	s->stack = ls_worker_stack_id((u64 *)&s->held[s->nr_held], frames);
 	if (!ls_log_append(s, s->hdr.len, NULL, 0, &at))
 		return;
-	if (!index_add(&sight_index, at)) {
+	if (!ls_logindex_add(&sight_index, at)) {
 		ls_lose(LS_LOSS_RECORDS);
 		return;
 	}
@@ -582,28 +542,6 @@ int ls_worker_flush(void)
 	return rc > 0 ? 0 : rc ? (int)rc : -ETIME;
 }
 
-/* Symbol at @rec->ip. False when there is none. Process context. */
-bool ls_symbol_at(struct ls_rec_symbol *rec)
-{
-	char text[KSYM_SYMBOL_LEN], *p;
-
-	sprint_symbol(text, rec->ip);
-	p = strstr(text, " [");
-	if (p) {
-		strscpy(rec->module, p + 2, sizeof(rec->module));
-		rec->module[strcspn(rec->module, " ]")] = 0;
-		*p = 0;
-	}
-	p = strrchr(text, '+');
-	if (p) {
-		rec->offset = simple_strtoul(p + 1, &p, 16);
-		rec->size = *p == '/' ? simple_strtoul(p + 1, NULL, 16) : 0;
-		*strrchr(text, '+') = 0;
-	}
-	strscpy(rec->function, text, sizeof(rec->function));
-	return p;
-}
-
 /* Say in the log what @ip is called while somebody knows. */
 static void log_symbol(u64 ip)
 {
@@ -641,7 +579,7 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 	}
 	/* Acquire sites of held locks need not be in any stack. */
 	for (id = 0; held && id < sight_index.nr; id++) {
-		if (!index_get(&sight_index, id, &at) || !ls_worker_sight(id, &s, held))
+		if (!ls_logindex_get(&sight_index, id, &at) || !ls_worker_sight(id, &s, held))
 			continue;
 		for (i = 0; i < s.nr_held; i++) {
 			key = ls_mix(held[i].ip);
@@ -821,8 +759,8 @@ void ls_worker_exit(void)
 	WRITE_ONCE(thread, NULL);
 	if (t)
 		kthread_stop(t);
-	index_free(&stack_index);
-	index_free(&sight_index);
+	ls_logindex_free(&stack_index);
+	ls_logindex_free(&sight_index);
 	for (i = 0; i < LS_CHAIN_MAX_SEGS; i++)
 		ls_free(ls.chains.segs[i]);
 	while (judge_blocks) {
