@@ -42,11 +42,6 @@ static bool on_stack(unsigned long addr, unsigned long here)
 
 unsigned long ls_counters[1 << LS_COUNTER_BITS];
 
-static bool is_counter(unsigned long addr)
-{
-	return ls_load(ls_counter_place(addr)) == addr;
-}
-
 static void add_element(struct ls_now *n, u64 lock, bool shared)
 {
 	u64 e = ls_lockset_element(lock, shared);
@@ -157,7 +152,7 @@ LS_COLD void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 firs
 	u32 i;
 
 	if (ls_load(slot) == key || ls_access_is_benign(n->addr) ||
-	    ((ls_acc->ops[first] | n->op) & LS_ACC_MARKED && is_counter(n->addr)))
+	    ((ls_acc->ops[first] | n->op) & LS_ACC_MARKED && ls_is_counter(n->addr)))
 		return;
 	e = ls_ring_reserve(&pc->ring, sizeof(*e) + sizeof(*race) +
 				       LS_SHADOW_ENTRIES * sizeof(struct ls_history_rec));

@@ -20,6 +20,7 @@ static __always_inline bool ls_watched(unsigned long addr)
 	return ls_sample_has(&ls_sample, addr);
 }
 
+/* Sequence counters: the section in which one level of a CPU is. */
 struct ls_seq_slot {
 	unsigned long who;		/* task and level */
 	unsigned long read;		/* counter whose value it has read, marked and even */
@@ -86,11 +87,17 @@ struct ls_access_object {
 #define LS_OP_SHARED 0x80u	/* others had had the memory as well; see LS_COUNT_SHARED */
 #define LS_ACC_WATCHED 0x8000u	/* told by a watchpoint: only who is stopped there wants to know */
 
-/* Sequence counters: sections of the context that runs, in a few places each CPU has. */
+/*
+ * Section of the context that runs with preempt_count() @count. Tasks, softirqs and
+ * hardirqs have one each, so who interrupts another ends no section of it.
+ */
 static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsigned long *who)
 {
-	*who = (unsigned long)current ^ (count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET));
-	return &this_cpu_ptr(&ls_access_cpus)->seq[(*who >> 6 ^ *who >> 16) & (LS_SEQ_SLOTS - 1)];
+	unsigned long level = count & (HARDIRQ_MASK | SOFTIRQ_OFFSET);
+
+	*who = (unsigned long)current ^ level;
+	return &this_cpu_ptr(&ls_access_cpus)
+			->seq[(level >> SOFTIRQ_SHIFT & 1) | (level >> (HARDIRQ_SHIFT - 1) & 2)];
 }
 
 /*
@@ -105,17 +112,25 @@ static __always_inline unsigned long *ls_counter_place(unsigned long addr)
 	return &ls_counters[ls_mix(addr) >> (64 - LS_COUNTER_BITS)];
 }
 
+static __always_inline bool ls_is_counter(unsigned long addr)
+{
+	return ls_load(ls_counter_place(addr)) == addr;
+}
+
 /*
  * A marked read of an even counter begins a section, the next one ends it; a write
- * to an even counter begins one that lasts until it is written again. Any context.
- * On a CPU left meanwhile this says nothing to anybody.
+ * to an even counter begins one that lasts until it is written again. Any context
+ * but NMI, where nothing is judged. On a CPU left meanwhile this says nothing to
+ * anybody.
  */
 static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned long ip)
 {
-	unsigned long who;
-	struct ls_seq_slot *s = ls_seq_slot(preempt_count(), &who);
+	unsigned long who, count = preempt_count();
+	struct ls_seq_slot *s = ls_seq_slot(count, &who);
 	bool odd = READ_ONCE(*(u32 *)addr) & 1;
 
+	if (unlikely(count & NMI_MASK))
+		return;
 	if (unlikely(s->who != who)) {
 		s->who = who;
 		s->read = s->write = 0;
@@ -133,6 +148,30 @@ static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned l
 	} else {
 		s->read = odd || s->read == addr ? 0 : addr;
 	}
+}
+
+/*
+ * Counter in whose read section @prev is switched out, 0: none. Who is preempted may be
+ * in any; who goes to sleep is taken at its word when the counter is known to be one:
+ * any marked read looks like the begin of a section. Interrupts off.
+ */
+static __always_inline unsigned long ls_section_leave(const struct task_struct *prev, bool preempt)
+{
+	struct ls_seq_slot *s = &this_cpu_ptr(&ls_access_cpus)->seq[0];
+
+	if (likely(s->who != (unsigned long)prev) || !s->read)
+		return 0;
+	return preempt || ls_is_counter(s->read) ? s->read : 0;
+}
+
+/* @next comes back, which was in a read section of @counter. Interrupts off. */
+static __always_inline void ls_section_return(const struct task_struct *next, unsigned long counter)
+{
+	struct ls_seq_slot *s = &this_cpu_ptr(&ls_access_cpus)->seq[0];
+
+	s->who = (unsigned long)next;
+	s->read = counter;
+	s->write = 0;
 }
 
 /* All about one access that is being judged. */

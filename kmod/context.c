@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
 
+#include "access.h"
 #include "control.h"
 #include "lockscope.h"
 
@@ -122,7 +123,8 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 3) && !(prev_state & TASK_DEAD))
 		ls_switch_atomic(pc, from);
 	first = clean(pc, from);
-	keeps = first || from->ignoring || from->wait[LS_WAIT_SLEEP].lock;
+	from->section = ls_section_leave(prev, preempt);
+	keeps = first || from->ignoring || from->wait[LS_WAIT_SLEEP].lock || from->section;
 	to = registered(next);
 
 	if (from == pc->home) {
@@ -146,6 +148,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 				from->ignoring = from->distrust = 0;
 				from->busy = from->nest = 0;
 				from->wait[LS_WAIT_SLEEP].lock = 0;
+				from->section = 0;
 			}
 		}
 	} else if (!keeps || prev_state & TASK_DEAD) {
@@ -161,6 +164,8 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 		if (from != pc->home && (!keeps || prev_state & TASK_DEAD))
 			pool_put(from);
 	}
+	if (unlikely(to->section))
+		ls_section_return(next, to->section);
 	pc->cur = next;
 	pc->task = to;
 }

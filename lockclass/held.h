@@ -70,6 +70,7 @@ struct ls_ctx {
 	ls_u64 contended;	/* on this ww_mutex */
 	ls_u64 completed;	/* what was completed here last, and by whom (completions.c) */
 	ls_u64 run;		/* work item that runs: it never runs twice at a time */
+	ls_u64 section;		/* sequence counter that the task was reading under when switched out */
 	struct ls_queued queued;
 	ls_u32 id;		/* place in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */
@@ -95,6 +96,7 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->backoff = 0;
 	ctx->completed = 0;
 	ctx->run = 0;
+	ctx->section = 0;
 	ctx->queued.frame = 0;
 	ctx->queued.alarm = 0;
 	ctx->queued.id = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sequence counters: readers go without a lock, and look whether they had luck. */
+#include <linux/delay.h>
+#include <linux/interrupt.h>
 #include <linux/preempt.h>
 #include <linux/seqlock.h>
 #include <linux/spinlock.h>
@@ -171,6 +173,132 @@ static __side void seq_write_ok_read(void)
 	read_sequnlock_excl(&seq_write_ok_l);
 }
 
+/* A softirq that comes in between is in no section of the task's. */
+static unsigned long seq_softirq_v __shared;
+static DEFINE_SEQLOCK(seq_softirq_l);
+
+static __side void seq_softirq_write(void)
+{
+	write_seqlock_bh(&seq_softirq_l);
+	seq_softirq_v = ls_value();
+	write_sequnlock_bh(&seq_softirq_l);
+}
+
+static __side void seq_softirq_tasklet(void)
+{
+	ls_use(seq_softirq_v);
+}
+
+static void seq_softirq_comes(struct tasklet_struct *t)
+{
+	seq_softirq_tasklet();
+}
+static DECLARE_TASKLET(seq_softirq_t, seq_softirq_comes);
+
+static __side void seq_softirq_read(void)
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&seq_softirq_l);
+		local_bh_disable();
+		tasklet_schedule(&seq_softirq_t);
+		local_bh_enable();
+		ls_use(seq_softirq_v);
+	} while (read_seqretry(&seq_softirq_l, seq));
+}
+
+static void seq_softirq_end(void)
+{
+	tasklet_kill(&seq_softirq_t);
+}
+
+/* Nor does it end the task's, though it has one of its own and counts besides. */
+static unsigned long seq_softirq_ok_v __shared;
+static DEFINE_SEQLOCK(seq_softirq_ok_l);
+static u32 seq_softirq_ok_runs;
+
+static __side void seq_softirq_ok_write(void)
+{
+	write_seqlock_bh(&seq_softirq_ok_l);
+	seq_softirq_ok_v = ls_value();
+	write_sequnlock_bh(&seq_softirq_ok_l);
+}
+
+static void seq_softirq_ok_comes(struct tasklet_struct *t)
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&seq_softirq_ok_l);
+		ls_use(seq_softirq_ok_v);
+	} while (read_seqretry(&seq_softirq_ok_l, seq));
+	seq_softirq_ok_runs++;
+}
+static DECLARE_TASKLET(seq_softirq_ok_t, seq_softirq_ok_comes);
+
+static __side void seq_softirq_ok_read(void)
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&seq_softirq_ok_l);
+		local_bh_disable();
+		tasklet_schedule(&seq_softirq_ok_t);
+		local_bh_enable();
+		ls_use(seq_softirq_ok_v);
+	} while (read_seqretry(&seq_softirq_ok_l, seq));
+}
+
+static void seq_softirq_ok_end(void)
+{
+	tasklet_kill(&seq_softirq_ok_t);
+}
+
+/* Who sleeps after the section comes back outside. */
+static unsigned long seq_sleep_v __shared;
+static DEFINE_SEQLOCK(seq_sleep_l);
+
+static __side void seq_sleep_write(void)
+{
+	write_seqlock(&seq_sleep_l);
+	seq_sleep_v = ls_value();
+	write_sequnlock(&seq_sleep_l);
+}
+
+static __side void seq_sleep_read(void)
+{
+	unsigned int seq;
+
+	do
+		seq = read_seqbegin(&seq_sleep_l);
+	while (read_seqretry(&seq_sleep_l, seq));
+	fsleep(100);
+	ls_use(seq_sleep_v);
+}
+
+/* Who sleeps within is within afterwards, on whatever processor. */
+static unsigned long seq_sleep_ok_v __shared;
+static DEFINE_SEQLOCK(seq_sleep_ok_l);
+
+static __side void seq_sleep_ok_write(void)
+{
+	write_seqlock(&seq_sleep_ok_l);
+	seq_sleep_ok_v = ls_value();
+	write_sequnlock(&seq_sleep_ok_l);
+}
+
+static __side void seq_sleep_ok_read(void)
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&seq_sleep_ok_l);
+		fsleep(100);
+		ls_use(seq_sleep_ok_v);
+	} while (read_seqretry(&seq_sleep_ok_l, seq));
+}
+
 const struct ls_case race_seq_cases[] = {
 	{ "seq_bare", LS_FAULT, LS_RACE, "written under a seqlock, read without",
 	  "severity!=note variable=seq_bare_v",
@@ -192,5 +320,17 @@ const struct ls_case race_seq_cases[] = {
 	  .side = { SIDE(seq_write_write), SIDE(seq_write_read) } },
 	{ "seq_write_ok", LS_TWIN, LS_RACE, "written under read_seqlock_excl",
 	  "", .side = { SIDE(seq_write_ok_write), SIDE(seq_write_ok_read) } },
+	{ "seq_softirq", LS_FAULT, LS_RACE, "read bare by a softirq amid a task's read section",
+	  "severity!=note variable=seq_softirq_v", NULL, seq_softirq_end,
+	  .side = { SIDE(seq_softirq_write), IN(LS_TASKLET, seq_softirq_tasklet),
+		    { seq_softirq_read } } },
+	{ "seq_softirq_ok", LS_TWIN, LS_RACE, "a softirq's read section amid a task's",
+	  "", NULL, seq_softirq_ok_end,
+	  .side = { SIDE(seq_softirq_ok_write), SIDE(seq_softirq_ok_read) } },
+	{ "seq_sleep", LS_FAULT, LS_RACE, "read section ended, slept, read",
+	  "severity!=note variable=seq_sleep_v",
+	  .side = { SIDE(seq_sleep_write), SIDE(seq_sleep_read) } },
+	{ "seq_sleep_ok", LS_TWIN, LS_RACE, "slept within a read section",
+	  "", .side = { SIDE(seq_sleep_ok_write), SIDE(seq_sleep_ok_read) } },
 	{ }
 };
