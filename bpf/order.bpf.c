@@ -522,6 +522,7 @@ static __always_inline int special(void *ctx, __u64 lock, __u64 arg, __u32 kind,
 		downgrade(lock);
 		break;
 	case LS_OP_INIT:
+	case LS_OP_INIT_UNNAMED:
 		initialised(ctx, lock, arg);
 		break;
 	}
@@ -592,6 +593,7 @@ static __always_inline __u64 arg(void *ctx, __u32 n)
 #define SECOND_rt_mutex_unlock 0
 #define SECOND_ww_mutex_unlock 0
 #define SECOND___mutex_init arg(ctx, 1)
+#define SECOND_mutex_init_generic 0
 #define SECOND___init_rwsem arg(ctx, 1)
 #define SECOND___rt_mutex_init arg(ctx, 1)
 #define SECOND___percpu_init_rwsem arg(ctx, 1)

@@ -90,7 +90,7 @@ static bool own_percpu(unsigned long addr)
 {
 	unsigned long at = addr - this_cpu_read(this_cpu_off);
 
-	return at < ls_percpu_static_size || ls_percpu_find(at);
+	return at - ls_percpu_static_start < ls_percpu_static_size || ls_percpu_find(at);
 }
 
 /* What is held: locks, and what else keeps others out [Eraser 3.4]. */

@@ -60,8 +60,11 @@ static void find_object(const struct ls_now *n, struct ls_access_object *o, u32 
 
 		at = addr - __per_cpu_offset[cpu];
 		r = ls_percpu_find(at);
-		if (!r && at >= ls_percpu_static_size)
-			continue;
+		if (!r) {
+			at -= ls_percpu_static_start;
+			if (at >= ls_percpu_static_size)
+				continue;
+		}
 		o->kind = LS_DATA_PERCPU;
 		o->type = at;
 		if (r && r->site) {

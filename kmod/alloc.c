@@ -5,11 +5,11 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/tracepoint.h>
 
 #include "access.h"
 #include "lockscope.h"
 #include "slab.h"
+#include "wrapper/tracepoint.h"
 
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
@@ -185,28 +185,34 @@ static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 {
 	if (!ptr || !READ_ONCE(ls_active))
 		return;
+	ls_tracepoint_enter();
 	if (!ls_holds_nothing())
 		ls_object_freed((unsigned long)ptr, call_site);
 	ls_addrmap_remove(&ls.sites, (u64)ptr);
 	freed((unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
+	ls_tracepoint_leave();
 }
 
 static void on_cache_alloc(void *data, unsigned long call_site, const void *ptr,
 			   struct kmem_cache *cache, gfp_t gfp_flags, int node)
 {
+	ls_tracepoint_enter();
 	/* Bulk frees pass by the tracepoints. */
 	if (ptr)
 		ls_object_reborn((unsigned long)ptr);
+	ls_tracepoint_leave();
 }
 
 static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 			  const struct kmem_cache *cache)
 {
+	ls_tracepoint_enter();
 	if (!ls_holds_nothing() && READ_ONCE(ls_active))
 		ls_object_freed((unsigned long)ptr, call_site);
 	freed((unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
+	ls_tracepoint_leave();
 }
 
 /* What is at @addr is known by address only: forget it when its page is freed. */
@@ -229,6 +235,7 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 {
 	unsigned long addr = (unsigned long)page_address(page), i;
 
+	ls_tracepoint_enter();
 	freed((unsigned long)page);
 	if (!ls_holds_nothing() && READ_ONCE(ls_active))
 		ls_range_freed(addr, PAGE_SIZE << order, 0);
@@ -238,6 +245,7 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 		if (unlikely(ls_watched(addr)) && unlikely(ls_load(&ls_acc->nr_pages)))
 			ls_shadow_freed(addr, PAGE_SIZE);
 	}
+	ls_tracepoint_leave();
 }
 
 struct find_tracepoint {

@@ -6,11 +6,11 @@
  * task's end needs no hook.
  */
 #include <linux/sched.h>
-#include <linux/tracepoint.h>
 
 #include "access.h"
 #include "control.h"
 #include "lockscope.h"
+#include "wrapper/tracepoint.h"
 
 #define TASK_MAP_BITS 12
 
@@ -119,8 +119,9 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!READ_ONCE(ls_active))
 		return;
 	from = pc->cur == prev ? pc->task : ls_ctx_fix(pc);
-	/* The scheduler itself, the run queue's lock and this tracepoint count as one each. */
-	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 3) && !(prev_state & TASK_DEAD))
+	/* The scheduler itself and the run queue's lock count as one each. */
+	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 2 + LS_TRACEPOINT_PREEMPT) &&
+	    !(prev_state & TASK_DEAD))
 		ls_switch_atomic(pc, from);
 	first = clean(pc, from);
 	from->section = ls_section_leave(prev, preempt);

@@ -27,7 +27,8 @@
 #define ADDR_BITS 14		/* locks known by address only */
 #define LS_ARRAY_OFFSET 0xffffu	/* stands for "any element" in keys and classes */
 
-unsigned long ls_percpu_static_size __ro_after_init;	/* of the kernel's static per-CPU area */
+/* The kernel's static per-CPU area as symbols have it: from 0, since 6.15 from where it was loaded. */
+unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro_after_init;
 /* Of the function that an address lies in; 0 when there is none. */
 typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 
@@ -360,7 +361,7 @@ static long percpu_offset(unsigned long lock)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		unsigned long at = lock - __per_cpu_offset[cpu];
+		unsigned long at = lock - __per_cpu_offset[cpu] - ls_percpu_static_start;
 
 		if (at < ls_percpu_static_size)
 			return at;
@@ -514,8 +515,8 @@ static void name_address(unsigned long lock, u32 kind, const char *name, unsigne
 }
 
 /*
- * An initialiser ran on @lock: @name is the expression it was given, @ip its
- * caller. Named slab caches and static locks need no such help: their name must
+ * An initialiser ran on @lock: @name is the expression it was given, empty where it
+ * is given none, @ip its caller. Named slab caches and static locks need no such help: their name must
  * not depend on whether the initialiser was seen.
  */
 void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip)
@@ -569,7 +570,8 @@ int ls_identity_init(void)
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	if (!ls_size_offset)
 		return -ENOENT;
-	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
+	ls_percpu_static_start = ls_symbol("__per_cpu_start");
+	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_percpu_static_start;
 	return ls_slab_init();
 }
 

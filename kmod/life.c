@@ -7,13 +7,13 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched/task_stack.h>
-#include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 #include <asm/unwind.h>
 
 #include "lockscope.h"
 #include "lockword.h"
 #include "slab.h"
+#include "wrapper/tracepoint.h"
 
 /* Entries of @ctx in [start, end) are reported as @what and given up. */
 static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 end, u64 ip)
@@ -284,8 +284,7 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 	for (i = 0; i < ctx->depth; i++)
 		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
 			mask |= 1ull << i;
-	/* The tracepoint itself counts as one. */
-	if (mask || (count & (HARDIRQ_MASK | SOFTIRQ_MASK)) || (count & PREEMPT_MASK) > 1 ||
+	if (mask || (count & (HARDIRQ_MASK | SOFTIRQ_MASK)) || (count & PREEMPT_MASK) > LS_TRACEPOINT_PREEMPT ||
 	    !(regs->flags & X86_EFLAGS_IF))
 		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, ls_where(level), mask, 0);
 	ls_leave();

@@ -238,7 +238,7 @@ int ls_context_attach(void);
 void ls_context_detach(void);
 
 /* identity.c */
-extern unsigned long ls_percpu_static_size;
+extern unsigned long ls_percpu_static_start, ls_percpu_static_size;
 extern typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 int ls_identity_init(void);
 u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);

@@ -20,7 +20,6 @@ static struct percpu_symbol {
 	char name[LS_SYMBOL_LEN - 8];
 } *percpu_symbols;
 static u32 nr_percpu, max_percpu;
-static unsigned long percpu_end;
 
 static const char *const kinds[LS_NR_KINDS] = {
 	"none", "spinlock", "rwlock", "mutex", "rwsem", "semaphore",
@@ -83,7 +82,8 @@ static int collect_percpu(void *data, const char *name, unsigned long addr)
 static int collect_percpu(void *data, const char *name, struct module *mod, unsigned long addr)
 #endif
 {
-	if (addr >= percpu_end)
+	addr -= ls_percpu_static_start;
+	if (addr >= ls_percpu_static_size)
 		return 0;
 	if (percpu_symbols && nr_percpu < max_percpu) {
 		percpu_symbols[nr_percpu].addr = addr;
@@ -105,7 +105,6 @@ static void load_percpu_symbols(void)
 	typeof(kallsyms_on_each_symbol) *each;
 
 	each = (void *)ls_symbol("kallsyms_on_each_symbol");
-	percpu_end = ls_symbol("__per_cpu_end") - ls_symbol("__per_cpu_start");
 	max_percpu = 8192;
 	percpu_symbols = ls_zalloc(array_size(max_percpu, sizeof(*percpu_symbols)));
 	if (!each || !percpu_symbols)
@@ -177,7 +176,10 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		break;
 	case LS_ORIGIN_INIT:
 		resolve(c->addr, s);
-		snprintf(name, LS_NAME_MAX, "%s @ %s", c->label, s->name);
+		if (c->label[0])
+			snprintf(name, LS_NAME_MAX, "%s @ %s", c->label, s->name);
+		else
+			snprintf(name, LS_NAME_MAX, "%s of %s+%#lx", kinds[c->kind], s->name, s->offset);
 		break;
 	case LS_ORIGIN_SLAB:
 		snprintf(name, LS_NAME_MAX, "%s+%#x", c->label, c->offset);

@@ -117,6 +117,7 @@
 	X(percpu_down_write,		PERCPU_RWSEM, ACQUIRE, 0,		0, 0)	\
 	X(percpu_up_write,		PERCPU_RWSEM, RELEASE, 0,		0, 0)	\
 	X(__mutex_init,			MUTEX,	  SPECIAL, LS_OP_INIT,		0, 0)	\
+	X(mutex_init_generic,		MUTEX,	  SPECIAL, LS_OP_INIT_UNNAMED,	0, 0)	\
 	X(__init_rwsem,			RWSEM,	  SPECIAL, LS_OP_INIT,		0, 0)	\
 	X(__init_waitqueue_head,	SPINLOCK, SPECIAL, LS_OP_INIT_QUEUE,	0, 0)	\
 	X(__init_swait_queue_head,	SPINLOCK, SPECIAL, LS_OP_INIT,		0, 0)	\
@@ -175,6 +176,7 @@ enum ls_special_op {
 	LS_OP_WW_UNLOCK = 9 << 20,
 	LS_OP_COMPLETE = 10 << 20,
 	LS_OP_INIT_QUEUE = 11 << 20,
+	LS_OP_INIT_UNNAMED = 12 << 20,
 	LS_OP_MASK = 15 << 20,
 };
 

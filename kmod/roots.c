@@ -30,7 +30,9 @@ static void interrupts(void)
 	const char *maker = ls_symbol("alloc_desc") ? "alloc_desc" : "__irq_alloc_descs";
 	unsigned int irq;
 
-	for (irq = 0; to_desc && irq < nr_irqs; irq++)
+	if (!to_desc)
+		return;
+	for_each_irq_nr(irq)
 		ls_alloc_seed(to_desc(irq), maker);
 }
 

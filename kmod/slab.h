@@ -45,15 +45,12 @@ static __always_inline bool ls_slab_locate(unsigned long addr, struct kmem_cache
 {
 	struct page *page;
 	char *s;
-	unsigned long head, base;
+	unsigned long base;
 	u32 at, index;
 
 	if (!in_direct_map(addr))
 		return false;
-	page = pfn_to_page((addr - PAGE_OFFSET) >> PAGE_SHIFT);
-	head = READ_ONCE(page->compound_head);
-	if (head & 1)
-		page = (struct page *)(head - 1);
+	page = compound_head(pfn_to_page((addr - PAGE_OFFSET) >> PAGE_SHIFT));
 	if (!folio_test_slab((struct folio *)page))
 		return false;
 	s = *(char **)((char *)page + ls_slab.slab_cache);

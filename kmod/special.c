@@ -90,6 +90,10 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		ls_lock_initialised(pc, lock, ip);
 		ls_identity_named(lock, kind, (const char *)arg1, ip);
 		break;
+	case LS_OP_INIT_UNNAMED:
+		ls_lock_initialised(pc, lock, ip);
+		ls_identity_named(lock, kind, "", ip);
+		break;
 	case LS_OP_INIT_QUEUE:
 		ls_lock_initialised(pc, lock, ip);
 		ls_identity_named(lock, kind, (const char *)arg1, ip);

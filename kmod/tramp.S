@@ -29,7 +29,10 @@
 
 .text
 
-SYM_FUNC_START(ls_tramp_acquire)
+/* Called and jumped to by address, never through a pointer: no place for ENDBR. */
+#define TRAMP_START(name) SYM_FUNC_START(name); ANNOTATE_NOENDBR
+
+TRAMP_START(ls_tramp_acquire)
 	pushq	%rdi
 	movq	16(%rsp), %rsi
 	movq	8(%rsp), %rdx
@@ -38,7 +41,7 @@ SYM_FUNC_START(ls_tramp_acquire)
 	RET
 SYM_FUNC_END(ls_tramp_acquire)
 
-SYM_FUNC_START(ls_tramp_release)
+TRAMP_START(ls_tramp_release)
 	pushq	%rdi
 	pushq	%rsi
 	leaq	16(%rsp), %rsi
@@ -48,7 +51,7 @@ SYM_FUNC_START(ls_tramp_release)
 	RET
 SYM_FUNC_END(ls_tramp_release)
 
-SYM_FUNC_START(ls_tramp_special)
+TRAMP_START(ls_tramp_special)
 	pushq	%rdi
 	pushq	%rsi
 	pushq	%rdx
@@ -64,7 +67,7 @@ SYM_FUNC_START(ls_tramp_special)
 SYM_FUNC_END(ls_tramp_special)
 
 /* As ls_tramp_special; also where the caller's return address lies: its frame. */
-SYM_FUNC_START(ls_tramp_queue)
+TRAMP_START(ls_tramp_queue)
 	pushq	%rdi
 	pushq	%rsi
 	pushq	%rdx
@@ -84,7 +87,7 @@ SYM_FUNC_END(ls_tramp_queue)
  * Places that may sleep take no arguments. All but a few calls are where that is
  * allowed: preemption and interrupts on, no RCU read side.
  */
-SYM_FUNC_START(ls_tramp_sleep)
+TRAMP_START(ls_tramp_sleep)
 	testl	$0x7fffffff, PER_CPU_VAR(PREEMPT_COUNT)
 	jnz	1f
 	pushfq
@@ -100,7 +103,7 @@ SYM_FUNC_START(ls_tramp_sleep)
 SYM_FUNC_END(ls_tramp_sleep)
 
 /* As ls_tramp_result, with a look at what is there before. */
-SYM_FUNC_START(ls_tramp_ww)
+TRAMP_START(ls_tramp_ww)
 	pushq	%rdi
 	pushq	%rsi
 	movq	24(%rsp), %rdx
@@ -111,7 +114,7 @@ SYM_FUNC_START(ls_tramp_ww)
 SYM_FUNC_END(ls_tramp_ww)
 
 /* The same for who waits; which function it is tells whether for ever. */
-SYM_FUNC_START(ls_tramp_wait)
+TRAMP_START(ls_tramp_wait)
 	pushq	%rdi
 	pushq	%rsi
 	movq	24(%rsp), %rdx
@@ -139,7 +142,7 @@ SYM_FUNC_END(ls_tramp_go_on)
  * to r13, rbp is kept for the unwinder). unhook.c leads sleepers past us when we
  * go.
  */
-SYM_FUNC_START(ls_tramp_result)
+TRAMP_START(ls_tramp_result)
 	incq	PER_CPU_VAR(ls_inflight)
 	movq	(%rsp), %rax
 	movq	%r13, (%rsp)

@@ -148,7 +148,7 @@ static void watch(const struct wanted *w)
 	armed++;
 	schedule_timeout_interruptible(msecs_to_jiffies(WATCH_MS));
 	WRITE_ONCE(ls_stop_at, 0);
-	if (!IS_ERR((void __force *)events))
+	if (!IS_ERR_VALUE((unsigned long __force)events))
 		unregister_wide_hw_breakpoint(events);
 	/* Whoever is stopped goes on before the next is watched. */
 	synchronize_rcu();

@@ -15,7 +15,6 @@
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/err.h>
-#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -27,6 +26,8 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/uaccess.h>
+
+#include "wrapper/hrtimer.h"
 
 #define HOLD_MS 5
 
@@ -178,7 +179,7 @@ static int work(void *data)
 	}
 	wait_for_completion(&w->soft);
 	wait_for_completion(&w->hard);
-	del_timer_sync(&w->timer);
+	timer_delete_sync(&w->timer);
 	hrtimer_cancel(&w->hrtimer);
 	kthread_complete_and_exit(&w->done, 0);
 	return 0;
@@ -195,8 +196,7 @@ static int start(struct worker *w, unsigned int cpu, unsigned int rounds)
 	init_completion(&w->soft);
 	init_completion(&w->hard);
 	timer_setup(&w->timer, on_timer, TIMER_PINNED);
-	hrtimer_init(&w->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	w->hrtimer.function = on_hrtimer;
+	hrtimer_setup(&w->hrtimer, on_hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	task = kthread_create(work, w, "ls_counts/%u", cpu);
 	if (IS_ERR(task))
 		return PTR_ERR(task);

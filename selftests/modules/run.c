@@ -6,7 +6,6 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
-#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
@@ -16,6 +15,7 @@
 #include <linux/workqueue.h>
 
 #include "selftest.h"
+#include "wrapper/hrtimer.h"
 
 struct ls_job {
 	void (*run)(void);
@@ -114,7 +114,7 @@ static void ls_job_settle(struct ls_job *job, enum ls_where where)
 		tasklet_kill(&job->tasklet);
 		break;
 	case LS_TIMER:
-		del_timer_sync(&job->timer);
+		timer_delete_sync(&job->timer);
 		break;
 	case LS_HRTIMER:
 		hrtimer_cancel(&job->hrtimer);
@@ -154,8 +154,8 @@ static int ls_job_start(struct ls_job *job, enum ls_where where, const char *com
 		mod_timer(&job->timer, jiffies + 1);
 		return 0;
 	case LS_HRTIMER:
-		hrtimer_init(&job->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-		job->hrtimer.function = ls_job_hrtimer;
+		hrtimer_setup(&job->hrtimer, ls_job_hrtimer, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_PINNED_HARD);
 		hrtimer_start(&job->hrtimer, ns_to_ktime(100 * NSEC_PER_USEC),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 		return 0;

@@ -81,7 +81,7 @@ static __side void put_delayed_ok_ask(void)
 	kfree(j);
 }
 
-/* A timer that starts itself again. del_timer() does not wait for its function. */
+/* A timer that starts itself again. timer_delete() does not wait for its function. */
 static __side void put_timer_expired(struct timer_list *timer)
 {
 	struct job *j = container_of(timer, struct job, timer);
@@ -104,13 +104,13 @@ static __side void put_timer_ask(void)
 	mod_timer(&j->timer, jiffies + 1);
 	msleep(2);
 	while (!try_wait_for_completion(&j->done)) {
-		if (del_timer(&j->timer)) {
+		if (timer_delete(&j->timer)) {
 			j->v = ls_value();
 			mod_timer(&j->timer, jiffies + 1);
 		}
 		msleep(10);
 	}
-	del_timer_sync(&j->timer);
+	timer_delete_sync(&j->timer);
 	kfree(j);
 }
 
@@ -134,7 +134,7 @@ static __side void put_timer_ok_ask(void)
 		j->v = ls_value();
 		mod_timer(&j->timer, jiffies + 1);
 		msleep(3 * i);
-		del_timer_sync(&j->timer);
+		timer_delete_sync(&j->timer);
 	}
 	j->v = ls_value();
 	kfree(j);
@@ -145,7 +145,7 @@ const struct ls_case race_deferred_cases[] = {
 	  "severity!=note side=put_delayed_work", .side = { SIDE(put_delayed_ask) } },
 	{ "put_delayed_ok", LS_TWIN, LS_RACE, "delayed work, flushed before it is written to",
 	  "", .side = { SIDE(put_delayed_ok_ask) } },
-	{ "put_timer", LS_FAULT, LS_RACE, "del_timer in place of del_timer_sync",
+	{ "put_timer", LS_FAULT, LS_RACE, "timer_delete in place of timer_delete_sync",
 	  "severity!=note side=put_timer_expired", .side = { SIDE(put_timer_ask) } },
 	{ "put_timer_ok", LS_TWIN, LS_RACE, "a timer, deleted and waited for",
 	  "", .side = { SIDE(put_timer_ok_ask) } },

@@ -285,7 +285,7 @@ struct reminder {
 
 static void own_timer_end(struct reminder *r)
 {
-	del_timer_sync(&r->timer);
+	timer_delete_sync(&r->timer);
 	if (r->work.func)
 		flush_work(&r->work);
 	kfree(r);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef LOCKSCOPE_WRAPPER_TRACEPOINT_H
+#define LOCKSCOPE_WRAPPER_TRACEPOINT_H
+
+#include <linux/preempt.h>
+#include <linux/tracepoint.h>
+
+#include "features.h"
+
+/*
+ * Around what a handler does on one CPU. LS_TRACEPOINT_PREEMPT: levels of preemption
+ * that the tracepoint itself has turned off.
+ */
+#ifdef LS_HAVE_TRACEPOINT_PREEMPTIBLE
+#define LS_TRACEPOINT_PREEMPT 0
+#define ls_tracepoint_enter() preempt_disable_notrace()
+#define ls_tracepoint_leave() ls_leave()
+#else
+#define LS_TRACEPOINT_PREEMPT 1
+#define ls_tracepoint_enter() do { } while (0)
+#define ls_tracepoint_leave() do { } while (0)
+#endif
+
+#endif
