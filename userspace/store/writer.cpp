@@ -254,7 +254,9 @@ Status StoreWriter::forget(const RunState &run)
 
 Result<std::optional<std::uint32_t>> StoreWriter::find_code(const RunState &run, std::uint64_t hash)
 {
-	LS_STATEMENT(find, "SELECT id FROM code WHERE run = ? AND hash = ? AND open = 1");
+	/* Left to itself, SQLite takes the primary key and reads all of the run. */
+	LS_STATEMENT(find, "SELECT id FROM code INDEXED BY code_open"
+			   " WHERE run = ? AND hash = ? AND open = 1");
 	find.bind(0, run.id).bind(1, hash);
 	auto row = find.step();
 	if (!row)
