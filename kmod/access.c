@@ -299,6 +299,8 @@ static __always_inline void look(struct ls_now *n)
 
 	page = ls_shadow_of(n->addr);
 	if (unlikely(!page)) {
+		if (in_direct_map(n->addr) && !ls_page_exists(n->addr))
+			return;
 		page = ls_shadow_new(n->addr);
 		if (!page)
 			return;

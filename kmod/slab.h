@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/reciprocal_div.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 struct ls_slab_layout {
 	unsigned long direct_size;	/* bytes of the direct map */
@@ -25,6 +26,21 @@ static __always_inline bool in_direct_map(unsigned long addr)
 	return addr - PAGE_OFFSET < ls_slab.direct_size;
 }
 
+/*
+ * Is there memory at @addr, of the direct map? There are holes in it, and what an
+ * instruction is about to access need not exist. Any context.
+ */
+static __always_inline bool ls_page_exists(unsigned long addr)
+{
+	unsigned long flags;
+
+	__get_kernel_nofault(&flags, (unsigned long *)pfn_to_page((addr - PAGE_OFFSET) >> PAGE_SHIFT),
+			     unsigned long, gone);
+	return true;
+gone:
+	return false;
+}
+
 /* Members of struct kmem_cache. */
 static __always_inline u32 ls_cache_object_size(const struct kmem_cache *cache)
 {
@@ -38,7 +54,7 @@ static __always_inline const char *ls_cache_name(const struct kmem_cache *cache)
 
 /*
  * Cache, start and offset of the slab object around @addr; false when it lies
- * in none. Any context; @addr is a live lock, so its page exists.
+ * in none. Any context; the page of @addr exists, see ls_page_exists().
  */
 static __always_inline bool ls_slab_locate(unsigned long addr, struct kmem_cache **cache,
 				    unsigned long *object, u32 *offset)

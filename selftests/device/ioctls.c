@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/types.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -161,9 +162,8 @@ static uint8_t operand(struct worker *w)
 }
 
 /* Places of real code; what is said of their operands need not be true. */
-int op_sites(struct worker *w)
+static int sites_with(struct worker *w, uint32_t nr, bool far)
 {
-	const uint32_t nr = (uint32_t)below(w, 9);
 	struct ls_site *sites = (struct ls_site *)w->arena;
 	struct ls_sites_req req = { .nr = nr, .buf = (uintptr_t)sites };
 	uint32_t i;
@@ -179,8 +179,26 @@ int op_sites(struct worker *w)
 			.size = (uint16_t)(1u << below(w, 4)),
 			.op = (uint16_t)(1 + below(w, 3)),
 		};
+		if (far) {
+			sites[i].disp = (int64_t)below(w, 1ul << 46);
+			sites[i].index = LS_BASE_NONE;
+		}
 	}
 	return call(device(w), LS_IOC_SITES, &req);
+}
+
+int op_sites(struct worker *w)
+{
+	return sites_with(w, (uint32_t)below(w, 9), false);
+}
+
+/* All is watched, and what is accessed lies where there may be no memory. */
+int op_sites_far(struct worker *w)
+{
+	struct ls_access_ctl ctl = { .mode = 1 + LS_ACCESSES_ALL };
+	int rc = call(device(w), LS_IOC_ACCESS_CTL, &ctl);
+
+	return rc ? rc : sites_with(w, 16, true);
 }
 
 int op_sites_garbage(struct worker *w)
