@@ -24,12 +24,25 @@ account() {
 		awk '/^(MemAvailable|SUnreclaim|KernelStack|VmallocUsed|Percpu|PageTables):/ {
 			print tolower(substr($1, 1, length($1) - 1)), $2 }' /proc/meminfo
 		orphans | { read -r n kib && echo "orphans $n" && echo "orphans_kib $kib"; }
+		# Modules that somebody needed stay; theirs is no loss.
+		modules=$(awk '{ sum += $2 } END { print int(sum / 1024) }' /proc/modules)
+		awk -v modules="$modules" '/^VmallocUsed:/ { print "vmalloc", $2 - modules }' /proc/meminfo
 		# Objects in use of general caches, in KiB.
 		awk '$1 ~ /^kmalloc-/ { sum += $2 * $4 } END { print "kmalloc", int(sum / 1024) }' /proc/slabinfo
 	} > "/out/account.$1"
+	# Who called vmalloc() for how many KiB.
+	awk '{ sum[$3] += $2 } END { for (caller in sum) print caller, sum[caller] / 1024 }' \
+		/proc/vmallocinfo | sort > "/out/vmallocinfo.$1"
 	cp /proc/slabinfo "/out/slabinfo.$1"
 	cp /proc/meminfo "/out/meminfo.$1"
 }
 
 # figure NAME WHAT: from account NAME
 figure() { awk -v what="$2" '$1 == what { print $2 }' "/out/account.$1"; }
+
+# callers_grew: whose vmalloc areas grew most from account before to account after.
+callers_grew() {
+	awk 'FNR == NR { before[$1] = $2; next } $2 > before[$1] { print $2 - before[$1], $1 }' \
+		/out/vmallocinfo.before /out/vmallocinfo.after | sort -rn | head -n 4 |
+		awk '{ printf "%s%s %d KiB", (NR > 1 ? ", " : ""), $2, $1 }'
+}
