@@ -160,7 +160,8 @@ static const char *why_not(const char *function)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(not_expressible); i++) {
-		if (strcmp(function, not_expressible[i].function))
+		/* Which names of locks in them are in capitals differs from kernel to kernel. */
+		if (strcasecmp(function, not_expressible[i].function))
 			continue;
 		not_expressible[i].seen = true;
 		return not_expressible[i].why;
