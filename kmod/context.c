@@ -101,6 +101,7 @@ static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx)
 			ls_held_clear(&pc->level[level]);
 		}
 	}
+	pc->tail = 0;
 	return last;
 }
 
@@ -190,6 +191,7 @@ void ls_context_clear(void)
 		pc->task = pc->home;
 		for (i = 0; i < LS_NR_LEVELS - 1; i++)
 			ls_held_clear(&pc->level[i]);
+		pc->tail = 0;
 	}
 }
 
@@ -322,6 +324,7 @@ void lockscope_forget_held(void)
 		ls_held_clear(pc->cur == current ? pc->task : ls_ctx_fix(pc));
 	for (i = 0; i < LS_NR_LEVELS - 1; i++)
 		ls_held_clear(&pc->level[i]);
+	pc->tail = 0;
 	ls_leave();
 }
 EXPORT_SYMBOL_GPL(lockscope_forget_held);

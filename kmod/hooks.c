@@ -17,6 +17,8 @@ int ls_active __read_mostly;
 
 bool ls_strict __read_mostly;		/* any nesting of a class in itself is a fault */
 u32 ls_slack __read_mostly;		/* what a way of hooking may add to preempt_count() */
+/* The kernel's __hrtimer_rearm_deferred(); size 0 where there is none. */
+unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
 /* Depth of RCU read sides of the current task. */
 static __always_inline int rcu_depth(void)
@@ -30,6 +32,10 @@ static __always_inline int rcu_depth(void)
 
 static __always_inline struct ls_ctx *context(struct ls_cpu *pc, unsigned long count, u32 *level)
 {
+	if (unlikely(pc->tail) && !(count & NMI_MASK)) {
+		*level = LS_HARDIRQ;
+		return &pc->level[LS_HARDIRQ - 1];
+	}
 	if (likely(!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))) {
 		*level = LS_TASK;
 		if (likely(pc->cur == current))
@@ -489,6 +495,18 @@ static __always_inline bool atomic(unsigned long count)
 	       rcu_depth();
 }
 
+/*
+ * Where a kernel has __hrtimer_rearm_deferred(), an interrupt programs the timer last of
+ * all, when preempt_count() knows of no interrupt any more: what it came upon, be it our
+ * own slow path, holds other locks. The scheduler calls the same function for itself,
+ * with the run queue's lock held and so with interrupts off.
+ */
+static bool in_tail(const struct ls_ctx *ctx, u64 ip, u32 level)
+{
+	return ip - ls_rearm_start < ls_rearm_size && level < LS_HARDIRQ &&
+	       (ctx->busy || !ctx->depth || !(ctx->held[ctx->depth - 1].val & LS_VAL_IRQ_OFF));
+}
+
 /* The whole way of an acquisition. Preemption off, hooks active. */
 noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
@@ -498,6 +516,10 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	u64 key, slot;
 
 	ctx = context(pc, count, &level);
+	if (unlikely(in_tail(ctx, ip, level))) {
+		pc->tail = lock;
+		ctx = context(pc, count, &level);
+	}
 	this_cpu_inc(ls_cpus.acquisitions[level]);
 	if (unlikely(ctx->busy)) {
 		if (!ctx->ignoring)
@@ -708,6 +730,8 @@ noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	} else {
 		release_slow(pc, ctx, lock, ip, desc, now);
 	}
+	if (unlikely(pc->tail == lock))
+		pc->tail = 0;
 }
 
 static noinline void release_leave(u64 lock, const unsigned long *frame)

@@ -549,6 +549,7 @@ int ls_identity_init(void)
 	void *addrs = ls_zalloc(ls_addrmap_bytes(ADDR_BITS));
 	void *orphans = ls_zalloc(ls_addrmap_bytes(10));
 	void *takers = ls_zalloc(ls_addrmap_bytes(8));
+	unsigned long offset;
 	void *slots;
 
 	if (!addrs || !orphans || !takers) {
@@ -570,6 +571,9 @@ int ls_identity_init(void)
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	if (!ls_size_offset)
 		return -ENOENT;
+	ls_rearm_start = ls_symbol("__hrtimer_rearm_deferred");
+	if (ls_rearm_start && !ls_size_offset(ls_rearm_start, &ls_rearm_size, &offset))
+		ls_rearm_size = 0;
 	ls_percpu_static_start = ls_symbol("__per_cpu_start");
 	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_percpu_static_start;
 	return ls_slab_init();

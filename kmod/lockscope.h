@@ -43,6 +43,7 @@ struct ls_cpu {
 	u32 sample;			/* acquisitions until the next counted one */
 	u32 sample_weight;
 	u32 random;
+	u64 tail;			/* lock that the end of an interrupt has taken, see in_tail(); 0: none */
 	u64 acquisitions[LS_NR_LEVELS];
 	u64 releases;
 	u64 unknown_releases;
@@ -88,6 +89,7 @@ extern int ls_active;			/* hooks record; set by the worker's owner only */
 extern bool ls_splat;
 extern bool ls_strict;
 extern u32 ls_slack;
+extern unsigned long ls_rearm_start, ls_rearm_size;
 
 /*
  * preempt_enable() without the reschedule: a hook may run where scheduling is
