@@ -182,8 +182,7 @@ static DEFINE_SPINLOCK(wait_sock_s);
 
 static int wait_sock_setup(void)
 {
-	return sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, IPPROTO_UDPLITE,
-				&wait_sock_socket);
+	return sock_create_kern(&init_net, AF_INET, SOCK_RAW, IPPROTO_RAW, &wait_sock_socket);
 }
 
 static void wait_sock_teardown(void)
