@@ -105,16 +105,36 @@ static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsi
  * between, is a sequence counter. Its own changes are plain and its readers' looks
  * marked, and that is right. What one place makes both only counts.
  */
-#define LS_COUNTER_BITS 8
+#define LS_COUNTER_BITS 12
+#define LS_COUNTER_WAYS 4	/* places where one may be */
 extern unsigned long ls_counters[];
-static __always_inline unsigned long *ls_counter_place(unsigned long addr)
+static __always_inline unsigned long *ls_counter_places(unsigned long addr)
 {
-	return &ls_counters[ls_mix(addr) >> (64 - LS_COUNTER_BITS)];
+	return &ls_counters[(ls_mix(addr) >> (64 - LS_COUNTER_BITS)) & ~(LS_COUNTER_WAYS - 1ul)];
 }
 
 static __always_inline bool ls_is_counter(unsigned long addr)
 {
-	return ls_load(ls_counter_place(addr)) == addr;
+	unsigned long *at = ls_counter_places(addr);
+	u32 i;
+
+	for (i = 0; i < LS_COUNTER_WAYS; i++)
+		if (ls_load(&at[i]) == addr)
+			return true;
+	return false;
+}
+
+/* The last place is for whoever comes when the others are taken. */
+static __always_inline void ls_counter_seen(unsigned long addr)
+{
+	unsigned long *at = ls_counter_places(addr);
+	u32 i;
+
+	for (i = 0; i < LS_COUNTER_WAYS - 1; i++)
+		if (!ls_load(&at[i]) || ls_load(&at[i]) == addr)
+			break;
+	if (ls_load(&at[i]) != addr)
+		ls_store(&at[i], addr);
 }
 
 /*
@@ -143,7 +163,7 @@ static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned l
 		} else if (s->write == addr) {
 			s->write = 0;
 			if (s->write_ip != ip && s->releases == this_cpu_read(ls_cpus.releases))
-				ls_store(ls_counter_place(addr), addr);
+				ls_counter_seen(addr);
 		}
 	} else {
 		s->read = odd || s->read == addr ? 0 : addr;
