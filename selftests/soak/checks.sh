@@ -29,9 +29,7 @@ check_all() {
 	[ $((number % 8)) != 0 ] || check_store
 }
 
-# Words that a kernel has when something went badly wrong; ours are other words.
-trouble='BUG: |WARNING: (CPU|[^ ]+:[0-9]+ at )|Oops|general protection fault|unable to handle|Kernel panic|rcu.*(detected stalls|self-detected stall|expedited stalls|starved)|soft lockup|hard LOCKUP|blocked for more than|refcount_t:|stack guard page|scheduling while atomic|list_(add|del) corruption|kernel stack overflow|Bad page|corrupted|were not given back'
-own='BUG: sleeping function called from invalid context at [A-Za-z0-9_.]+\+0x|\[ BUG: Invalid wait context \]|BUG: KCSAN: data-race in |INFO: task .* blocked for more than [0-9]+ seconds on a lock\.'
+. selftests/scenarios/lib/trouble.sh
 check_kernel() {
 	grep -aE "$trouble" /run/kmsg | grep -avE "$own" > /run/trouble.now
 	[ "$(wc -l < /run/trouble.now)" -le "${trouble_known:-0}" ] ||

@@ -56,11 +56,7 @@ boot() {
 
 quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }
 
-# What a kernel says when something went badly wrong. Most findings of LockScope
-# itself have words that are none of it, and the others a form that no kernel
-# without lock debugging prints.
-trouble='BUG: |WARNING: (CPU|[^ ]+:[0-9]+ at )|Oops|general protection fault|unable to handle|Kernel panic|rcu.*(detected stalls|self-detected stall|expedited stalls|starved)|soft lockup|hard LOCKUP|blocked for more than|refcount_t:|stack guard page|scheduling while atomic|list_(add|del) corruption|kernel stack overflow|Bad page|corrupted'
-own='BUG: sleeping function called from invalid context at [A-Za-z0-9_.]+\+0x|\[ BUG: Invalid wait context \]|INFO: task .* blocked for more than [0-9]+ seconds on a lock\.'
+. selftests/scenarios/lib/trouble.sh
 
 console_clean() {
 	if [ ! -s "$LS_OUT/$1/console.log" ]; then
