@@ -268,8 +268,10 @@ static __always_inline u64 signature(const struct ls_now *n)
 		sig = (sig + ctx->held[i].lock) * LS_GOLDEN;
 	s = ls_seq_slot(n->count, &who);
 	/* What is accessed may be a counter itself: then it counts for nothing. */
-	if (s->who == who)
+	if (s->who == who) {
+		s->used |= s->read != n->addr;
 		sig += ((s->read == n->addr ? 0 : s->read) + (s->write == n->addr ? 0 : s->write * 3)) << 8;
+	}
 #ifdef CONFIG_PREEMPT_RCU
 	sig += (u64)READ_ONCE(current->rcu_read_lock_nesting) << 32;
 #endif

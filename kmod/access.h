@@ -23,7 +23,9 @@ static __always_inline bool ls_watched(unsigned long addr)
 /* Sequence counters: the section in which one level of a CPU is. */
 struct ls_seq_slot {
 	unsigned long who;		/* task and level */
-	unsigned long read;		/* counter whose value it has read, marked and even */
+	unsigned long read;		/* counter whose value it has read, marked */
+	u32 read_ip;			/* where, low half; 0: not known any more */
+	bool used;			/* an access since then was looked at */
 	unsigned long write;		/* counter that it is about to make odd */
 	unsigned long write_ip;		/* where */
 	u64 releases;			/* of locks on this CPU by then */
@@ -138,16 +140,16 @@ static __always_inline void ls_counter_seen(unsigned long addr)
 }
 
 /*
- * A marked read of an even counter begins a section, the next one ends it; a write
- * to an even counter begins one that lasts until it is written again. Any context
- * but NMI, where nothing is judged. On a CPU left meanwhile this says nothing to
- * anybody.
+ * A marked read of a counter begins a section, one elsewhere ends it, and so does the
+ * same when something was accessed in between: before that a reader waits for an even
+ * value. Which one it gets nobody knows: the call-out comes before. A write to an even
+ * counter begins a section that lasts until it is written again. Any context but NMI,
+ * where nothing is judged. On a CPU left meanwhile this says nothing to anybody.
  */
 static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned long ip)
 {
 	unsigned long who, count = preempt_count();
 	struct ls_seq_slot *s = ls_seq_slot(count, &who);
-	bool odd = READ_ONCE(*(u32 *)addr) & 1;
 
 	if (unlikely(count & NMI_MASK))
 		return;
@@ -156,7 +158,7 @@ static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned l
 		s->read = s->write = 0;
 	}
 	if (op & LS_ACC_WRITE) {
-		if (!odd) {
+		if (!(READ_ONCE(*(u32 *)addr) & 1)) {
 			s->write = addr;
 			s->write_ip = ip;
 			s->releases = this_cpu_read(ls_cpus.releases);
@@ -165,8 +167,12 @@ static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned l
 			if (s->write_ip != ip && s->releases == this_cpu_read(ls_cpus.releases))
 				ls_counter_seen(addr);
 		}
-	} else {
-		s->read = odd || s->read == addr ? 0 : addr;
+	} else if (s->read != addr) {
+		s->read = addr;
+		s->read_ip = ip;
+		s->used = false;
+	} else if (s->used || (s->read_ip && s->read_ip != (u32)ip)) {
+		s->read = 0;
 	}
 }
 
@@ -191,6 +197,8 @@ static __always_inline void ls_section_return(const struct task_struct *next, un
 
 	s->who = (unsigned long)next;
 	s->read = counter;
+	s->read_ip = 0;
+	s->used = false;
 	s->write = 0;
 }
 
