@@ -54,12 +54,14 @@
 	X(_raw_spin_lock,		SPINLOCK, ACQUIRE, 0,			0, 0)	\
 	X(_raw_spin_lock_irqsave,	SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
 	X(_raw_spin_lock_irq,		SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
+	X(_raw_spin_lock_irq_disable,	SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
 	X(_raw_spin_lock_bh,		SPINLOCK, ACQUIRE, LS_BH,		0, 0)	\
 	X(_raw_spin_trylock,		SPINLOCK, RESULT,  LS_VAL_TRY,		0, 0)	\
 	X(_raw_spin_trylock_bh,		SPINLOCK, RESULT,  LS_VAL_TRY,		0, 0)	\
 	X(_raw_spin_unlock,		SPINLOCK, RELEASE, 0,			0, 0)	\
 	X(_raw_spin_unlock_irqrestore,	SPINLOCK, RELEASE, 0,			0, 0)	\
 	X(_raw_spin_unlock_irq,		SPINLOCK, RELEASE, 0,			0, 0)	\
+	X(_raw_spin_unlock_irq_enable,	SPINLOCK, RELEASE, 0,			0, 0)	\
 	X(_raw_spin_unlock_bh,		SPINLOCK, RELEASE, 0,			0, 0)	\
 	X(_raw_read_lock,		RWLOCK,	  ACQUIRE, LS_SH,		0, 0)	\
 	X(_raw_read_lock_irqsave,	RWLOCK,	  ACQUIRE, LS_SH | LS_IRQ,	0, 0)	\
