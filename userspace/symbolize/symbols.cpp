@@ -97,10 +97,10 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 	return Location{names_.c_str() + first->name, ip - start, modules_[first->module], {}};
 }
 
-std::vector<KernelSymbols::Range> KernelSymbols::read_modules()
+std::vector<KernelSymbols::Range> KernelSymbols::read_modules() const
 {
 	std::vector<Range> ranges;
-	const auto text = read_file("/proc/modules");
+	const auto text = read_file(proc_ + "/modules");
 	if (!text)
 		return ranges;
 	/* "name size users dependencies state address"; the rest is flags. Users come and
@@ -114,6 +114,8 @@ std::vector<KernelSymbols::Range> KernelSymbols::read_modules()
 		std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), size);
 		ranges.push_back({begin, begin + size, parts[0]});
 	}
+	std::sort(ranges.begin(), ranges.end(),
+		  [](const Range &a, const Range &b) { return a.begin < b.begin; });
 	return ranges;
 }
 
@@ -124,7 +126,7 @@ bool KernelSymbols::refresh()
 	const auto begin = Clock::now();
 	if (table_ && ranges == ranges_ && begin < read_again_)
 		return false;
-	auto text = read_file("/proc/kallsyms");
+	auto text = read_file(proc_ + "/kallsyms");
 	read_again_ = begin + kRereadAfter;
 	if (!text)
 		return false;
@@ -133,6 +135,10 @@ bool KernelSymbols::refresh()
 		return false;
 	table_ = std::move(*table);
 	ranges_ = std::move(ranges);
+	packed_ = ranges_.size() < 2 ||
+		  std::adjacent_find(ranges_.begin(), ranges_.end(),
+				     [](const Range &a, const Range &b) { return a.end > b.begin; }) !=
+			  ranges_.end();
 	build_ids_.clear();
 	const auto end = Clock::now();
 	read_again_ = std::max(read_again_, end + (end - begin) * kRest);
@@ -162,15 +168,24 @@ std::optional<Location> KernelSymbols::find(std::uint64_t ip)
 		 * A module that came since, or took the place of another, is not in an
 		 * old table: the symbol before it is another module's last one.
 		 * Init code lies outside of its module's range, symbol and all.
+		 *
+		 * Sizes count data as well. Where code lies apart from it, close to that of
+		 * others, they do not tell where a module's code ends: then one that is not in
+		 * the table is told by where it begins now.
 		 */
 		auto wrong = [&](const Range &r) {
 			const std::uint64_t start = ip - found->offset;
 			const bool here = ip > r.begin && ip <= r.end;
 			return r.module == found->module ? start >= r.begin && start < r.end && !here
-							 : here;
+							 : here && start < r.begin;
 		};
 		if (found && std::any_of(ranges_.begin(), ranges_.end(), wrong))
 			found.reset();
+		if (found && packed_ && found->module != "vmlinux") {
+			const auto now = read_modules();
+			if (std::any_of(now.begin(), now.end(), wrong))
+				found.reset();
+		}
 		if (found) {
 			found->build_id = build_id(found->module);
 			return found;

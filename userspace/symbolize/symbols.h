@@ -57,6 +57,9 @@ private:
 /// and an address is not found in the old one.
 class KernelSymbols final : public SymbolSource {
 public:
+	/// @proc: where kallsyms and modules are read.
+	explicit KernelSymbols(std::string proc = "/proc") : proc_(std::move(proc)) {}
+
 	std::optional<Location> find(std::uint64_t ip) override;
 	std::string build_id(const std::string &module) override;
 
@@ -68,10 +71,12 @@ private:
 	};
 	using Clock = std::chrono::steady_clock;
 	bool refresh();
-	static std::vector<Range> read_modules();
+	std::vector<Range> read_modules() const;
 
+	std::string proc_;
 	std::optional<SymbolTable> table_;
-	std::vector<Range> ranges_;
+	std::vector<Range> ranges_; ///< in order of where they begin
+	bool packed_ = false;	    ///< ranges overlap, or may: they are more than code
 	std::unordered_map<std::string, std::string> build_ids_;
 	Clock::time_point read_again_; ///< at the earliest, when no module came or went
 };

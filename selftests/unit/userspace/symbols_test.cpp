@@ -49,6 +49,32 @@ TEST(SymbolTable, HiddenAddressesAndNothingAreErrors)
 	EXPECT_FALSE(SymbolTable::parse("junk\n\nx y z\n").ok());
 }
 
+/* Sizes in /proc/modules count data, which may lie elsewhere. */
+TEST(KernelSymbols, CodeOfModulesSideBySide)
+{
+	TempDir dir;
+	const std::string modules = "a 65536 0 - Live 0xffffffffc0001000 (OE)\n"
+				    "b 65536 1 a, Live 0xffffffffc0003000\n";
+	const std::string symbols = "ffffffff81000000 T first\n"
+				    "ffffffffc0001000 t a_one\t[a]\n"
+				    "ffffffffc0003000 t b_one\t[b]\n";
+	spill(dir / "modules", modules);
+	spill(dir / "kallsyms", symbols);
+	KernelSymbols all(dir.path());
+	EXPECT_EQ(all.find(0xffffffffc0001010)->function, "a_one");
+	EXPECT_EQ(all.find(0xffffffffc0003010)->function, "b_one");
+	/* One comes behind the last. */
+	spill(dir / "modules", modules + "c 4096 0 - Live 0xffffffffc0005000\n");
+	spill(dir / "kallsyms", symbols + "ffffffffc0005000 t c_one\t[c]\n");
+	auto at = all.find(0xffffffffc0005010);
+	ASSERT_TRUE(at);
+	EXPECT_EQ(at->function, "c_one");
+	EXPECT_EQ(at->module, "c");
+	/* Who has gone keeps the name that is known. */
+	spill(dir / "modules", modules);
+	EXPECT_EQ(all.find(0xffffffffc0005020)->function, "c_one");
+}
+
 TEST(Fields, WordsOfNames)
 {
 	EXPECT_EQ(FieldNames::similarity("ext4_inode_cache", "ext4_inode_info"), 2);
