@@ -131,6 +131,7 @@
 	X(flush_delayed_work,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(cancel_work_sync,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(cancel_delayed_work_sync,	WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
+	X(__flush_work,			WORK,	  RESULT,  0,			LS_ENDED, LS_P_VOID)	\
 	X(timer_delete_sync,		WORK,	  RESULT,  0,			LS_ENDED, LS_P_VOID)	\
 	X(del_timer_sync,		WORK,	  RESULT,  0,			LS_ENDED, LS_P_VOID)	\
 	X(hrtimer_cancel,		WORK,	  RESULT,  0,			LS_ENDED, LS_P_VOID)	\

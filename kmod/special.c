@@ -108,7 +108,7 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		break;
 	case LS_OP_WAIT_WORK:
 		wait_for_work(pc, (struct work_struct *)arg0, ip);
-		/* If it is idle already; else a completion tells. */
+		/* If it is idle already; else a completion tells, or the end of __flush_work(). */
 		ls_waited(arg0 | LS_ENDED);
 		break;
 	case LS_OP_COMPLETE:
