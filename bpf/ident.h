@@ -22,10 +22,34 @@ static __always_inline bool ls_is_slab(struct page *page)
 	return BPF_CORE_READ((struct page___typed *)page, page_type) >> 24 == LS_PAGE_TYPE_SLAB;
 }
 
+/* Until it is a word of more meanings. */
+struct page___head {
+	unsigned long compound_head;
+} __attribute__((preserve_access_index));
+
+struct page___info {
+	unsigned long compound_info;
+} __attribute__((preserve_access_index));
+
+/* Address of the first page of those that @page belongs to. */
+static __always_inline __u64 ls_head_of(struct page *page)
+{
+	__u64 info;
+
+	if (bpf_core_field_exists(struct page___head, compound_head))
+		info = BPF_CORE_READ((struct page___head *)page, compound_head);
+	else
+		info = BPF_CORE_READ((struct page___info *)page, compound_info);
+	if (!(info & 1))
+		return (__u64)page;
+	/* An address, or a mask for ours: no struct page lies that high. */
+	return info >> 32 == 0xffffffff ? (__u64)page & info : info - 1;
+}
+
 /* The slab page of @addr and where its objects begin; false when it lies in none. */
 static __always_inline bool ls_slab_of(__u64 addr, struct slab **slab, __u64 *start)
 {
-	__u64 vmemmap = 0, direct = 0, head;
+	__u64 vmemmap = 0, direct = 0;
 	struct page *page;
 
 	if (!&vmemmap_base || !&page_offset_base ||
@@ -34,9 +58,7 @@ static __always_inline bool ls_slab_of(__u64 addr, struct slab **slab, __u64 *st
 	    addr < direct || addr >= vmemmap)
 		return false;
 	page = (struct page *)(vmemmap + ((addr - direct) >> 12) * bpf_core_type_size(struct page));
-	head = BPF_CORE_READ(page, compound_head);
-	if (head & 1)
-		page = (struct page *)(head - 1);
+	page = (struct page *)ls_head_of(page);
 	if (!ls_is_slab(page))
 		return false;
 	*slab = (struct slab *)page;

@@ -13,8 +13,11 @@ struct pcpu_hot___ls {
 extern const int __preempt_count __ksym __weak;
 extern const struct pcpu_hot___ls pcpu_hot __ksym __weak;
 
+/* Where it is there, the bits that count hardirqs and NMIs lie eight further up. */
+extern const unsigned int nmi_nesting __ksym __weak;
+
 #define LS_SOFTIRQ_OFFSET 0x100
-#define LS_IRQ_MASKS 0xff0000	/* hardirqs and NMIs */
+#define LS_IRQ_MASKS (&nmi_nesting ? 0x7f000000 : 0xff0000)	/* hardirqs and NMIs */
 #define LS_COUNT_MASK 0x7fffffff	/* without the inverted wish to reschedule */
 
 static __always_inline int ls_preempt_count(void)

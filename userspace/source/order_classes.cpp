@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "source/order_classes.h"
 
+#include "analysis/model.h"
+
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -100,8 +102,13 @@ std::uint32_t OrderClasses::find(const ls_order_lock &lock, const ls_order_ident
 			     "vmlinux", ident.offset + more, ident.object_size);
 	if (ident.sort == LS_ORDER_INIT) {
 		auto function = code_(ident.ip);
+		const std::string name = function ? plain(function->name) : "?";
+		/* Some initialisers are told no name: then their place in the function is one. */
 		return named(kind, LS_ORIGIN_INIT,
-			     name_of(ident) + " @ " + (function ? plain(function->name) : "?"),
+			     ident.name[0] != 0
+				     ? name_of(ident) + " @ " + name
+				     : std::string(kind_name(kind)) + " of " +
+					       with_offset(name, function ? function->offset : 0),
 			     function ? function->module : "vmlinux");
 	}
 	return by_site(lock, kind);

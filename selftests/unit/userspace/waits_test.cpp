@@ -151,12 +151,14 @@ TEST(OrderClasses, NamesAsTheModuleDoes)
 	all.find(lock(0x1, 0x1000, LS_KIND_RWSEM), ident(LS_ORDER_SLAB, "inode_cache", 0x98));
 	all.find(lock(0x2, 0x1000, LS_KIND_MUTEX), ident(LS_ORDER_INIT, "&x->m"));
 	all.find(lock(0x3, 0x2001, LS_KIND_MUTEX), {});
+	all.find(lock(0x4, 0x1000, LS_KIND_MUTEX), ident(LS_ORDER_INIT, ""));
 	std::vector<std::string> names;
 	for (const auto &cls : all.take_new())
 		names.push_back(cls.name);
 	EXPECT_EQ(names, (std::vector<std::string>{"mod:big_lock", "mod:big_lock+0x4",
 						   "inode_cache+0x98", "&x->m @ first",
-						   "lock taken in second"}));
+						   "lock taken in second",
+						   "mutex of first+0x10"}));
 }
 
 TEST(OrderClasses, PlacesThatMeetAreOne)
