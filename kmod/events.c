@@ -230,3 +230,16 @@ void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u6
 	barrier();
 	ctx->busy = 0;
 }
+
+/*
+ * Set the thread to work; at most one irq_work is under way on a CPU. One that comes or
+ * goes takes locks while nobody serves its interrupts: an irq_work queued then would stay,
+ * and no other on this CPU, not the kernel's either, would be raised ever after. The
+ * thread looks by itself a few times a second.
+ */
+void ls_wake_worker(void)
+{
+	if (unlikely(!cpu_online(raw_smp_processor_id())))
+		return;
+	irq_work_queue(this_cpu_ptr(&ls_cpus.work));
+}

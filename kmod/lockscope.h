@@ -135,7 +135,6 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
 		    unsigned long arg1);
 void ls_hook_sleep(unsigned long ip);
-void ls_wake_worker(void);
 void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip);
@@ -180,6 +179,7 @@ void ls_events_clear(void);
 u32 ls_task_flags(void);
 u64 ls_waiter_ip(void);
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip);
+void ls_wake_worker(void);
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra);
