@@ -130,13 +130,12 @@ private:
 		}
 	}
 
-	/// Is it a function that is still there? The kernel's own that were only for
-	/// booting lie elsewhere, in memory that is used for other things since.
-	bool is_code(const Symbol &symbol) const
+	/// Does it lie where its module is? What was only for booting or for a module's
+	/// start is gone, and other code may lie there since: ftrace remembers the names.
+	bool is_there(const Symbol &symbol) const
 	{
 		const auto module = modules_.find(symbol.module);
-		return module != modules_.end() && symbol.code &&
-		       symbol.address >= module->second.begin &&
+		return module != modules_.end() && symbol.address >= module->second.begin &&
 		       symbol.address < module->second.end;
 	}
 
@@ -156,11 +155,12 @@ private:
 			else if (symbol.name == "_etext")
 				kernel.end = symbol.address;
 		});
+		std::erase_if(symbols, [&](const Symbol &symbol) { return !is_there(symbol); });
 		std::stable_sort(
 			symbols.begin(), symbols.end(),
 			[](const Symbol &a, const Symbol &b) { return a.address < b.address; });
 		for (auto at = symbols.begin(); at != symbols.end(); ++at) {
-			if (!is_code(*at))
+			if (!at->code)
 				continue;
 			const auto next = std::find_if(at, symbols.end(), [&](const Symbol &other) {
 				return other.address != at->address;

@@ -97,6 +97,40 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 	return Location{names_.c_str() + first->name, ip - start, modules_[first->module], {}};
 }
 
+void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed)
+{
+	/* By number: where the module lies; the kernel does not move. */
+	std::vector<const Range *> places(modules_.size());
+	for (const auto &range : modules)
+		for (std::size_t i = 1; i < modules_.size(); i++)
+			if (modules_[i] == range.module)
+				places[i] = &range;
+	const auto is_home = [&](const Symbol &s) {
+		return places[s.module] && s.address >= places[s.module]->begin &&
+		       s.address < places[s.module]->end;
+	};
+	/* What surely lies in the module before and behind a symbol encloses it. */
+	std::vector<std::uint16_t> behind(symbols_.size());
+	std::uint16_t near = 0;
+	for (std::size_t i = symbols_.size(); i-- > 0;) {
+		behind[i] = near;
+		if (is_home(symbols_[i]))
+			near = symbols_[i].module;
+	}
+	std::uint16_t before = 0;
+	std::size_t kept = 0;
+	for (std::size_t i = 0; i < symbols_.size(); i++) {
+		const Symbol s = symbols_[i];
+		if (is_home(s))
+			before = s.module;
+		else if (s.module && before && s.module != before &&
+			 s.address < places[before]->end && (!packed || behind[i] == before))
+			continue;
+		symbols_[kept++] = s;
+	}
+	symbols_.resize(kept);
+}
+
 std::vector<KernelSymbols::Range> KernelSymbols::read_modules() const
 {
 	std::vector<Range> ranges;
@@ -133,12 +167,13 @@ bool KernelSymbols::refresh()
 	auto table = SymbolTable::parse(*text);
 	if (!table)
 		return false;
-	table_ = std::move(*table);
 	ranges_ = std::move(ranges);
 	packed_ = ranges_.size() < 2 ||
 		  std::adjacent_find(ranges_.begin(), ranges_.end(),
 				     [](const Range &a, const Range &b) { return a.end > b.begin; }) !=
 			  ranges_.end();
+	table->forget_replaced(ranges_, packed_);
+	table_ = std::move(*table);
 	build_ids_.clear();
 	const auto end = Clock::now();
 	read_again_ = std::max(read_again_, end + (end - begin) * kRest);

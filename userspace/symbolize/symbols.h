@@ -34,6 +34,13 @@ public:
 /// A symbol table in the format of /proc/kallsyms.
 class SymbolTable {
 public:
+	/// Where a module lies.
+	struct Range {
+		std::uint64_t begin, end;
+		std::string module;
+		bool operator==(const Range &) const = default;
+	};
+
 	/// Takes text symbols only. Errors: nothing in it, or addresses hidden
 	/// (all zero), as an unprivileged reader gets them.
 	static Result<SymbolTable> parse(const std::string &text);
@@ -41,6 +48,11 @@ public:
 	/// The function that contains the byte before @ip: a call that does not
 	/// return may be the last instruction of its function.
 	std::optional<Location> find(std::uint64_t ip) const;
+
+	/// Forgets names of code that lay where @modules, in order of where they begin, have
+	/// theirs now: ftrace remembers those of code that was for a module's start only.
+	/// @packed: a range is longer than its module's code.
+	void forget_replaced(const std::vector<Range> &modules, bool packed);
 
 private:
 	struct Symbol {
@@ -64,11 +76,7 @@ public:
 	std::string build_id(const std::string &module) override;
 
 private:
-	struct Range {
-		std::uint64_t begin, end;
-		std::string module;
-		bool operator==(const Range &) const = default;
-	};
+	using Range = SymbolTable::Range;
 	using Clock = std::chrono::steady_clock;
 	bool refresh();
 	std::vector<Range> read_modules() const;

@@ -41,7 +41,9 @@ protected:
 					"ffffffff81f00000 T boot_only\n"
 					"ffffffffc0100010 t mod_put\t[mod]\n"
 					"ffffffffc0100000 t mod_get\t[mod]\n"
-					"not a line\n");
+					"not a line\n"
+					/* ftrace remembers what was there before. */
+					"ffffffffc0100014 T other_init\t[other]\n");
 		spill(dir / "modules", "mod 4096 0 - Live 0xffffffffc0100000 (OE)\n"
 				       "other 10 0 - Live 0xffffffffc0300000\n");
 		write_kcore(0x20, 0x1000);

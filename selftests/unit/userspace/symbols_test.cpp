@@ -75,6 +75,27 @@ TEST(KernelSymbols, CodeOfModulesSideBySide)
 	EXPECT_EQ(all.find(0xffffffffc0005020)->function, "c_one");
 }
 
+/* ftrace remembers the functions of modules' starts, and other modules come there. */
+TEST(KernelSymbols, CodeInThePlaceOfInitCode)
+{
+	TempDir dir;
+	spill(dir / "modules", "a 4096 0 - Live 0xffffffffc0001000 (OE)\n"
+			       "b 4096 0 - Live 0xffffffffc0005000\n");
+	spill(dir / "kallsyms", "ffffffff81000000 T first\n"
+				"ffffffffc0001000 t a_one\t[a]\n"
+				"ffffffffc0001200 t a_two\t[a]\n"
+				"ffffffffc0005000 t b_one\t[b]\n"
+				"ffffffffc0001080 T b_setup\t[b]\n"
+				"ffffffffc0001300 T gone_setup\t[gone]\n"
+				"ffffffffc0009000 T b_init\t[b]\n");
+	KernelSymbols all(dir.path());
+	EXPECT_EQ(all.find(0xffffffffc0001090)->function, "a_one");
+	EXPECT_EQ(all.find(0xffffffffc0001310)->function, "a_two");
+	EXPECT_EQ(all.find(0xffffffffc0001310)->module, "a");
+	/* Nothing else lies there. */
+	EXPECT_EQ(all.find(0xffffffffc0009010)->function, "b_init");
+}
+
 TEST(Fields, WordsOfNames)
 {
 	EXPECT_EQ(FieldNames::similarity("ext4_inode_cache", "ext4_inode_info"), 2);
