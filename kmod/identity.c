@@ -23,6 +23,7 @@
 
 #include "lockscope.h"
 #include "slab.h"
+#include "wrapper/rearm.h"
 
 #define ADDR_BITS 14		/* locks known by address only */
 #define LS_ARRAY_OFFSET 0xffffu	/* stands for "any element" in keys and classes */

@@ -89,7 +89,6 @@ extern int ls_active;			/* hooks record; set by the worker's owner only */
 extern bool ls_splat;
 extern bool ls_strict;
 extern u32 ls_slack;
-extern unsigned long ls_rearm_start, ls_rearm_size;
 
 /*
  * preempt_enable() without the reschedule: a hook may run where scheduling is

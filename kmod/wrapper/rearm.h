@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef LOCKSCOPE_WRAPPER_REARM_H
+#define LOCKSCOPE_WRAPPER_REARM_H
+
+/* The kernel's __hrtimer_rearm_deferred(); size 0 where it is not found. */
+extern unsigned long ls_rearm_start, ls_rearm_size;
+
+/* Is @ip in it? */
+static __always_inline bool ls_rearms(unsigned long ip)
+{
+#if __has_include(<linux/hrtimer_rearm.h>)
+	return ip - ls_rearm_start < ls_rearm_size;
+#else
+	return false;
+#endif
+}
+
+#endif
