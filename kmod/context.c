@@ -68,6 +68,9 @@ struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc)
 	return pc->task;
 }
 
+/* The scheduler; size 0 where it is not found. */
+static unsigned long schedule_start, schedule_size;
+
 static bool spins(const struct ls_held *h)
 {
 	u32 kind = ls.classes.table[h->val & LS_VAL_CLASS_MASK].kind;
@@ -260,8 +263,15 @@ void ls_context_range_gone(unsigned long start, unsigned long end)
 	}
 }
 
+/* Does the scheduler itself call from @ip? */
+bool ls_in_schedule(u64 ip)
+{
+	return ip - schedule_start < schedule_size;
+}
+
 int ls_context_attach(void)
 {
+	ls_find_function("__schedule", &schedule_start, &schedule_size);
 	return ls_tracepoint_attach("sched_switch", on_switch, NULL);
 }
 

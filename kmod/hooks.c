@@ -10,7 +10,6 @@
 #include "lockscope.h"
 #include "lockword.h"
 #include "slab.h"
-#include "wrapper/rearm.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ls_cpu, ls_cpus);
 struct ls_tables ls __cacheline_aligned;
@@ -18,7 +17,6 @@ int ls_active __read_mostly;
 
 bool ls_strict __read_mostly;		/* any nesting of a class in itself is a fault */
 u32 ls_slack __read_mostly;		/* what a way of hooking may add to preempt_count() */
-unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
 /* Depth of RCU read sides of the current task. */
 static __always_inline int rcu_depth(void)
@@ -32,7 +30,7 @@ static __always_inline int rcu_depth(void)
 
 static __always_inline struct ls_ctx *context(struct ls_cpu *pc, unsigned long count, u32 *level)
 {
-	if (unlikely(pc->tail) && !(count & NMI_MASK)) {
+	if (unlikely(ls_has_tail(pc)) && !(count & NMI_MASK)) {
 		*level = LS_HARDIRQ;
 		return &pc->level[LS_HARDIRQ - 1];
 	}
@@ -486,12 +484,12 @@ static __always_inline bool atomic(unsigned long count)
  * Where a kernel has __hrtimer_rearm_deferred(), an interrupt programs the timer last of
  * all, when preempt_count() knows of no interrupt any more: what it came upon, be it our
  * own slow path or half of an entry, holds other locks. The scheduler calls the same
- * function for itself, with the run queue's lock held and so with interrupts off.
+ * function for itself, with the run queue's lock held.
  */
 static bool in_tail(const struct ls_ctx *ctx, u64 ip, u32 level)
 {
 	return ls_rearms(ip) && level < LS_HARDIRQ &&
-	       (ctx->busy || !ctx->depth || !(ctx->held[ctx->depth - 1].val & LS_VAL_IRQ_OFF));
+	       (ctx->busy || !ctx->depth || !ls_in_schedule(ctx->held[ctx->depth - 1].ip));
 }
 
 /* The whole way of an acquisition. Preemption off, hooks active. */
@@ -595,7 +593,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 
 	/* No task is current while nothing is recorded. */
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
-	    unlikely(pc->cur != current) || unlikely(ls_rearms(ip)))
+	    unlikely(pc->cur != current) || unlikely(ls_has_tail(pc)) || unlikely(ls_rearms(ip)))
 		goto unusual;
 	ctx = pc->task;
 	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : class_of(lock);
@@ -741,7 +739,7 @@ void ls_hook_release(unsigned long lock, const unsigned long *frame)
 	pc = this_cpu_ptr(&ls_cpus);
 	count = preempt_count();
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
-	    unlikely(pc->cur != current))
+	    unlikely(pc->cur != current) || unlikely(ls_has_tail(pc)))
 		goto unusual;
 	ctx = pc->task;
 	top = ctx->state - 1;

@@ -23,7 +23,6 @@
 
 #include "lockscope.h"
 #include "slab.h"
-#include "wrapper/rearm.h"
 
 #define ADDR_BITS 14		/* locks known by address only */
 #define LS_ARRAY_OFFSET 0xffffu	/* stands for "any element" in keys and classes */
@@ -32,6 +31,7 @@
 unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro_after_init;
 /* Of the function that an address lies in; 0 when there is none. */
 typeof(kallsyms_lookup_size_offset) *ls_size_offset;
+unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
 static bool on_own_stack(unsigned long addr)
 {
@@ -545,12 +545,21 @@ void ls_identity_cache_gone(unsigned long cache)
 		ls_classes_forget_cache(&ls.classes, cache);
 }
 
+/* Where the kernel has @name; *@size is 0 when it is not found. Process context. */
+void ls_find_function(const char *name, unsigned long *start, unsigned long *size)
+{
+	unsigned long offset;
+
+	*start = ls_symbol(name);
+	if (!*start || !ls_size_offset(*start, size, &offset))
+		*size = 0;
+}
+
 int ls_identity_init(void)
 {
 	void *addrs = ls_zalloc(ls_addrmap_bytes(ADDR_BITS));
 	void *orphans = ls_zalloc(ls_addrmap_bytes(10));
 	void *takers = ls_zalloc(ls_addrmap_bytes(8));
-	unsigned long offset;
 	void *slots;
 
 	if (!addrs || !orphans || !takers) {
@@ -572,9 +581,7 @@ int ls_identity_init(void)
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	if (!ls_size_offset)
 		return -ENOENT;
-	ls_rearm_start = ls_symbol("__hrtimer_rearm_deferred");
-	if (ls_rearm_start && !ls_size_offset(ls_rearm_start, &ls_rearm_size, &offset))
-		ls_rearm_size = 0;
+	ls_find_function("__hrtimer_rearm_deferred", &ls_rearm_start, &ls_rearm_size);
 	ls_percpu_static_start = ls_symbol("__per_cpu_start");
 	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_percpu_static_start;
 	return ls_slab_init();

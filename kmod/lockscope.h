@@ -20,6 +20,7 @@
 #include "pairs.h"
 #include "primitives.h"
 #include "ring.h"
+#include "wrapper/rearm.h"
 
 /* What is special about an event: ls_rec.flags while it lies in the ring. */
 #define LS_EV_INVERSION 1	/* two instances of a class, the other way round than before */
@@ -54,6 +55,12 @@ struct ls_cpu {
 	struct ls_ctx level[LS_NR_LEVELS - 1];	/* softirq, hardirq, NMI */
 };
 DECLARE_PER_CPU(struct ls_cpu, ls_cpus);
+
+/* Is the lock held that the end of an interrupt takes? See in_tail(). */
+static __always_inline bool ls_has_tail(const struct ls_cpu *pc)
+{
+	return LS_HAS_REARM && pc->tail;
+}
 
 /* Tables that every CPU reads; laid out once at load. */
 struct ls_tables {
@@ -231,6 +238,7 @@ int ls_unhook_sleepers(void);
 int ls_context_init(u32 nr);
 void ls_context_exit(void);
 void ls_context_clear(void);
+bool ls_in_schedule(u64 ip);
 void ls_context_range_gone(unsigned long start, unsigned long end);
 const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task);
 u32 ls_context_waits_on(struct task_struct *task, u64 *queue);
@@ -241,6 +249,7 @@ void ls_context_detach(void);
 /* identity.c */
 extern unsigned long ls_percpu_static_start, ls_percpu_static_size;
 extern typeof(kallsyms_lookup_size_offset) *ls_size_offset;
+void ls_find_function(const char *name, unsigned long *start, unsigned long *size);
 int ls_identity_init(void);
 u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
 void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip);

@@ -7,6 +7,7 @@
  *
  * group:
  *   ACQUIRE  the first argument is the lock; on entry it counts as taken
+ *   SPIN     the same, and whoever takes it is not preempted from then on
  *   RELEASE  on entry the lock counts as released, whatever kind it is
  *   RESULT   taken only if the return value says so
  *   WW       the same, and looked at on entry as well
@@ -51,11 +52,11 @@
 	 (kind) == LS_KIND_WAITQUEUE ? LS_WQ_OFF : 0)
 
 #define LS_PRIMITIVES(X)								\
-	X(_raw_spin_lock,		SPINLOCK, ACQUIRE, 0,			0, 0)	\
-	X(_raw_spin_lock_irqsave,	SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
-	X(_raw_spin_lock_irq,		SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
-	X(_raw_spin_lock_irq_disable,	SPINLOCK, ACQUIRE, LS_IRQ,		0, 0)	\
-	X(_raw_spin_lock_bh,		SPINLOCK, ACQUIRE, LS_BH,		0, 0)	\
+	X(_raw_spin_lock,		SPINLOCK, SPIN,    0,			0, 0)	\
+	X(_raw_spin_lock_irqsave,	SPINLOCK, SPIN,    LS_IRQ,		0, 0)	\
+	X(_raw_spin_lock_irq,		SPINLOCK, SPIN,    LS_IRQ,		0, 0)	\
+	X(_raw_spin_lock_irq_disable,	SPINLOCK, SPIN,    LS_IRQ,		0, 0)	\
+	X(_raw_spin_lock_bh,		SPINLOCK, SPIN,    LS_BH,		0, 0)	\
 	X(_raw_spin_trylock,		SPINLOCK, RESULT,  LS_VAL_TRY,		0, 0)	\
 	X(_raw_spin_trylock_bh,		SPINLOCK, RESULT,  LS_VAL_TRY,		0, 0)	\
 	X(_raw_spin_unlock,		SPINLOCK, RELEASE, 0,			0, 0)	\
@@ -63,16 +64,16 @@
 	X(_raw_spin_unlock_irq,		SPINLOCK, RELEASE, 0,			0, 0)	\
 	X(_raw_spin_unlock_irq_enable,	SPINLOCK, RELEASE, 0,			0, 0)	\
 	X(_raw_spin_unlock_bh,		SPINLOCK, RELEASE, 0,			0, 0)	\
-	X(_raw_read_lock,		RWLOCK,	  ACQUIRE, LS_SH,		0, 0)	\
-	X(_raw_read_lock_irqsave,	RWLOCK,	  ACQUIRE, LS_SH | LS_IRQ,	0, 0)	\
-	X(_raw_read_lock_irq,		RWLOCK,	  ACQUIRE, LS_SH | LS_IRQ,	0, 0)	\
-	X(_raw_read_lock_bh,		RWLOCK,	  ACQUIRE, LS_SH | LS_BH,	0, 0)	\
+	X(_raw_read_lock,		RWLOCK,	  SPIN,    LS_SH,		0, 0)	\
+	X(_raw_read_lock_irqsave,	RWLOCK,	  SPIN,    LS_SH | LS_IRQ,	0, 0)	\
+	X(_raw_read_lock_irq,		RWLOCK,	  SPIN,    LS_SH | LS_IRQ,	0, 0)	\
+	X(_raw_read_lock_bh,		RWLOCK,	  SPIN,    LS_SH | LS_BH,	0, 0)	\
 	X(_raw_read_trylock,		RWLOCK,	  RESULT,  LS_SH | LS_VAL_TRY,	0, 0)	\
-	X(_raw_write_lock,		RWLOCK,	  ACQUIRE, 0,			0, 0)	\
-	X(_raw_write_lock_irqsave,	RWLOCK,	  ACQUIRE, LS_IRQ,		0, 0)	\
-	X(_raw_write_lock_irq,		RWLOCK,	  ACQUIRE, LS_IRQ,		0, 0)	\
-	X(_raw_write_lock_bh,		RWLOCK,	  ACQUIRE, LS_BH,		0, 0)	\
-	X(_raw_write_lock_nested,	RWLOCK,	  ACQUIRE, 0,			0, LS_P_WRAPS)	\
+	X(_raw_write_lock,		RWLOCK,	  SPIN,    0,			0, 0)	\
+	X(_raw_write_lock_irqsave,	RWLOCK,	  SPIN,    LS_IRQ,		0, 0)	\
+	X(_raw_write_lock_irq,		RWLOCK,	  SPIN,    LS_IRQ,		0, 0)	\
+	X(_raw_write_lock_bh,		RWLOCK,	  SPIN,    LS_BH,		0, 0)	\
+	X(_raw_write_lock_nested,	RWLOCK,	  SPIN,    0,			0, LS_P_WRAPS)	\
 	X(_raw_write_trylock,		RWLOCK,	  RESULT,  LS_VAL_TRY,		0, 0)	\
 	X(_raw_read_unlock,		RWLOCK,	  RELEASE, LS_SH,		0, 0)	\
 	X(_raw_read_unlock_irqrestore,	RWLOCK,	  RELEASE, LS_SH,		0, 0)	\
@@ -193,8 +194,8 @@ enum ls_queue_op {
 };
 
 enum ls_group {
-	LS_G_ACQUIRE, LS_G_RELEASE, LS_G_RESULT, LS_G_WW, LS_G_WAIT, LS_G_SPECIAL, LS_G_SLEEP,
-	LS_G_QUEUE,
+	LS_G_ACQUIRE, LS_G_SPIN, LS_G_RELEASE, LS_G_RESULT, LS_G_WW, LS_G_WAIT, LS_G_SPECIAL,
+	LS_G_SLEEP, LS_G_QUEUE,
 	LS_NR_GROUPS
 };
 

@@ -168,6 +168,7 @@ int ls_prims_init(void)
 }
 
 void ls_tramp_acquire(void);
+void ls_tramp_spin(void);
 void ls_tramp_release(void);
 void ls_tramp_result(void);
 void ls_tramp_ww(void);
@@ -219,6 +220,7 @@ static struct group {
 	bool direct_on, ops_on;
 } groups[LS_NR_GROUPS] = {
 	[LS_G_ACQUIRE] = { .tramp = ls_tramp_acquire, .func = on_acquire },
+	[LS_G_SPIN] = { .tramp = ls_tramp_acquire, .func = on_acquire },
 	[LS_G_RELEASE] = { .tramp = ls_tramp_release, .func = on_release },
 	[LS_G_RESULT] = { .tramp = ls_tramp_result },
 	[LS_G_WW] = { .tramp = ls_tramp_ww },
@@ -387,7 +389,7 @@ static int attach_ops(u32 group)
  */
 static const u8 order[LS_NR_GROUPS] = {
 	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_QUEUE, LS_G_RESULT, LS_G_WW, LS_G_WAIT,
-	LS_G_ACQUIRE
+	LS_G_ACQUIRE, LS_G_SPIN
 };
 
 int ls_prims_attach(void)
@@ -400,6 +402,9 @@ int ls_prims_attach(void)
 		pr_err("lockscope: hook=%s: must be auto, direct or ftrace\n", hook);
 		return -EINVAL;
 	}
+	/* Where nobody is preempted but where he asks for it, the short way will do. */
+	if (preempt_model_preemptible())
+		groups[LS_G_SPIN].tramp = ls_tramp_spin;
 	for (i = 0; i < LS_NR_GROUPS; i++) {
 		u32 group = order[i];
 

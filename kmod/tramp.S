@@ -41,6 +41,42 @@ TRAMP_START(ls_tramp_acquire)
 	RET
 SYM_FUNC_END(ls_tramp_acquire)
 
+#ifdef CONFIG_X86_KERNEL_IBT
+/* Where a function goes on behind its hook is no place to jump to; returning there is allowed. */
+SYM_FUNC_START_LOCAL(ls_tramp_go_on)
+	pushq	%rax
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(ls_tramp_go_on)
+#endif
+
+/*
+ * For locks that turn preemption off, on kernels that preempt anybody: from when such a
+ * lock counts as taken to when it is, the task must not be switched out, or it would seem
+ * to hold the lock meanwhile. So the body is called with preemption off. The slot of our
+ * own return address is kept.
+ */
+TRAMP_START(ls_tramp_spin)
+	incl	PER_CPU_VAR(PREEMPT_COUNT)
+	pushq	%rdi
+	movq	16(%rsp), %rsi
+	movq	8(%rsp), %rdx
+	call	ls_hook_acquire
+	popq	%rdi
+	movq	(%rsp), %rax
+	UNWIND_HINT sp_reg=ORC_REG_SP sp_offset=16 type=UNWIND_HINT_TYPE_CALL
+#ifdef CONFIG_X86_KERNEL_IBT
+	call	ls_tramp_go_on
+#else
+	ANNOTATE_RETPOLINE_SAFE
+	call	*%rax
+#endif
+	decl	PER_CPU_VAR(PREEMPT_COUNT)
+	addq	$8, %rsp
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(ls_tramp_spin)
+
 TRAMP_START(ls_tramp_release)
 	pushq	%rdi
 	pushq	%rsi
@@ -124,15 +160,6 @@ TRAMP_START(ls_tramp_wait)
 	popq	%rdi
 	jmp	ls_tramp_result
 SYM_FUNC_END(ls_tramp_wait)
-
-#ifdef CONFIG_X86_KERNEL_IBT
-/* Where a function goes on behind its hook is no place to jump to; returning there is allowed. */
-SYM_FUNC_START_LOCAL(ls_tramp_go_on)
-	pushq	%rax
-	UNWIND_HINT_FUNC
-	RET
-SYM_FUNC_END(ls_tramp_go_on)
-#endif
 
 /*
  * The return value decides: call the body ourselves and come back here. The
