@@ -10,11 +10,13 @@
 
 #include "port.h"
 
-/* Stable names, as the module makes them. */
+/* Stable names, as the module makes them; one that ends in + stands for any offset behind it. */
 static const char *const ls_exempt_names[] = {
 	"&dev->mutex @ device_initialize",	/* devices are a tree; the driver core keeps its order */
+	"mutex of device_initialize+",		/* where mutexes have no name */
 	"&b->lock @ mca_bucket_alloc",		/* nodes of bcache's tree, from the root down */
 	"&b->write_lock @ mca_bucket_alloc",
+	"mutex of mca_bucket_alloc+",
 };
 
 LS_INLINE bool ls_exempt(const char *name)
@@ -26,7 +28,7 @@ LS_INLINE bool ls_exempt(const char *name)
 
 		for (k = 0; exempt[k] && exempt[k] == name[k]; k++)
 			;
-		if (!exempt[k] && !name[k])
+		if (!exempt[k] && (!name[k] || exempt[k - 1] == '+'))
 			return true;
 	}
 	return false;

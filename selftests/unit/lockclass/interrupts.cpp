@@ -243,6 +243,9 @@ TEST(Exempt, AClassOrdersNothingAndIsNotOrderedEvenAfterClearing)
 	}
 	EXPECT_TRUE(ls_exempt("&dev->mutex @ device_initialize"));
 	EXPECT_FALSE(ls_exempt("&dev->mutex @ device_initialize_too"));
+	EXPECT_TRUE(ls_exempt("mutex of device_initialize+0x45"));
+	EXPECT_FALSE(ls_exempt("mutex of device_initialize_too+0x45"));
+	EXPECT_FALSE(ls_exempt("mutex of device_initialize"));
 	EXPECT_FALSE(ls_exempt("&dev->mutex"));
 	EXPECT_FALSE(ls_exempt(""));
 }
