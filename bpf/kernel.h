@@ -36,22 +36,25 @@ static __always_inline int ls_in_interrupt(void)
 	return ls_preempt_count() & (LS_IRQ_MASKS | LS_SOFTIRQ_OFFSET);
 }
 
-/*
- * Where the traced function was called from. The trampoline has called us, and keeps
- * a frame: its frame pointer lies where ours points, its return address into the
- * function above that, then that of the function's caller. @function: as
- * bpf_get_func_ip() says, for a check. 0 when things look different.
- */
-static __always_inline __u64 ls_caller(__u64 function)
-{
-	__u64 own, frame = 0, words[2] = {};
+#define LS_FRAME_WORDS 12
 
-	asm volatile("%0 = r10" : "=r"(own));
-	if (bpf_probe_read_kernel(&frame, sizeof(frame), (void *)own) ||
-	    bpf_probe_read_kernel(words, sizeof(words), (void *)(frame + 8)) ||
-	    words[0] - function > 16)
+/*
+ * Where the traced function was called from. @ctx lies in the trampoline's frame: behind
+ * the arguments, of which there are at most six, and the result come its frame pointer,
+ * the return address into the function, and that of the function's caller. @function: as
+ * bpf_get_func_ip() says. 0 when things look different. Our own frame would tell as well,
+ * but newer kernels keep it apart from the task's stack.
+ */
+static __always_inline __u64 ls_caller(const void *ctx, __u64 function)
+{
+	__u64 words[LS_FRAME_WORDS];
+
+	if (bpf_probe_read_kernel(words, sizeof(words), ctx))
 		return 0;
-	return words[1];
+	for (__u32 i = 1; i < LS_FRAME_WORDS - 1; i++)
+		if (words[i] - function <= 16)
+			return words[i + 1];
+	return 0;
 }
 
 #endif /* LOCKSCOPE_BPF_KERNEL_H */

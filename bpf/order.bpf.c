@@ -433,7 +433,7 @@ static __always_inline void acquire(void *ctx, __u64 lock, __u32 val)
 		count(LS_ORDER_NO_TASK);
 		return;
 	}
-	ip = ls_caller(bpf_get_func_ip(ctx));
+	ip = ls_caller(ctx, bpf_get_func_ip(ctx));
 	if (!ip) {
 		count(LS_ORDER_NO_PLACE);
 		t->lost++;
@@ -501,7 +501,7 @@ static __always_inline void initialised(void *ctx, __u64 lock, __u64 name)
 	/* Static locks and those of named caches have better names. */
 	if (lock >= START_KERNEL || (ls_slab_ident(lock, &id) && !ls_is_kmalloc(id.name)))
 		return;
-	init.ip = ls_caller(bpf_get_func_ip(ctx));
+	init.ip = ls_caller(ctx, bpf_get_func_ip(ctx));
 	bpf_probe_read_kernel_str(init.name, sizeof(init.name), (void *)name);
 	bpf_map_update_elem(&inits, &lock, &init, BPF_ANY);
 }
