@@ -6,6 +6,8 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#define START_KERNEL 0xffffffff80000000ull
+
 /* Since 6.2 ("x86/percpu: Move preempt_count next to current_task") one of these is there. */
 struct pcpu_hot___ls {
 	int preempt_count;
@@ -43,18 +45,23 @@ static __always_inline int ls_in_interrupt(void)
  * the arguments, of which there are at most six, and the result come its frame pointer,
  * the return address into the function, and that of the function's caller. @function: as
  * bpf_get_func_ip() says. 0 when things look different. Our own frame would tell as well,
- * but newer kernels keep it apart from the task's stack.
+ * but newer kernels keep it apart from the task's stack. They also jump to the trampolines
+ * that wait for a result, which leaves the first of the two addresses out.
  */
 static __always_inline __u64 ls_caller(const void *ctx, __u64 function)
 {
-	__u64 words[LS_FRAME_WORDS];
+	__u64 words[LS_FRAME_WORDS], caller = 0, n;
 
 	if (bpf_probe_read_kernel(words, sizeof(words), ctx))
 		return 0;
 	for (__u32 i = 1; i < LS_FRAME_WORDS - 1; i++)
 		if (words[i] - function <= 16)
 			return words[i + 1];
-	return 0;
+	n = bpf_get_func_arg_cnt((void *)ctx);
+	for (__u32 i = 2; i < LS_FRAME_WORDS; i++)
+		if (i == n + 2)
+			caller = words[i];
+	return caller < START_KERNEL ? 0 : caller;
 }
 
 #endif /* LOCKSCOPE_BPF_KERNEL_H */
