@@ -547,7 +547,9 @@ static void log_symbol(u64 ip)
 {
 	struct ls_rec_symbol rec = { .hdr = { sizeof(rec), LS_REC_SYMBOL }, .ip = ip };
 
-	ls_symbol_at(&rec);
+	/* Without a name there is an address in its place, which is nobody's business. */
+	if (!ls_symbol_at(&rec))
+		strscpy(rec.function, "(unloaded code)", sizeof(rec.function));
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
 }
 
