@@ -256,25 +256,6 @@ __noinline int identify(__u64 lock, struct ls_order_ident *id)
 	return 0;
 }
 
-#define SEVERAL 0xffffffff
-
-/*
- * Pairs of instances told of a pair of places; SEVERAL when they are not of one class:
- * then nothing follows from which they are. Above it: which places. NULL when @h and @lock
- * cannot be of one class.
- */
-static __always_inline __u64 *pairs_of(const struct held *h, __u64 lock, __u64 ip, __u32 val,
-				       __u32 *places)
-{
-	__u64 key = mix(h->ip, ip);
-	__u32 slot = key >> 52;
-
-	*places = key;
-	if (h->lock >= START_KERNEL || lock >= START_KERNEL || kind_of(h->val) != kind_of(val))
-		return 0;
-	return bpf_map_lookup_elem(&pairs, &slot);
-}
-
 /* What tells one acquisition from another: the places, and which locks where there are few. */
 static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 {
@@ -284,7 +265,7 @@ static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u6
 		key = mix(key, lock);
 	for (__u32 i = 0; i < LS_ORDER_DEPTH; i++) {
 		const struct held *h = &t->held[i];
-		__u32 places, told;
+		__u32 pair;
 		__u64 *n;
 
 		if (i >= t->depth)
@@ -293,49 +274,35 @@ static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u6
 			key = mix(key, 1);
 		else if (h->lock >= START_KERNEL)
 			key = mix(key, h->lock);
-		n = pairs_of(h, lock, ip, val, &places);
-		if (!n)
+		if (h->lock >= START_KERNEL || lock >= START_KERNEL || kind_of(h->val) != kind_of(val))
 			continue;
 		/* Two instances of a class perhaps: their order matters, pair by pair. */
 		key = mix(key, h->lock < lock ? 2 : 3);
-		told = *n;
-		if (told == SEVERAL ? *n >> 32 != places : told < LS_ORDER_PAIRS)
+		pair = mix(h->ip, ip) >> 52;
+		n = bpf_map_lookup_elem(&pairs, &pair);
+		if (!n)
+			continue;
+		if (*n < LS_ORDER_PAIRS)
 			key = mix(mix(key, h->lock), lock);
 	}
 	return key | 1;
 }
 
-/* Do both lie in slabs of their own, and not at the same place of the same sort of object? */
-static __always_inline bool differ(const struct ls_order_ident *a, const struct ls_order_ident *b)
-{
-	const __u64 *x = (const __u64 *)a->name, *y = (const __u64 *)b->name;
-	__u64 other = a->offset ^ b->offset;
-
-	if (a->sort != LS_ORDER_SLAB || b->sort != LS_ORDER_SLAB)
-		return false;
-	for (__u32 i = 0; i < LS_ORDER_NAME / 8; i++)
-		other |= x[i] ^ y[i];
-	return other;
-}
-
-/* The new sight @s has used up some of what its pairs of places may tell. */
-static __always_inline void count_pairs(const struct ls_order_sight *s, const struct task_locks *t,
-					__u64 lock, __u64 ip, __u32 val)
+/* A new sight has used up some of what its pairs of places may tell. */
+static __always_inline void count_pairs(const struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 {
 	for (__u32 i = 0; i < LS_ORDER_DEPTH; i++) {
-		__u32 places, depth = t->depth;
+		const struct held *h = &t->held[i];
+		__u32 pair;
 		__u64 *n;
 
-		if (i >= depth || depth > LS_ORDER_DEPTH)
+		if (i >= t->depth)
 			break;
-		n = pairs_of(&t->held[i], lock, ip, val, &places);
-		if (!n)
+		if (h->lock >= START_KERNEL || lock >= START_KERNEL || kind_of(h->val) != kind_of(val))
 			continue;
-		if ((!*n || (__u32)*n == SEVERAL) && differ(&s->idents[i], &s->idents[depth]))
-			*n = (__u64)places << 32 | SEVERAL;
-		else if ((__u32)*n == SEVERAL)
-			*n = 1;		/* the place was other places' */
-		else if (__sync_fetch_and_add(n, 1) + 1 == LS_ORDER_PAIRS)
+		pair = mix(h->ip, ip) >> 52;
+		n = bpf_map_lookup_elem(&pairs, &pair);
+		if (n && __sync_fetch_and_add(n, 1) + 1 == LS_ORDER_PAIRS)
 			count(LS_ORDER_NO_PAIR);
 	}
 }
@@ -394,9 +361,9 @@ __noinline int see(struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 			if (drop_stale(t))
 				return 0;
 			if (__sync_val_compare_and_swap(&s->key, 0, key) == 0) {
+				count_pairs(t, lock, ip, val);
 				__sync_fetch_and_add(&s->count, 1);
 				fill(s, t, lock, ip, val);
-				count_pairs(s, t, lock, ip, val);
 				return at | NEW_SIGHT;
 			}
 		}
