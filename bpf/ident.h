@@ -93,4 +93,29 @@ static __always_inline bool ls_slab_ident(__u64 addr, struct ls_order_ident *id)
 	return true;
 }
 
+/* The cache that @addr lies in, by the beginning of its name; false when it lies in none. */
+static __always_inline bool ls_cache_name(__u64 addr, char name[16])
+{
+	struct slab *slab;
+	__u64 start;
+
+	return ls_slab_of(addr, &slab, &start) &&
+	       bpf_probe_read_kernel_str(name, 16, BPF_CORE_READ(slab, slab_cache, name)) > 0;
+}
+
+/*
+ * Are the classes of two locks different whatever else they are? A class has objects of one
+ * cache, or of those that kmalloc() takes its memory from.
+ */
+static __always_inline bool ls_classes_differ(__u64 a, __u64 b)
+{
+	__u64 an[2] = {}, bn[2] = {};
+
+	if (!ls_cache_name(a, (char *)an) || !ls_cache_name(b, (char *)bn))
+		return false;
+	if (an[0] == bn[0] && an[1] == bn[1])
+		return false;
+	return !ls_is_kmalloc((char *)an) || !ls_is_kmalloc((char *)bn);
+}
+
 #endif /* LOCKSCOPE_BPF_IDENT_H */

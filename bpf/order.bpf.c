@@ -256,6 +256,25 @@ __noinline int identify(__u64 lock, struct ls_order_ident *id)
 	return 0;
 }
 
+/* Where is counted how many pairs of instances were told; 0 when they cannot matter. */
+__noinline int pair_slot(__u64 held, __u64 held_ip, __u64 lock, __u64 ip)
+{
+	return ls_classes_differ(held, lock) ? 0 : 1 + (mix(held_ip, ip) >> 52);
+}
+
+/* Two instances of a class perhaps: their order matters, pair by pair. */
+static __always_inline __u64 *pairs_of(const struct held *h, __u64 lock, __u64 ip, __u32 val)
+{
+	__u32 slot;
+
+	if (h->lock >= START_KERNEL || lock >= START_KERNEL || kind_of(h->val) != kind_of(val))
+		return 0;
+	slot = pair_slot(h->lock, h->ip, lock, ip);
+	if (!slot--)
+		return 0;
+	return bpf_map_lookup_elem(&pairs, &slot);
+}
+
 /* What tells one acquisition from another: the places, and which locks where there are few. */
 static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 {
@@ -265,7 +284,6 @@ static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u6
 		key = mix(key, lock);
 	for (__u32 i = 0; i < LS_ORDER_DEPTH; i++) {
 		const struct held *h = &t->held[i];
-		__u32 pair;
 		__u64 *n;
 
 		if (i >= t->depth)
@@ -274,14 +292,10 @@ static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u6
 			key = mix(key, 1);
 		else if (h->lock >= START_KERNEL)
 			key = mix(key, h->lock);
-		if (h->lock >= START_KERNEL || lock >= START_KERNEL || kind_of(h->val) != kind_of(val))
-			continue;
-		/* Two instances of a class perhaps: their order matters, pair by pair. */
-		key = mix(key, h->lock < lock ? 2 : 3);
-		pair = mix(h->ip, ip) >> 52;
-		n = bpf_map_lookup_elem(&pairs, &pair);
+		n = pairs_of(h, lock, ip, val);
 		if (!n)
 			continue;
+		key = mix(key, h->lock < lock ? 2 : 3);
 		if (*n < LS_ORDER_PAIRS)
 			key = mix(mix(key, h->lock), lock);
 	}
@@ -292,16 +306,11 @@ static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u6
 static __always_inline void count_pairs(const struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 {
 	for (__u32 i = 0; i < LS_ORDER_DEPTH; i++) {
-		const struct held *h = &t->held[i];
-		__u32 pair;
 		__u64 *n;
 
 		if (i >= t->depth)
 			break;
-		if (h->lock >= START_KERNEL || lock >= START_KERNEL || kind_of(h->val) != kind_of(val))
-			continue;
-		pair = mix(h->ip, ip) >> 52;
-		n = bpf_map_lookup_elem(&pairs, &pair);
+		n = pairs_of(&t->held[i], lock, ip, val);
 		if (n && __sync_fetch_and_add(n, 1) + 1 == LS_ORDER_PAIRS)
 			count(LS_ORDER_NO_PAIR);
 	}

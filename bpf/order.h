@@ -10,7 +10,7 @@
 #define LS_ORDER_PROBES 16	/* places that one sight may have */
 #define LS_ORDER_NAME 48
 #define LS_ORDER_INITS 32768	/* initialised locks remembered, the latest used */
-#define LS_ORDER_PAIRS 128	/* instances told of one pair of places: a process has many mappings */
+#define LS_ORDER_PAIRS 128	/* pairs of instances told of one pair of places */
 
 /* Where a lock lies and what it was called, as far as the kernel tells. */
 enum ls_order_sort {

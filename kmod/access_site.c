@@ -146,7 +146,7 @@ static u32 frames_from(u64 *to, const struct ls_now *n)
 		if (nr)
 			frames[0] = ip;
 	} else {
-		nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+		nr = ls_stack_save(frames, ARRAY_SIZE(frames));
 		while (i < nr && frames[i] != ip)
 			i++;
 	}

@@ -11,7 +11,7 @@
 #include "lockscope.h"
 
 /* Most frames between a hook and the code it hooked. */
-#define OWN_FRAMES 12
+#define OWN_FRAMES 13
 
 /*
  * One event is enough for a fault at one place. A slot that two places fight for
@@ -33,13 +33,29 @@ void ls_events_init(void)
 }
 
 /*
+ * The current stack, our own frames first; how many there are. The unwinder is a reader of
+ * RCU: the end of one that an interrupt has come into may wake a thread, and takes the
+ * scheduler's locks for it, unless interrupts are off.
+ */
+u32 ls_stack_save(unsigned long *frames, u32 size)
+{
+	unsigned long flags;
+	u32 nr;
+
+	raw_local_irq_save(flags);
+	nr = stack_trace_save(frames, size, 0);
+	raw_local_irq_restore(flags);
+	return nr;
+}
+
+/*
  * Stack from the place @ip down to the entry. Without a place: from whoever
  * called the scheduler, or where our own frames end.
  */
 static u32 save_stack(u64 *to, unsigned long ip)
 {
 	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
-	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames));
 	u32 first = 0, i;
 
 	if (!ip) {
@@ -67,7 +83,7 @@ static u32 save_stack(u64 *to, unsigned long ip)
 u64 ls_waiter_ip(void)
 {
 	unsigned long frames[OWN_FRAMES];
-	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0), first = 0, i;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
 
 	for (i = 0; i < nr; i++)
 		if (frames[i] >= sched_start && frames[i] < sched_end)
@@ -82,7 +98,7 @@ u64 ls_waiter_ip(void)
 static u64 callers_of(u64 ip)
 {
 	unsigned long frames[OWN_FRAMES + LS_FAULT_CALLERS];
-	u32 nr = stack_trace_save(frames, ARRAY_SIZE(frames), 0), i, k;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i, k;
 	u64 key = ip;
 
 	for (i = 0; i < nr && frames[i] != ip; i++)

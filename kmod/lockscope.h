@@ -184,6 +184,7 @@ void ls_events_init(void);
 void ls_events_clear(void);
 u32 ls_task_flags(void);
 u64 ls_waiter_ip(void);
+u32 ls_stack_save(unsigned long *frames, u32 size);
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip);
 void ls_wake_worker(void);
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);

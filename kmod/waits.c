@@ -27,7 +27,7 @@ static struct seen {
 	struct task_struct *task;
 	u64 since;		/* of its wait, as the context has it */
 	bool told, told_dead;
-	bool closes;		/* a ring of waits leads back to it */
+	u32 closes;		/* in a ring of waits: 1 + the context that it waits for */
 } *waits;
 static u32 nr_waits;
 
@@ -245,7 +245,8 @@ static bool describe_member(u32 i, u32 before, u64 number)
 
 /*
  * Who waits in a ring waits for ever, if all of the ring stood at one time. A ring
- * that is there at two looks with the same waits did: none of its tasks has run.
+ * that is there at two looks with the same waits for the same tasks did: none of them
+ * has run.
  */
 static void look_for_deadlock(u32 start)
 {
@@ -257,8 +258,10 @@ static void look_for_deadlock(u32 start)
 	rcu_read_lock();
 	n = ring_of(start, ring);
 	for (i = 0; i < n; i++) {
-		known &= waits[ring[i]].closes;
-		waits[ring[i]].closes = true;
+		u32 next = 1 + ring[(i + 1) % n];
+
+		known &= waits[ring[i]].closes == next;
+		waits[ring[i]].closes = next;
 	}
 	rcu_read_unlock();
 	if (!n || !known || waits[start].told_dead)

@@ -7,6 +7,7 @@
 #include "cli/instrument.h"
 #include "util/file.h"
 #include "util/text.h"
+#include "vm/fetch.h"
 
 #include <unistd.h>
 
@@ -51,9 +52,26 @@ struct Plan {
 	std::vector<std::string> symvers;
 };
 
+bool is_inside(const fs::path &path, const fs::path &dir)
+{
+	const auto relative = path.lexically_relative(dir);
+	return !relative.empty() && *relative.begin() != "..";
+}
+
+/// Of an installed kernel, or of one that `vm run --kernel` has fetched.
 std::string headers_of(const std::string &release)
 {
-	return "/lib/modules/" + release + "/build";
+	const std::string path = "/lib/modules/" + release + "/build";
+	const fs::path root = vm::fetched_kernel(release);
+	return root.empty() || exists(path + "/Makefile") ? path : root.string() + path;
+}
+
+/// What a kernel of a newer Debian was fetched with: its compiler. Empty when there is none.
+fs::path tools_of(const std::string &headers, const std::string &release)
+{
+	const fs::path root = vm::fetched_kernel(release);
+	const fs::path tools = root / "tools/bin";
+	return !root.empty() && is_inside(headers, root) && exists(tools) ? tools : fs::path();
 }
 
 Result<std::string> choose_release(const std::string &given)
@@ -127,12 +145,6 @@ Result<int> run_logged(const std::string &log, std::vector<std::string> command)
 	return child->status();
 }
 
-bool is_inside(const fs::path &path, const fs::path &dir)
-{
-	const auto relative = path.lexically_relative(dir);
-	return !relative.empty() && *relative.begin() != "..";
-}
-
 /// Make the folder, or take one that an earlier run made.
 Status prepare_out(const Plan &plan)
 {
@@ -199,7 +211,14 @@ std::string version_of(const std::string &release)
 Status unpack_source(const Plan &plan)
 {
 	const std::string package = "linux-source-" + version_of(plan.release);
-	const std::string tarball = "/usr/src/" + package + ".tar.xz";
+	std::string tarball = "/usr/src/" + package + ".tar.xz";
+	if (const auto root = vm::fetched_kernel(plan.release);
+	    !root.empty() && is_inside(plan.headers, root)) {
+		auto fetched = vm::fetch_source(plan.release);
+		if (!fetched)
+			return fetched.error();
+		tarball = *fetched;
+	}
 	if (!exists(tarball))
 		return Error{0, "there is no " + tarball, "apt-get install " + package,
 			     Exit::Environment};
@@ -233,6 +252,10 @@ Result<Plan> make_plan(const Options &options)
 		return release.error();
 	plan.release = *release;
 	plan.headers = headers_of(*release);
+	if (const auto tools = tools_of(plan.headers, *release); !tools.empty()) {
+		const char *path = std::getenv("PATH");
+		::setenv("PATH", (tools.string() + ":" + (path ? path : "/usr/bin:/bin")).c_str(), 1);
+	}
 	auto compiler = choose_compiler(plan.headers);
 	if (!compiler)
 		return compiler.error();
@@ -302,6 +325,9 @@ Status build(const Plan &plan, const Options &options)
 					 flags,
 					 "KBUILD_MODPOST_WARN=1",
 					 "-j" + std::to_string(options.jobs)};
+	/* Some headers ask for BTF even where nothing can make it. */
+	if (!in_path("pahole"))
+		make.emplace_back("CONFIG_DEBUG_INFO_BTF_MODULES=");
 	make.insert(make.end(), options.config.begin(), options.config.end());
 	const std::string call_outs = plan.out / "call-outs.symvers";
 	if (auto written = write_file(call_outs, kCallOuts); !written)

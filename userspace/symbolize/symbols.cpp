@@ -19,6 +19,7 @@ constexpr std::uint64_t kMaxFunctionBytes = 1u << 20;
  * again after this at the earliest, and takes a twentieth of the time at most. */
 constexpr auto kRereadAfter = std::chrono::seconds(2);
 constexpr int kRest = 20;
+constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t take_hex(std::string_view &line)
 {
@@ -111,6 +112,29 @@ void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed
 	};
 	/* What surely lies in the module before and behind a symbol encloses it. */
 	std::vector<std::uint16_t> behind(symbols_.size());
+	/* Where the start of each module lay, and which of them came last: what ftrace
+	 * remembers of a newer one is listed first, as names_ has it. */
+	struct Start {
+		std::uint64_t begin = 0, end = 0;
+		std::uint32_t order = 0;
+	};
+	std::vector<Start> starts(modules_.size());
+	for (const auto &s : symbols_) {
+		if (!places[s.module] || is_home(s))
+			continue;
+		auto &start = starts[s.module];
+		if (start.end == 0)
+			start = {s.address & ~(kPage - 1), 0, s.name};
+		start.end = (s.address | (kPage - 1)) + 1;
+		start.order = std::min(start.order, s.name);
+	}
+	const auto is_older_start = [&](const Symbol &s) {
+		return places[s.module] && !is_home(s) &&
+		       std::any_of(starts.begin(), starts.end(), [&](const Start &newer) {
+			       return newer.order < starts[s.module].order &&
+				      s.address >= newer.begin && s.address < newer.end;
+		       });
+	};
 	std::uint16_t near = 0;
 	for (std::size_t i = symbols_.size(); i-- > 0;) {
 		behind[i] = near;
@@ -125,6 +149,8 @@ void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed
 			before = s.module;
 		else if (s.module && before && s.module != before &&
 			 s.address < places[before]->end && (!packed || behind[i] == before))
+			continue;
+		else if (is_older_start(s))
 			continue;
 		symbols_[kept++] = s;
 	}

@@ -50,7 +50,8 @@ public:
 	std::optional<Location> find(std::uint64_t ip) const;
 
 	/// Forgets names of code that lay where @modules, in order of where they begin, have
-	/// theirs now: ftrace remembers those of code that was for a module's start only.
+	/// theirs now, or where a newer one began: ftrace remembers those of code that was for
+	/// a module's start only.
 	/// @packed: a range is longer than its module's code.
 	void forget_replaced(const std::vector<Range> &modules, bool packed);
 

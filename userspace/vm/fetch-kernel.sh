@@ -4,6 +4,8 @@
 # modules, headers and what builds modules against them. VERSION is a release
 # (6.12.95+deb12-amd64), the beginning of one (6.12) or "newest". Prints the folder
 # that has its boot/ and lib/modules/; the folder's name is the release.
+# fetch-kernel --source RELEASE: fetches the source of one that was fetched, too, and
+# prints its archive.
 #
 # Kernels are kept in $XDG_CACHE_HOME/lockscope/kernels (~/.cache if not set) until
 # they are removed by hand. apt does the work, with lists of its own there, and checks
@@ -24,6 +26,11 @@ fail() {
 	exit 3
 }
 
+source=
+if [ "${1:-}" = --source ]; then
+	source=1
+	shift
+fi
 [ $# = 1 ] || {
 	echo "fetch-kernel: one version is needed" >&2
 	echo "HINT: for example fetch-kernel 6.12" >&2
@@ -44,9 +51,21 @@ found() {
 	echo "$cache/$1"
 	exit 0
 }
-found "$wanted" || true
-if [ -e "$cache/names/$wanted" ]; then
-	found "$(cat "$cache/names/$wanted")" || true
+if [ -n "$source" ]; then
+	release=$wanted root=$cache/$wanted
+	package=linux-source-$(echo "$release" | sed 's/^\([0-9]*\.[0-9]*\).*/\1/')
+	archive=$root/usr/src/$package.tar.xz
+	[ -e "$root/boot/vmlinuz-$release" ] ||
+		fail "kernel $wanted was not fetched" "fetch it first, and give its whole release"
+	if [ -e "$archive" ]; then
+		echo "$archive"
+		exit 0
+	fi
+else
+	found "$wanted" || true
+	if [ -e "$cache/names/$wanted" ]; then
+		found "$(cat "$cache/names/$wanted")" || true
+	fi
 fi
 
 command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null ||
@@ -59,7 +78,7 @@ mkdir -p "$cache/names" 2> /dev/null ||
 # Two at once would fetch the same twice.
 exec 9> "$cache/.lock"
 flock 9
-found "$wanted" || true
+[ -n "$source" ] || found "$wanted" || true
 work=$cache/.work
 rm -rf "$work"
 mkdir -p "$work/debs"
@@ -85,6 +104,22 @@ echo "fetch-kernel: looking for Debian's kernel $wanted ..." >&2
 apt apt-get update > "$work/log" 2>&1 && ! grep -q '^[EW]: ' "$work/log" ||
 	fail "cannot read Debian's lists: $(grep -m 1 '^[EW]: ' "$work/log" || tail -n 1 "$work/log")" \
 		"is the network there? LOCKSCOPE_MIRROR names another mirror"
+
+if [ -n "$source" ]; then
+	# "7.3.4-1~bpo13+1" is of 7.3.4+deb13-amd64; older releases do not tell.
+	versions=$(apt apt-cache madison "$package" | awk -F ' *\\| *' '{ print $2 }')
+	version=$(echo "$versions" | grep -m 1 "^${release%%[+-]*}-") || version=$(echo "$versions" | head -n 1)
+	[ -n "$version" ] || fail "Debian has no $package" "looked at: $suites"
+	echo "fetch-kernel: fetching $package $version ..." >&2
+	(cd "$work/debs" && apt apt-get download "$package=$version") > "$work/log" 2>&1 ||
+		fail "cannot fetch $package: $(grep -m 1 '^E: ' "$work/log" || tail -n 1 "$work/log")" \
+			"is the network there, is the disk full?"
+	dpkg-deb -x "$work"/debs/*.deb "$work/root" || fail "cannot unpack $package" "is the disk full?"
+	mkdir -p "$root/usr/src"
+	mv "$work/root/usr/src/$package.tar.xz" "$archive"
+	echo "$archive"
+	exit 0
+fi
 
 # Debian keeps images for longer than what modules are built with. Among those that
 # have both, releases made for this machine's Debian come first.

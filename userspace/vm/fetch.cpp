@@ -8,20 +8,24 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 namespace lockscope::vm {
 
-Result<std::filesystem::path> fetch_kernel(const std::string &version)
+namespace {
+
+// Runs the script; its last line is a path.
+Result<std::filesystem::path> run_script(const std::string &arguments, const std::string &what)
 {
 	const std::string name = "fetch-kernel: ", hint = "HINT: ";
 	const std::string command =
-		"sh -c " + shell_quote(kFetchKernel) + " fetch-kernel " + shell_quote(version) + " 2>&1";
+		"sh -c " + shell_quote(kFetchKernel) + " fetch-kernel " + arguments + " 2>&1";
 	std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "re"), pclose);
 	if (!pipe)
-		return environment_error("cannot fetch kernel " + version + ": no shell",
+		return environment_error("cannot fetch " + what + ": no shell",
 		               "free some memory or processes");
-	Error error = environment_error("cannot fetch kernel " + version, "name an installed kernel");
+	Error error = environment_error("cannot fetch " + what, "name an installed kernel");
 	std::string last;
 	for (std::array<char, 4096> line; std::fgets(line.data(), line.size(), pipe.get());) {
 		last = line.data();
@@ -40,6 +44,35 @@ Result<std::filesystem::path> fetch_kernel(const std::string &version)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(Exit::Usage))
 		error.exit = Exit::Usage;
 	return error;
+}
+
+} // namespace
+
+Result<std::filesystem::path> fetch_kernel(const std::string &version)
+{
+	return run_script(shell_quote(version), "kernel " + version);
+}
+
+Result<std::filesystem::path> fetch_source(const std::string &release)
+{
+	return run_script("--source " + shell_quote(release), "the source of " + release);
+}
+
+std::filesystem::path fetched_kernel(const std::string &release)
+{
+	const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+	std::filesystem::path root;
+	if (cache && *cache)
+		root = cache;
+	else if (home)
+		root = std::filesystem::path(home) / ".cache";
+	else
+		return {};
+	root = root / "lockscope/kernels" / release;
+	std::error_code error;
+	return std::filesystem::exists(root / "boot" / ("vmlinuz-" + release), error)
+		       ? root
+		       : std::filesystem::path();
 }
 
 } // namespace lockscope::vm

@@ -13,4 +13,10 @@ namespace lockscope::vm {
 // Progress goes to stderr. Takes minutes when it is not in the cache yet.
 Result<std::filesystem::path> fetch_kernel(const std::string &version);
 
+// The archive of the source of @release, which was fetched before.
+Result<std::filesystem::path> fetch_source(const std::string &release);
+
+// Where fetch_kernel() has put @release; empty when it has not.
+std::filesystem::path fetched_kernel(const std::string &release);
+
 } // namespace lockscope::vm

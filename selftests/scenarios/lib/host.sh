@@ -70,7 +70,7 @@ console_clean() {
 
 # no_losses NAME REPORT.json
 no_losses() {
-	losses=$(jq -r '.losses | to_entries | map(select(.value != 0) | "\(.key) \(.value)") | join(", ")' "$2")
+	losses=$(jq -r '.losses | to_entries | map(select(.value != 0) | "\(.key) \(.value)") | join(", ")' "$2") || losses="no report"
 	check "$1: no losses" "$losses" [ -z "$losses" ]
 }
 

@@ -96,6 +96,28 @@ TEST(KernelSymbols, CodeInThePlaceOfInitCode)
 	EXPECT_EQ(all.find(0xffffffffc0009010)->function, "b_init");
 }
 
+/* ... or starts of other modules: ftrace lists those that came last first. */
+TEST(KernelSymbols, InitCodeInThePlaceOfInitCode)
+{
+	TempDir dir;
+	spill(dir / "modules", "old 4096 0 - Live 0xffffffffc0001000\n"
+			       "new 4096 0 - Live 0xffffffffc0005000\n");
+	const std::string of_new = "ffffffffc0009000 T new_init\t[new]\n",
+			  of_old = "ffffffffc0009080 T old_init\t[old]\n"
+				   "ffffffffc000a040 T old_more\t[old]\n",
+			  rest = "ffffffff81000000 T first\n"
+				 "ffffffffc0001000 t old_one\t[old]\n"
+				 "ffffffffc0005000 t new_one\t[new]\n";
+	spill(dir / "kallsyms", rest + of_new + of_old);
+	KernelSymbols all(dir.path());
+	EXPECT_EQ(all.find(0xffffffffc0009100)->function, "new_init");
+	EXPECT_EQ(all.find(0xffffffffc000a050)->function, "old_more");
+	/* The other way round the longer one came last and covers all of the other. */
+	spill(dir / "kallsyms", rest + of_old + of_new);
+	KernelSymbols again(dir.path());
+	EXPECT_EQ(again.find(0xffffffffc0009100)->function, "old_init");
+}
+
 TEST(Fields, WordsOfNames)
 {
 	EXPECT_EQ(FieldNames::similarity("ext4_inode_cache", "ext4_inode_info"), 2);
