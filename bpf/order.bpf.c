@@ -27,6 +27,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define PF_KTHREAD 0x200000
 
 const volatile __u32 own_tgid;		/* whose locks are none of our business */
+const volatile bool probes;		/* on_entry() and on_return() instead of a program a function */
 
 struct held {
 	__u64 lock;
@@ -41,6 +42,8 @@ struct task_locks {
 	__u32 lost;		/* acquired, but not kept */
 	__u64 key;		/* of all that is held */
 	struct held held[LS_ORDER_DEPTH];
+	/* A function that may fail to take a lock, until it returns: probes only. */
+	__u64 asked, asked_ip, asked_arg;
 };
 
 struct {
@@ -68,13 +71,16 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, LS_ORDER_SEMAPHORES);
 	__type(key, __u32);
 	__type(value, struct ls_order_semaphore);
 } semaphores SEC(".maps");
 
+/* One of each processor: mapped, as nobody can map a per-CPU array. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct ls_order_counts);
@@ -103,8 +109,8 @@ struct {
 
 static __always_inline void count(enum ls_order_count what)
 {
-	__u32 zero = 0;
-	struct ls_order_counts *c = bpf_map_lookup_elem(&counts, &zero);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ls_order_counts *c = bpf_map_lookup_elem(&counts, &cpu);
 
 	/* Interrupts may come in between. */
 	if (c)
@@ -114,8 +120,8 @@ static __always_inline void count(enum ls_order_count what)
 /* Of this processor's own; what it was. Never below 0. */
 static __always_inline __u64 add(enum ls_order_count what, long n)
 {
-	__u32 zero = 0;
-	struct ls_order_counts *c = bpf_map_lookup_elem(&counts, &zero);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ls_order_counts *c = bpf_map_lookup_elem(&counts, &cpu);
 
 	if (!c || (n < 0 && !c->n[what]))
 		return 0;
@@ -404,6 +410,23 @@ static __always_inline void see_with_stack(void *ctx, struct task_locks *t, __u6
 	__sync_fetch_and_add(&s->ready, 1);
 }
 
+/*
+ * Probes run with preemption off: so much is on preempt_count() when nobody else has
+ * turned it off. The least that was seen.
+ */
+static int probe_count = LS_COUNT_MASK;
+
+static __always_inline bool may_allocate(void)
+{
+	int count = ls_preempt_count();
+
+	if (!probes)
+		return !count;
+	if (count < probe_count)
+		probe_count = count;
+	return count == probe_count;
+}
+
 static __always_inline struct task_locks *current_locks(bool create)
 {
 	return bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0,
@@ -415,11 +438,11 @@ static __always_inline bool is_ours(void)
 	return bpf_get_current_pid_tgid() >> 32 == own_tgid;
 }
 
-static __always_inline void acquire(void *ctx, __u64 lock, __u32 val)
+/* @ip: where the function was called from, 0 when that cannot be told. */
+static __always_inline void acquire(void *ctx, __u64 ip, __u64 lock, __u32 val)
 {
 	struct ls_order_semaphore *s = 0;
 	struct task_locks *t;
-	__u64 ip;
 	__u32 d;
 
 	if (is_ours())
@@ -436,12 +459,11 @@ static __always_inline void acquire(void *ctx, __u64 lock, __u32 val)
 	}
 	count(LS_ORDER_ACQUISITIONS);
 	/* Making room may take locks of the allocator: not where some may be held. */
-	t = current_locks(!ls_preempt_count());
+	t = current_locks(may_allocate());
 	if (!t) {
 		count(LS_ORDER_NO_TASK);
 		return;
 	}
-	ip = ls_caller(ctx, bpf_get_func_ip(ctx));
 	if (!ip) {
 		count(LS_ORDER_NO_PLACE);
 		t->lost++;
@@ -464,7 +486,7 @@ static __always_inline void acquire(void *ctx, __u64 lock, __u32 val)
 	t->depth = d + 1;
 }
 
-static __always_inline void release(void *ctx, __u64 lock, __u32 kind)
+static __always_inline void release(__u64 lock, __u32 kind)
 {
 	struct ls_order_semaphore *s = kind == LS_KIND_SEMAPHORE ? semaphore(lock) : 0;
 	bool interrupt = ls_in_interrupt();
@@ -498,7 +520,7 @@ static __always_inline void downgrade(__u64 lock)
 			t->held[i].val |= LS_SHARED << LS_VAL_READ_SHIFT;
 }
 
-static __always_inline void initialised(void *ctx, __u64 lock, __u64 name)
+static __always_inline void initialised(__u64 ip, __u64 lock, __u64 name)
 {
 	__u32 slot = lock * GOLDEN >> 48, *life = bpf_map_lookup_elem(&lives, &slot);
 	struct ls_order_ident id = {};
@@ -509,7 +531,7 @@ static __always_inline void initialised(void *ctx, __u64 lock, __u64 name)
 	/* Static locks and those of named caches have better names. */
 	if (lock >= START_KERNEL || (ls_slab_ident(lock, &id) && !ls_is_kmalloc(id.name)))
 		return;
-	init.ip = ls_caller(ctx, bpf_get_func_ip(ctx));
+	init.ip = ip;
 	bpf_probe_read_kernel_str(init.name, sizeof(init.name), (void *)name);
 	bpf_map_update_elem(&inits, &lock, &init, BPF_ANY);
 }
@@ -517,37 +539,37 @@ static __always_inline void initialised(void *ctx, __u64 lock, __u64 name)
 /* kmod/primitives.h says what to attach to: of the sleeping locks, where the lock is. */
 #define VAL(kind, bits) (kind | ((bits) & (LS_VAL_READ_MASK | LS_VAL_TRY | LS_VAL_CTX)))
 
-static __always_inline int special(void *ctx, __u64 lock, __u64 arg, __u32 kind, __u32 op)
+static __always_inline int special(void *ctx, __u64 ip, __u64 lock, __u64 arg, __u32 kind, __u32 op)
 {
 	switch (op & LS_OP_MASK) {
 	case LS_OP_ACQUIRE:
-		acquire(ctx, lock, kind);
+		acquire(ctx, ip, lock, kind);
 		break;
 	case LS_OP_RELEASE:
-		release(ctx, lock, kind);
+		release(lock, kind);
 		break;
 	case LS_OP_DOWNGRADE:
 		downgrade(lock);
 		break;
 	case LS_OP_INIT:
+		initialised(ip, lock, arg);
+		break;
 	case LS_OP_INIT_UNNAMED:
-		initialised(ctx, lock, arg);
+		initialised(ip, lock, 0);
 		break;
 	}
 	return 0;
 }
 
-static __always_inline int result(void *ctx, __u64 lock, __u32 kind, __u32 bits, __u32 flags)
+static __always_inline int result(void *ctx, __u64 ip, __u64 ret, __u64 lock, __u32 kind, __u32 bits,
+				  __u32 flags)
 {
-	__u64 ret = 0;
-	bool taken;
+	bool taken = flags & LS_P_BOOL ? ret & 0xff : (__u32)ret;
 
-	bpf_get_func_ret(ctx, &ret);
-	taken = flags & LS_P_BOOL ? ret & 0xff : (__u32)ret;
 	if (flags & LS_P_ZERO)
 		taken = !taken;
 	if (taken)
-		acquire(ctx, lock, VAL(kind, bits));
+		acquire(ctx, ip, lock, VAL(kind, bits));
 	return 0;
 }
 
@@ -566,33 +588,47 @@ static __always_inline __u64 arg(void *ctx, __u32 n)
 	return value;
 }
 
+static __always_inline __u64 ret(void *ctx)
+{
+	__u64 value = 0;
+
+	bpf_get_func_ret(ctx, &value);
+	return value;
+}
+
+static __always_inline __u64 caller(void *ctx)
+{
+	return ls_caller(ctx, bpf_get_func_ip(ctx));
+}
+
 #define ON_ACQUIRE(function, kind, bits, flags)					\
 	SEC("fentry/" #function) int on_##function(__u64 *ctx)			\
 	{									\
-		acquire(ctx, arg(ctx, 0), VAL(kind, bits));				\
+		acquire(ctx, caller(ctx), arg(ctx, 0), VAL(kind, bits));		\
 		return 0;							\
 	}
 #define ON_RELEASE(function, kind, bits, flags)					\
 	SEC("fentry/" #function) int on_##function(__u64 *ctx)			\
 	{									\
-		release(ctx, arg(ctx, 0), kind);					\
+		release(arg(ctx, 0), kind);						\
 		return 0;							\
 	}
 #define ON_RESULT(function, kind, bits, flags)					\
 	SEC("fexit/" #function) int on_##function(__u64 *ctx)			\
 	{									\
-		return result(ctx, arg(ctx, 0), kind, bits, flags);			\
+		return result(ctx, caller(ctx), ret(ctx), arg(ctx, 0), kind, bits, flags); \
 	}
 #define ON_WW(function, kind, bits, flags)					\
 	SEC("fexit/" #function) int on_##function(__u64 *ctx)			\
 	{									\
-		return result(ctx, arg(ctx, 0), kind, ww_bits(arg(ctx, 1), bits), flags);	\
+		return result(ctx, caller(ctx), ret(ctx), arg(ctx, 0), kind,		\
+			      ww_bits(arg(ctx, 1), bits), flags);			\
 	}
 /* Only initialisers have a second argument that matters. */
 #define ON_SPECIAL(function, kind, bits, flags)					\
 	SEC("fentry/" #function) int on_##function(__u64 *ctx)			\
 	{									\
-		return special(ctx, arg(ctx, 0), SECOND_##function, kind, bits);	\
+		return special(ctx, caller(ctx), arg(ctx, 0), SECOND_##function, kind, bits); \
 	}
 #define SECOND_downgrade_write 0
 #define SECOND_down 0
@@ -627,28 +663,98 @@ LS_PRIMITIVES(PROGRAM)
  * A spinning lock somebody had to wait for, with sleeping ones held. Any context,
  * interrupts off or on, whatever lock the kernel is just after: nothing is made here.
  */
-SEC("raw_tp/contention_begin")
-int on_contention(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline void contended(void *ctx, __u64 lock, __u32 val)
 {
-	__u32 flags = ctx->args[1], kind;
 	struct task_locks *t;
 	__u64 frames[12] = {};
 	long n;
 
+	count(LS_ORDER_WAITS);
+	if (ls_in_interrupt() || is_ours())
+		return;
+	t = current_locks(false);
+	if (!t || !t->depth)
+		return;
+	/* Slow path, lock function, caller: userspace knows which frame that is. */
+	n = bpf_get_stack(ctx, frames, sizeof(frames), 0);
+	see_with_stack(ctx, t, lock, n >= 32 ? frames[3] : 0, val);
+}
+
+SEC("raw_tp/contention_begin")
+int on_contention(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 flags = ctx->args[1], val;
+
 	/* LCB_F_SPIN; a mutex that spins has LCB_F_MUTEX as well. */
 	if (!(flags & 1) || flags & 32)
 		return 0;
-	count(LS_ORDER_CONTENDED);
-	if (ls_in_interrupt() || is_ours())
-		return 0;
-	t = current_locks(false);
-	if (!t || !t->depth)
-		return 0;
-	kind = flags & 6 ? LS_KIND_RWLOCK : LS_KIND_SPINLOCK;
+	val = flags & 6 ? LS_KIND_RWLOCK : LS_KIND_SPINLOCK;
 	if (flags & 2)
-		kind |= LS_SHARED << LS_VAL_READ_SHIFT;
-	/* Slow path, lock function, caller: userspace knows which frame that is. */
-	n = bpf_get_stack(ctx, frames, sizeof(frames), 0);
-	see_with_stack(ctx, t, ctx->args[0], n >= 32 ? frames[3] : 0, kind);
+		val |= LS_SHARED << LS_VAL_READ_SHIFT;
+	contended(ctx, ctx->args[0], val);
+	return 0;
+}
+
+/*
+ * The same for kernels that preempt anybody. There a task may be preempted within a
+ * program, and whoever runs meanwhile on its processor is not seen: programs are kept from
+ * running twice at a time. Probes run with preemption off. They cost more, and one is for
+ * all functions: its cookie says what it is at.
+ */
+SEC("kprobe.multi")
+int on_entry(struct pt_regs *regs)
+{
+	__u64 cookie = bpf_get_attach_cookie(regs), lock = regs->di, second = regs->si, ip = 0;
+	__u32 kind = LS_ORDER_COOKIE_KIND(cookie), bits = LS_ORDER_COOKIE_BITS(cookie);
+	struct task_locks *t;
+
+	bpf_probe_read_kernel(&ip, sizeof(ip), (void *)regs->sp);
+	switch (LS_ORDER_COOKIE_GROUP(cookie)) {
+	case LS_ORDER_ACQUIRE:
+		acquire(regs, ip, lock, VAL(kind, bits));
+		break;
+	case LS_ORDER_RELEASE:
+		release(lock, kind);
+		break;
+	case LS_ORDER_SPECIAL:
+		special(regs, ip, lock, second, kind, bits);
+		break;
+	default:
+		t = is_ours() || ls_in_interrupt() ? 0 : current_locks(may_allocate());
+		if (t) {
+			t->asked = lock;
+			t->asked_ip = ip;
+			t->asked_arg = second;
+		}
+	}
+	return 0;
+}
+
+SEC("kprobe.multi")
+int on_return(struct pt_regs *regs)
+{
+	__u64 cookie = bpf_get_attach_cookie(regs), lock;
+	__u32 kind = LS_ORDER_COOKIE_KIND(cookie), bits = LS_ORDER_COOKIE_BITS(cookie);
+	__u32 flags = LS_ORDER_COOKIE_FLAGS(cookie);
+	struct task_locks *t;
+
+	/* That is counted only. */
+	if (ls_in_interrupt())
+		return result(regs, 0, regs->ax, 0, kind, bits, flags);
+	t = current_locks(false);
+	if (!t || !t->asked)
+		return 0;
+	lock = t->asked;
+	t->asked = 0;
+	if (LS_ORDER_COOKIE_GROUP(cookie) == LS_ORDER_WW)
+		bits = ww_bits(t->asked_arg, bits);
+	return result(regs, t->asked_ip, regs->ax, lock, kind, bits, flags);
+}
+
+/* A program of its own, so that what it misses is counted apart: see missed(). */
+SEC("kprobe.multi")
+int on_wait(struct pt_regs *regs)
+{
+	contended(regs, regs->di, bpf_get_attach_cookie(regs));
 	return 0;
 }

@@ -12,6 +12,22 @@
 #define LS_ORDER_INITS 32768	/* initialised locks remembered, the latest used */
 #define LS_ORDER_PAIRS 128	/* pairs of instances told of one pair of places */
 
+/* What a function of kmod/primitives.h does, as the cookie of a probe. */
+enum ls_order_group {
+	LS_ORDER_ACQUIRE = 0,
+	LS_ORDER_RELEASE,
+	LS_ORDER_RESULT,
+	LS_ORDER_WW,
+	LS_ORDER_SPECIAL,
+};
+
+#define LS_ORDER_COOKIE(kind, group, bits, flags) \
+	((__u64)(kind) | (__u64)(group) << 8 | (__u64)(flags) << 16 | (__u64)(bits) << 32)
+#define LS_ORDER_COOKIE_KIND(cookie) ((__u32)(cookie) & 0xff)
+#define LS_ORDER_COOKIE_GROUP(cookie) ((__u32)(cookie) >> 8 & 0xff)
+#define LS_ORDER_COOKIE_FLAGS(cookie) ((__u32)(cookie) >> 16)
+#define LS_ORDER_COOKIE_BITS(cookie) ((__u32)((cookie) >> 32))
+
 /* Where a lock lies and what it was called, as far as the kernel tells. */
 enum ls_order_sort {
 	LS_ORDER_OTHER = 0,	/* by its address, or by who takes it */
@@ -68,7 +84,7 @@ enum ls_order_count {
 	LS_ORDER_ACQUISITIONS = 0,
 	LS_ORDER_RELEASES,
 	LS_ORDER_UNKNOWN_RELEASES,	/* nobody was seen to take it */
-	LS_ORDER_CONTENDED,		/* waits for spinning locks */
+	LS_ORDER_WAITS,			/* for spinning locks */
 	LS_ORDER_STALE,			/* entries given up: somebody else has the lock, or nobody */
 	LS_ORDER_NO_TASK,		/* lost: no room for what a task holds */
 	LS_ORDER_TOO_DEEP,		/* lost: more than LS_ORDER_DEPTH held */
@@ -79,8 +95,9 @@ enum ls_order_count {
 	LS_ORDER_NR_COUNTS
 };
 
+/* Of one processor, which has its cache lines for itself. */
 struct ls_order_counts {
 	__u64 n[LS_ORDER_NR_COUNTS];
-};
+} __attribute__((aligned(64)));
 
 #endif /* LOCKSCOPE_BPF_ORDER_H */

@@ -628,7 +628,7 @@ static noinline void acquire_object(u64 lock, u64 ip, unsigned long func5)
 	acquire_usual(lock, ip, func5, false);
 }
 
-void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5)
+void __noendbr ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5)
 {
 	preempt_disable_notrace();
 	if (lock >= __START_KERNEL_map)
@@ -727,7 +727,7 @@ static noinline void release_leave(u64 lock, const unsigned long *frame)
 }
 
 /* @frame: where the hooked function goes on, then where its caller does. */
-void ls_hook_release(unsigned long lock, const unsigned long *frame)
+void __noendbr ls_hook_release(unsigned long lock, const unsigned long *frame)
 {
 	unsigned long count;
 	struct ls_cpu *pc;
@@ -766,8 +766,8 @@ unusual:
 #define ODD_RESULTS (1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_COMPLETION | 1u << LS_KIND_WORK)
 
 /* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */
-void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
-		    unsigned long arg1)
+void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5,
+			      unsigned long ret, unsigned long arg1)
 {
 	u32 desc;
 	bool taken;

@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <asm/ibt.h>
 
 #include "abi.h"
 #include "addrmap.h"
@@ -134,12 +135,12 @@ static __always_inline u32 ls_desc_of(unsigned long func5)
 	return ls_desc_table[(u64)func5 * ls_desc_mul >> (64 - LS_DESC_BITS)];
 }
 
-/* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes. */
-void ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
-void ls_hook_release(unsigned long lock, const unsigned long *frame);
+/* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes; by name, where no ENDBR is needed. */
+void __noendbr ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
+void __noendbr ls_hook_release(unsigned long lock, const unsigned long *frame);
 void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5);
-void ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5, unsigned long ret,
-		    unsigned long arg1);
+void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5,
+			      unsigned long ret, unsigned long arg1);
 void ls_hook_sleep(unsigned long ip);
 void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);

@@ -30,7 +30,10 @@
 .text
 
 /* Called and jumped to by address, never through a pointer: no place for ENDBR. */
-#define TRAMP_START(name) SYM_FUNC_START(name); ANNOTATE_NOENDBR
+#ifndef SYM_F_ALIGN
+#define SYM_F_ALIGN SYM_A_ALIGN
+#endif
+#define TRAMP_START(name) SYM_START(name, SYM_L_GLOBAL, SYM_F_ALIGN) ANNOTATE_NOENDBR
 
 TRAMP_START(ls_tramp_acquire)
 	pushq	%rdi

@@ -27,9 +27,22 @@
 #define LS_QUEUE_ORDER(name) \
 	LS_NESTS(name##_ml, name##_m, mutex_lock, mutex_unlock, name##_l, mutex_lock, mutex_unlock)
 
-static void ls_until_queued(struct wait_queue_head *queue)
+/* Does who came first sleep? On the queue he is before that, and may be preempted then. */
+static bool ls_somebody_sleeps(struct wait_queue_head *queue)
 {
-	while (!wq_has_sleeper(queue))
+	struct wait_queue_entry *first;
+	bool sleeps;
+
+	spin_lock_irq(&queue->lock);
+	first = list_first_entry_or_null(&queue->head, struct wait_queue_entry, entry);
+	sleeps = first && !READ_ONCE(((struct task_struct *)first->private)->on_rq);
+	spin_unlock_irq(&queue->lock);
+	return sleeps;
+}
+
+static void ls_until_asleep(struct wait_queue_head *queue)
+{
+	while (!ls_somebody_sleeps(queue))
 		msleep(1);
 }
 
@@ -37,7 +50,7 @@ static void ls_until_queued(struct wait_queue_head *queue)
 #define LS_QUEUE_WORK(name, queue, what) \
 	static __side void name##_work(struct work_struct *work) \
 	{ \
-		ls_until_queued(queue); \
+		ls_until_asleep(queue); \
 		what; \
 	} \
 	static DECLARE_WORK(name##_item, name##_work)
@@ -182,7 +195,7 @@ static __side void waq_flush_wakes(void)
 {
 	waq_flush_set = false;
 	schedule_work(&waq_flush_item);
-	ls_until_queued(&waq_flush_q);
+	ls_until_asleep(&waq_flush_q);
 	mutex_lock(&waq_flush_m);
 	LS_WAKES(waq_flush, wake_up);
 	mutex_unlock(&waq_flush_m);
@@ -210,7 +223,7 @@ static __side void waq_flush_ok_wakes(void)
 {
 	waq_flush_ok_set = false;
 	schedule_work(&waq_flush_ok_item);
-	ls_until_queued(&waq_flush_ok_q);
+	ls_until_asleep(&waq_flush_ok_q);
 	mutex_lock(&waq_flush_ok_m);
 	LS_WAKES(waq_flush_ok, wake_up);
 	mutex_unlock(&waq_flush_ok_m);
@@ -283,7 +296,7 @@ static struct task_struct *waq_stack_ok_waiter;
 LS_QUEUE_WORK(waq_stack_ok, &waq_stack_ok_q,
 	      mutex_lock(&waq_stack_ok_m); wake_up(&waq_stack_ok_q);
 	      mutex_unlock(&waq_stack_ok_m);
-	      ls_until_queued(&waq_stack_ok_q); msleep(50); WRITE_ONCE(waq_stack_ok_set, true);
+	      ls_until_asleep(&waq_stack_ok_q); msleep(50); WRITE_ONCE(waq_stack_ok_set, true);
 	      wake_up_process(waq_stack_ok_waiter));
 
 static __side void waq_stack_ok_waits(void)
@@ -374,7 +387,7 @@ static struct ls_holder *waq_look_ok_holder;
 
 static void waq_look_ok_release(struct work_struct *work)
 {
-	ls_until_queued(&waq_look_ok_q);
+	ls_until_asleep(&waq_look_ok_q);
 	msleep(20);
 	ls_unhold(waq_look_ok_holder);
 }

@@ -7,6 +7,7 @@
 #include "symbolize/data_symbols.h"
 #include "symbolize/symbols.h"
 #include "util/bpf.h"
+#include "util/file.h"
 #include "util/text.h"
 
 #include <bpf/bpf.h>
@@ -34,11 +35,61 @@ struct Primitive {
 	const char *function;
 	ls_kind kind;
 	unsigned flags;
+	__u64 cookie; ///< what on_entry() and on_return() are told
 };
+/* Those that no program is made of are never attached to. */
+constexpr int LS_ORDER_SPIN = LS_ORDER_SPECIAL, LS_ORDER_WAIT = LS_ORDER_SPECIAL,
+	      LS_ORDER_QUEUE = LS_ORDER_SPECIAL, LS_ORDER_SLEEP = LS_ORDER_SPECIAL;
 #define LS_AS_PRIMITIVE(function, kind, group, bits, offset, flags)                                \
-	{#function, LS_KIND_##kind, flags},
+	{#function, LS_KIND_##kind, flags,                                                         \
+	 LS_ORDER_COOKIE(LS_KIND_##kind, LS_ORDER_##group, bits, flags)},
 constexpr Primitive kPrimitives[] = {LS_PRIMITIVES(LS_AS_PRIMITIVE)};
 #undef LS_AS_PRIMITIVE
+
+/* Where a spinning lock is waited for: natively, and as the guest of a hypervisor. As which kind. */
+constexpr std::pair<const char *, __u64> kSlowPaths[] = {
+	{"native_queued_spin_lock_slowpath", LS_KIND_SPINLOCK},
+	{"__pv_queued_spin_lock_slowpath", LS_KIND_SPINLOCK},
+	{"queued_read_lock_slowpath", LS_KIND_RWLOCK | LS_SHARED << LS_VAL_READ_SHIFT},
+	{"queued_write_lock_slowpath", LS_KIND_RWLOCK},
+};
+
+bool is_traced(const char *function)
+{
+	return libbpf_find_vmlinux_btf_id(function, BPF_TRACE_FENTRY) > 0;
+}
+
+bool has_result(__u64 cookie)
+{
+	return LS_ORDER_COOKIE_GROUP(cookie) == LS_ORDER_RESULT ||
+	       LS_ORDER_COOKIE_GROUP(cookie) == LS_ORDER_WW;
+}
+
+/* May a task be preempted wherever it is? */
+bool preempts()
+{
+	const auto mode = read_file("/sys/kernel/debug/sched/preempt");
+	if (mode)
+		return mode->find("(full)") != std::string::npos ||
+		       mode->find("(lazy)") != std::string::npos;
+	utsname name{};
+	::uname(&name);
+	return std::strstr(name.version, "PREEMPT") != nullptr;
+}
+
+/* Are probes told of every return? Those of old kernels have only so many places for who sleeps. */
+bool probes_see_returns()
+{
+	btf *types = btf__load_vmlinux_btf();
+	const int id = types ? btf__find_by_name_kind(types, "fprobe", BTF_KIND_STRUCT) : -1;
+	const btf_type *type = id > 0 ? btf__type_by_id(types, static_cast<__u32>(id)) : nullptr;
+	bool found = false;
+	for (__u32 i = 0; type && i < btf_vlen(type); i++)
+		found |= std::strcmp(btf__name_by_offset(types, btf_members(type)[i].name_off),
+				     "hlist_array") == 0;
+	btf__free(types);
+	return found;
+}
 
 /* Where kmod/primitives.h has the module see locks of a kind. */
 std::map<ls_kind, std::uint32_t> lock_offsets()
@@ -61,6 +112,40 @@ OrderClasses::Symbol symbol(const Location &at)
 	return {at.function, at.offset, at.module};
 }
 
+/*
+ * The values of an array, mapped. A look at one takes no system call: these keep probes from
+ * running, and not only until they are done where they may be preempted.
+ */
+template <typename T> class Mapped {
+	static_assert(sizeof(T) % 8 == 0, "each value takes a multiple of 8 bytes");
+
+public:
+	Mapped() = default;
+	Mapped(const Mapped &) = delete;
+	Mapped &operator=(const Mapped &) = delete;
+	~Mapped()
+	{
+		if (values_)
+			::munmap(const_cast<T *>(values_), bytes_);
+	}
+
+	Status map(const bpf_map *map)
+	{
+		bytes_ = sizeof(T) * bpf_map__max_entries(map);
+		void *at = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+		if (at == MAP_FAILED)
+			return os_error(errno, "cannot map what the lock order programs see");
+		values_ = static_cast<const T *>(at);
+		return success();
+	}
+
+	const T *at(std::size_t i) const { return values_ + i; }
+
+private:
+	const T *values_ = nullptr;
+	std::size_t bytes_ = 0;
+};
+
 class BpfSource final : public Source {
 public:
 	static Result<std::unique_ptr<Source>> open()
@@ -74,8 +159,6 @@ public:
 	{
 		for (auto *link : links_)
 			bpf_link__destroy(link);
-		if (sights_)
-			::munmap(sights_, mapped_);
 		order_bpf__destroy(bpf_);
 	}
 
@@ -147,13 +230,10 @@ public:
 				slots.insert(static_cast<__u32>(lock * LS_ORDER_GOLDEN >>
 								LS_ORDER_SEMAPHORE_SHIFT));
 			for (auto slot : slots) {
-				ls_order_semaphore one{};
-				if (bpf_map__lookup_elem(bpf_->maps.semaphores, &slot, sizeof(slot),
-							 &one, sizeof(one), 0) != 0)
-					continue;
-				sum.acquires += one.acquires;
-				sum.releases += one.releases;
-				sum.unmatched_releases += one.unmatched;
+				const auto *one = semaphores_.at(slot);
+				sum.acquires += one->acquires;
+				sum.releases += one->releases;
+				sum.unmatched_releases += one->unmatched;
 			}
 			out.push_back(sum);
 		}
@@ -172,13 +252,15 @@ private:
 
 	Status load();
 	Status attach(const BpfMessages &messages);
+	Status attach_probes(const BpfMessages &messages);
 	void poll();
 	std::vector<std::uint64_t> totals() const;
 	std::uint64_t missed() const;
 
 	order_bpf *bpf_ = nullptr;
-	std::byte *sights_ = nullptr;
-	std::size_t mapped_ = 0;
+	Mapped<ls_order_sight> sights_;
+	Mapped<ls_order_semaphore> semaphores_;
+	Mapped<ls_order_counts> counts_;
 	int cpus_ = 0;
 	std::uint64_t instance_ = random_key()[0] | 1, full_ = 0;
 	std::vector<ls_prim_info> prims_;
@@ -196,7 +278,14 @@ Status BpfSource::load()
 	bpf_ = order_bpf__open();
 	if (!bpf_)
 		return messages.error(errno, "open the lock order programs");
+	bpf_map__set_max_entries(bpf_->maps.counts, static_cast<__u32>(cpus_));
 	bpf_->rodata->own_tgid = static_cast<__u32>(::getpid());
+	const bool probes = preempts() && probes_see_returns();
+	bpf_->rodata->probes = probes;
+	bpf_program__set_autoload(bpf_->progs.on_entry, probes);
+	bpf_program__set_autoload(bpf_->progs.on_return, probes);
+	bpf_program__set_autoload(bpf_->progs.on_wait, probes);
+	bpf_program__set_autoload(bpf_->progs.on_contention, !probes);
 	for (const auto &primitive : kPrimitives) {
 		bpf_program *program = bpf_object__find_program_by_name(
 			bpf_->obj, (std::string("on_") + primitive.function).c_str());
@@ -209,23 +298,19 @@ Status BpfSource::load()
 		/* Those would be seen twice where they call the primitive itself. */
 		if (primitive.flags & LS_P_WRAPS)
 			info.state = LS_PRIM_COVERED;
-		else if (libbpf_find_vmlinux_btf_id(primitive.function, BPF_TRACE_FENTRY) <= 0)
+		else if (!is_traced(primitive.function))
 			info.state = LS_PRIM_ABSENT;
-		if (info.state != LS_PRIM_FTRACE)
+		if (info.state != LS_PRIM_FTRACE || probes)
 			bpf_program__set_autoload(program, false);
 		prims_.push_back(info);
 	}
 	if (const int rc = order_bpf__load(bpf_))
 		return messages.error(-rc, "load the lock order programs");
-	LS_TRY_STATUS(attach(messages));
+	LS_TRY_STATUS(probes ? attach_probes(messages) : attach(messages));
 
-	/* Each value takes a multiple of 8 bytes. */
-	mapped_ = LS_ORDER_SLOTS * ((sizeof(ls_order_sight) + 7) / 8 * 8);
-	void *at = ::mmap(nullptr, mapped_, PROT_READ, MAP_SHARED,
-			  bpf_map__fd(bpf_->maps.sights), 0);
-	if (at == MAP_FAILED)
-		return os_error(errno, "cannot map what the lock order programs see");
-	sights_ = static_cast<std::byte *>(at);
+	LS_TRY_STATUS(sights_.map(bpf_->maps.sights));
+	LS_TRY_STATUS(semaphores_.map(bpf_->maps.semaphores));
+	LS_TRY_STATUS(counts_.map(bpf_->maps.counts));
 
 	auto code = [this](std::uint64_t ip) -> std::optional<OrderClasses::Symbol> {
 		auto found = code_.find(ip);
@@ -271,13 +356,63 @@ Status BpfSource::attach(const BpfMessages &messages)
 	return refused;
 }
 
+/* Each at all of its functions at once. Returns first: nothing is asked for that none will answer. */
+Status BpfSource::attach_probes(const BpfMessages &messages)
+{
+	struct Probe {
+		bpf_program *program;
+		bool returns;
+		std::vector<const char *> functions;
+		std::vector<__u64> cookies;
+		void add(const char *function, __u64 cookie)
+		{
+			functions.push_back(function);
+			cookies.push_back(cookie);
+		}
+	};
+	Probe probes[] = {{bpf_->progs.on_return, true, {}, {}},
+			  {bpf_->progs.on_entry, false, {}, {}},
+			  {bpf_->progs.on_wait, false, {}, {}}};
+	for (const auto &prim : prims_) {
+		if (prim.state != LS_PRIM_FTRACE)
+			continue;
+		const auto primitive = std::find_if(
+			std::begin(kPrimitives), std::end(kPrimitives),
+			[&](const Primitive &p) { return std::strcmp(p.function, prim.function) == 0; });
+		if (has_result(primitive->cookie))
+			probes[0].add(primitive->function, primitive->cookie);
+		probes[1].add(primitive->function, primitive->cookie);
+	}
+	for (const auto &[function, kind] : kSlowPaths)
+		if (is_traced(function))
+			probes[2].add(function, kind);
+	for (auto &probe : probes) {
+		LIBBPF_OPTS(bpf_kprobe_multi_opts, options);
+		options.syms = probe.functions.data();
+		options.cookies = probe.cookies.data();
+		options.cnt = probe.functions.size();
+		options.retprobe = probe.returns;
+		if (options.cnt == 0)
+			continue;
+		links_.push_back(
+			bpf_program__attach_kprobe_multi_opts(probe.program, nullptr, &options));
+		if (links_.back())
+			continue;
+		const int error = errno;
+		links_.pop_back();
+		/* Spinning locks are an extra. */
+		if (probe.program != bpf_->progs.on_wait)
+			return messages.error(error, "attach to the functions of sleeping locks");
+	}
+	return success();
+}
+
 void BpfSource::poll()
 {
 	data_.update();
-	constexpr std::size_t step = (sizeof(ls_order_sight) + 7) / 8 * 8;
 	std::vector<const ls_order_sight *> fresh;
 	for (std::size_t i = 0; i < LS_ORDER_SLOTS; i++) {
-		const auto *sight = reinterpret_cast<const ls_order_sight *>(sights_ + i * step);
+		const auto *sight = sights_.at(i);
 		if (taken_[i] || !__atomic_load_n(&sight->ready, __ATOMIC_ACQUIRE))
 			continue;
 		taken_[i] = true;
@@ -296,18 +431,16 @@ void BpfSource::poll()
 std::vector<std::uint64_t> BpfSource::totals() const
 {
 	std::vector<std::uint64_t> out(LS_ORDER_NR_COUNTS);
-	std::vector<ls_order_counts> cpus(static_cast<std::size_t>(cpus_));
-	const __u32 zero = 0;
-	if (bpf_map__lookup_elem(bpf_->maps.counts, &zero, sizeof(zero), cpus.data(),
-				 cpus.size() * sizeof(cpus[0]), 0) != 0)
-		return out;
-	for (const auto &cpu : cpus)
+	for (int cpu = 0; cpu < cpus_; cpu++)
 		for (std::size_t i = 0; i < out.size(); i++)
-			out[i] += cpu.n[i];
+			out[i] += __atomic_load_n(&counts_.at(cpu)->n[i], __ATOMIC_RELAXED);
 	return out;
 }
 
-/* A program that is interrupted by its own like misses that. */
+/*
+ * A program that is interrupted by its own like misses that. Probes miss what any of them is
+ * interrupted by. on_wait() would look at no interrupt, so what it misses is no loss.
+ */
 std::uint64_t BpfSource::missed() const
 {
 	std::uint64_t sum = 0;
@@ -315,7 +448,7 @@ std::uint64_t BpfSource::missed() const
 	bpf_object__for_each_program(program, bpf_->obj) {
 		bpf_prog_info info{};
 		__u32 size = sizeof(info);
-		if (bpf_program__fd(program) >= 0 &&
+		if (bpf_program__fd(program) >= 0 && program != bpf_->progs.on_wait &&
 		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
 			sum += info.recursion_misses;
 	}
