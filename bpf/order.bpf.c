@@ -662,8 +662,10 @@ LS_PRIMITIVES(PROGRAM)
 /*
  * A spinning lock somebody had to wait for, with sleeping ones held. Any context,
  * interrupts off or on, whatever lock the kernel is just after: nothing is made here.
+ * @frame: of the stack, where the lock function was called from as a rule; userspace
+ * knows for sure.
  */
-static __always_inline void contended(void *ctx, __u64 lock, __u32 val)
+static __always_inline void contended(void *ctx, __u64 lock, __u32 val, __u32 frame)
 {
 	struct task_locks *t;
 	__u64 frames[12] = {};
@@ -675,9 +677,8 @@ static __always_inline void contended(void *ctx, __u64 lock, __u32 val)
 	t = current_locks(false);
 	if (!t || !t->depth)
 		return;
-	/* Slow path, lock function, caller: userspace knows which frame that is. */
 	n = bpf_get_stack(ctx, frames, sizeof(frames), 0);
-	see_with_stack(ctx, t, lock, n >= 32 ? frames[3] : 0, val);
+	see_with_stack(ctx, t, lock, n >= 8 * ((long)frame + 1) ? frames[frame] : 0, val);
 }
 
 SEC("raw_tp/contention_begin")
@@ -691,7 +692,7 @@ int on_contention(struct bpf_raw_tracepoint_args *ctx)
 	val = flags & 6 ? LS_KIND_RWLOCK : LS_KIND_SPINLOCK;
 	if (flags & 2)
 		val |= LS_SHARED << LS_VAL_READ_SHIFT;
-	contended(ctx, ctx->args[0], val);
+	contended(ctx, ctx->args[0], val, 3);
 	return 0;
 }
 
@@ -720,12 +721,16 @@ int on_entry(struct pt_regs *regs)
 		special(regs, ip, lock, second, kind, bits);
 		break;
 	default:
-		t = is_ours() || ls_in_interrupt() ? 0 : current_locks(may_allocate());
-		if (t) {
-			t->asked = lock;
-			t->asked_ip = ip;
-			t->asked_arg = second;
+		if (is_ours() || ls_in_interrupt())
+			return 0;
+		t = current_locks(may_allocate());
+		if (!t) {
+			count(LS_ORDER_NO_TASK);
+			return 0;
 		}
+		t->asked = lock;
+		t->asked_ip = ip;
+		t->asked_arg = second;
 	}
 	return 0;
 }
@@ -755,6 +760,6 @@ int on_return(struct pt_regs *regs)
 SEC("kprobe.multi")
 int on_wait(struct pt_regs *regs)
 {
-	contended(regs, regs->di, bpf_get_attach_cookie(regs));
+	contended(regs, regs->di, bpf_get_attach_cookie(regs), 2);
 	return 0;
 }
