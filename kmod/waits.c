@@ -22,12 +22,16 @@ MODULE_PARM_DESC(long_wait_ms, "report who waits for a lock longer than this, in
 /* A deadlock of more tasks than this is not looked for. */
 #define DEADLOCK_MAX 16
 
+/* Who was told to give way is awake after so long, even where interrupts between CPUs take long. */
+#define DEADLOCK_STANDS (50 * NSEC_PER_MSEC)
+
 /* What was seen of context i when it was looked at last. Thread only. */
 static struct seen {
 	struct task_struct *task;
 	u64 since;		/* of its wait, as the context has it */
 	bool told, told_dead;
 	u32 closes;		/* in a ring of waits: 1 + the context that it waits for */
+	u64 closed;		/* since when it was seen to */
 } *waits;
 static u32 nr_waits;
 
@@ -78,11 +82,12 @@ static bool blocked(u32 i, struct blocked *b)
 
 /*
  * A task that was told to give way, as those of ww_mutexes are, goes on as soon as it
- * is given a processor: it waits for nobody.
+ * is given a processor: it waits for nobody. Until another processor has put it on its
+ * queue it is TASK_WAKING.
  */
 static bool asleep(const struct task_struct *task)
 {
-	return READ_ONCE(task->__state) != TASK_RUNNING && !READ_ONCE(task->on_rq);
+	return READ_ONCE(task->__state) & TASK_NORMAL && !READ_ONCE(task->on_rq);
 }
 
 /*
@@ -246,22 +251,26 @@ static bool describe_member(u32 i, u32 before, u64 number)
 /*
  * Who waits in a ring waits for ever, if all of the ring stood at one time. A ring
  * that is there at two looks with the same waits for the same tasks did: none of them
- * has run.
+ * has got further.
  */
 static void look_for_deadlock(u32 start)
 {
 	struct ls_finding_edge edges[DEADLOCK_MAX];
 	u32 ring[DEADLOCK_MAX], n, i;
-	u64 number = local_clock();
+	u64 now = local_clock();
 	bool known = true;
 
 	rcu_read_lock();
 	n = ring_of(start, ring);
 	for (i = 0; i < n; i++) {
+		struct seen *w = &waits[ring[i]];
 		u32 next = 1 + ring[(i + 1) % n];
 
-		known &= waits[ring[i]].closes == next;
-		waits[ring[i]].closes = next;
+		if (w->closes != next) {
+			w->closes = next;
+			w->closed = now;
+		}
+		known &= (s64)(now - w->closed) >= (s64)DEADLOCK_STANDS;
 	}
 	rcu_read_unlock();
 	if (!n || !known || waits[start].told_dead)
@@ -270,7 +279,7 @@ static void look_for_deadlock(u32 start)
 		bool tell;
 
 		rcu_read_lock();
-		tell = describe_member(ring[i], ring[(i + n - 1) % n], number);
+		tell = describe_member(ring[i], ring[(i + n - 1) % n], now);
 		rcu_read_unlock();
 		if (!tell)
 			return;
