@@ -411,20 +411,12 @@ static __always_inline void see_with_stack(void *ctx, struct task_locks *t, __u6
 }
 
 /*
- * Probes run with preemption off: so much is on preempt_count() when nobody else has
- * turned it off. The least that was seen.
+ * Making room may take locks of the allocator, on kernels that are too old for probes: not
+ * where some may be held.
  */
-static int probe_count = LS_COUNT_MASK;
-
 static __always_inline bool may_allocate(void)
 {
-	int count = ls_preempt_count();
-
-	if (!probes)
-		return !count;
-	if (count < probe_count)
-		probe_count = count;
-	return count == probe_count;
+	return probes || !ls_preempt_count();
 }
 
 static __always_inline struct task_locks *current_locks(bool create)
@@ -458,7 +450,6 @@ static __always_inline void acquire(void *ctx, __u64 ip, __u64 lock, __u32 val)
 			__sync_fetch_and_add(&s->acquires, 1);
 	}
 	count(LS_ORDER_ACQUISITIONS);
-	/* Making room may take locks of the allocator: not where some may be held. */
 	t = current_locks(may_allocate());
 	if (!t) {
 		count(LS_ORDER_NO_TASK);
@@ -693,6 +684,14 @@ int on_contention(struct bpf_raw_tracepoint_args *ctx)
 	if (flags & 2)
 		val |= LS_SHARED << LS_VAL_READ_SHIFT;
 	contended(ctx, ctx->args[0], val, 3);
+	return 0;
+}
+
+/* Room for what a new task will hold: its first lock may come where none can be made. */
+SEC("tp_btf/task_newtask")
+int on_new_task(__u64 *ctx)
+{
+	bpf_task_storage_get(&tasks, (struct task_struct *)ctx[0], 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }
 

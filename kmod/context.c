@@ -63,7 +63,8 @@ struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc)
 {
 	struct ls_ctx *ctx = registered(current);
 
-	pc->cur = current;
+	if (!ls_has_tail(pc))
+		pc->cur = current;
 	pc->task = ctx ? ctx : pc->home;
 	return pc->task;
 }

@@ -503,6 +503,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	ctx = context(pc, count, &level);
 	if (unlikely(in_tail(ctx, ip, level))) {
 		pc->tail = lock;
+		pc->cur = NULL;		/* hooks leave their usual way until it is given back */
 		ctx = context(pc, count, &level);
 	}
 	this_cpu_inc(ls_cpus.acquisitions[level]);
@@ -593,7 +594,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 
 	/* No task is current while nothing is recorded. */
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
-	    unlikely(pc->cur != current) || unlikely(ls_has_tail(pc)) || unlikely(ls_rearms(ip)))
+	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
 	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : class_of(lock);
@@ -604,9 +605,13 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	/* Readers with softirqs off are another kind of reader. */
 	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
 		goto unusual;
-	if (desc & LS_DESC_SLEEPS &&
-	    (unlikely(val & LS_VAL_IRQ_OFF) || unlikely(((u32)count ^ PREEMPT_OFFSET) | (u32)rcu_depth())))
+	if (!(desc & LS_DESC_SLEEPS)) {
+		if (unlikely(ls_rearms(ip)))
+			goto unusual;
+	} else if (unlikely(val & LS_VAL_IRQ_OFF) ||
+		   unlikely(((u32)count ^ PREEMPT_OFFSET) | (u32)rcu_depth())) {
 		goto unusual;
+	}
 	key = ls_chain_mix(ctx->key, val);
 	slot = ls_tagtab_line(&ls.chains.tab, key);
 	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW)))
@@ -739,7 +744,7 @@ void __noendbr ls_hook_release(unsigned long lock, const unsigned long *frame)
 	pc = this_cpu_ptr(&ls_cpus);
 	count = preempt_count();
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
-	    unlikely(pc->cur != current) || unlikely(ls_has_tail(pc)))
+	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
 	top = ctx->state - 1;

@@ -46,6 +46,9 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 		session->recorder_->name_data_by(session->names_);
 	LS_TRY_STATUS(
 		session->recorder_->attach(session->source_->backend(), boot, build_id));
+	/* Somebody may have stopped it and gone. */
+	if (session->live_ && !info->active)
+		LS_TRY_STATUS(session->source_->control(LS_CTL_START));
 	return session;
 }
 

@@ -286,6 +286,7 @@ Status BpfSource::load()
 	bpf_program__set_autoload(bpf_->progs.on_return, probes);
 	bpf_program__set_autoload(bpf_->progs.on_wait, probes);
 	bpf_program__set_autoload(bpf_->progs.on_contention, !probes);
+	bpf_program__set_autoload(bpf_->progs.on_new_task, !probes);
 	for (const auto &primitive : kPrimitives) {
 		bpf_program *program = bpf_object__find_program_by_name(
 			bpf_->obj, (std::string("on_") + primitive.function).c_str());
@@ -344,9 +345,12 @@ Status BpfSource::attach(const BpfMessages &messages)
 		prim.state = LS_PRIM_FAILED;
 		prim.error = -error;
 	}
-	links_.push_back(bpf_program__attach(bpf_->progs.on_contention));
-	if (!links_.back())
-		links_.pop_back();
+	/* Those are extras. */
+	for (auto *program : {bpf_->progs.on_contention, bpf_->progs.on_new_task}) {
+		links_.push_back(bpf_program__attach(program));
+		if (!links_.back())
+			links_.pop_back();
+	}
 	if (attached)
 		return success();
 	Error refused = messages.error(error, "attach to the functions of sleeping locks");
