@@ -502,8 +502,10 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 
 	ctx = context(pc, count, &level);
 	if (unlikely(in_tail(ctx, ip, level))) {
+		/* Hooks leave their usual way until it is given back. */
 		pc->tail = lock;
-		pc->cur = NULL;		/* hooks leave their usual way until it is given back */
+		pc->behind = pc->cur;
+		pc->cur = NULL;
 		ctx = context(pc, count, &level);
 	}
 	this_cpu_inc(ls_cpus.acquisitions[level]);
@@ -720,8 +722,10 @@ noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	} else {
 		release_slow(pc, ctx, lock, ip, desc, now);
 	}
-	if (unlikely(pc->tail == lock))
+	if (unlikely(ls_has_tail(pc)) && pc->tail == lock) {
 		pc->tail = 0;
+		pc->cur = pc->behind;
+	}
 }
 
 static noinline void release_leave(u64 lock, const unsigned long *frame)

@@ -46,6 +46,7 @@ struct ls_cpu {
 	u32 sample_weight;
 	u32 random;
 	u64 tail;			/* lock that the end of an interrupt has taken, see in_tail(); 0: none */
+	struct task_struct *behind;	/* what cur was before, for as long */
 	u64 acquisitions[LS_NR_LEVELS];
 	u64 releases;
 	u64 unknown_releases;
