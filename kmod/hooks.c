@@ -7,6 +7,7 @@
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
 
+#include "instances.h"
 #include "lockscope.h"
 #include "lockword.h"
 #include "slab.h"
@@ -44,14 +45,6 @@ static __always_inline struct ls_ctx *context(struct ls_cpu *pc, unsigned long c
 	return &pc->level[*level - 1];
 }
 
-/* What an acquisition brings. */
-struct news {
-	u64 mask;	/* held entries whose edge brings something new */
-	bool self;	/* the class is held already */
-	bool usage;	/* used in a way not seen before */
-	u32 flags;	/* LS_EV_* */
-};
-
 /* Signature of everything held. */
 static u32 gates_of(const struct ls_ctx *ctx)
 {
@@ -62,7 +55,7 @@ static u32 gates_of(const struct ls_ctx *ctx)
 	return gates;
 }
 
-static void find_news(const struct ls_ctx *ctx, u32 val, struct news *news)
+static void find_news(const struct ls_ctx *ctx, u32 val, struct ls_news *news)
 {
 	u32 i, gates = gates_of(ctx);
 
@@ -127,120 +120,6 @@ static void mark_usage(const struct ls_ctx *ctx, u32 val, u32 own)
 			 ls_usage_on(ctx->held[i].val, val), gates);
 }
 
-/* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
-static u32 pair_gates(const struct ls_ctx *ctx, u32 i)
-{
-	u32 k, gates = 0;
-
-	for (k = 0; k < ctx->depth; k++)
-		if (k != i && !(ctx->held[k].val & LS_VAL_READ_MASK))
-			gates |= ls_pair_gate(ctx->held[k].lock);
-	return gates;
-}
-
-/* Does a word of the object at @from, @size bytes long, hold @address? */
-static bool points_to(unsigned long from, u32 size, unsigned long address)
-{
-	u32 i;
-
-	size = min(size, 1u << LS_LOOK_BITS);
-	for (i = 0; i + sizeof(long) <= size; i += sizeof(long))
-		if (READ_ONCE_NOCHECK(*(unsigned long *)(from + i)) == address)
-			return true;
-	return false;
-}
-
-/*
- * How do the objects of @outer and @inner, a pair not seen in this order, relate? Both
- * are alive: one lock is held, the other about to be. Only the first few pairs of a
- * class are searched for pointers; what is not in a slab object is not.
- */
-static void count_nesting(struct ls_class *c, u64 outer, u64 inner)
-{
-	struct kmem_cache *caches[2];
-	unsigned long bases[2];
-	u32 offset;
-
-	ls_fetch_add(&c->nested[inner > outer ? LS_NEST_ASCENDING : LS_NEST_DESCENDING], 1);
-	if (ls_load(&c->nested[LS_NEST_LOOKED]) >= LS_PAIRS_TOLD ||
-	    !ls_slab_locate(outer, &caches[0], &bases[0], &offset) ||
-	    !ls_slab_locate(inner, &caches[1], &bases[1], &offset) || bases[0] == bases[1])
-		return;
-	ls_fetch_add(&c->nested[LS_NEST_LOOKED], 1);
-	if (points_to(bases[1], ls_cache_object_size(caches[1]), bases[0]))
-		ls_fetch_add(&c->nested[LS_NEST_BACK], 1);
-	else if (points_to(bases[0], ls_cache_object_size(caches[0]), bases[1]))
-		ls_fetch_add(&c->nested[LS_NEST_FORTH], 1);
-}
-
-/*
- * The class is held already. The same instance again is a deadlock unless both
- * may read at once for certain; for two instances it is the order that counts.
- */
-static void look_at_instances(const struct ls_ctx *ctx, u64 lock, u32 val, struct news *news)
-{
-	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
-	u32 i, gates;
-
-	if (c->kind == LS_KIND_WORK)	/* one class and one address for all items of a function */
-		return;
-	for (i = 0; i < ctx->depth; i++) {
-		const struct ls_held *h = &ctx->held[i];
-		bool both_read = (h->val & LS_VAL_READ_MASK) && (val & LS_VAL_READ_MASK);
-
-		if (((h->val ^ val) & LS_VAL_CLASS_MASK) || !ls_orders(h->val, val))
-			continue;
-		if (h->lock == lock || ls_strict) {
-			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE << LS_VAL_READ_SHIFT)
-				continue;
-			if (!(c->marks & LS_CLASS_SAME)) {
-				news->flags |= h->lock == lock ? LS_EV_SAME : LS_EV_STRICT;
-				news->mask |= 1ull << i;
-			}
-			continue;
-		}
-		if (both_read)
-			continue;
-		gates = pair_gates(ctx, i);
-		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates)) {
-		case LS_PAIR_INVERTED:
-			count_nesting(c, h->lock, lock);
-			if (!(c->marks & LS_CLASS_INVERTED)) {
-				news->flags |= LS_EV_INVERSION;
-				news->mask |= 1ull << i;
-			}
-			break;
-		case LS_PAIR_NEW:
-			count_nesting(c, h->lock, lock);
-			/* Longer rings of instances are for the thread; it gets the first few. */
-			if (!gates && ls_load(&c->pairs) < LS_PAIRS_TOLD) {
-				ls_fetch_add(&c->pairs, 1);
-				news->flags |= LS_EV_PAIR;
-				news->mask |= 1ull << i;
-			}
-			break;
-		default:
-			break;
-		}
-	}
-}
-
-/* There was no room to tell: unlearn what look_at_instances() learnt. */
-static void forget_instances(const struct ls_ctx *ctx, u64 lock, u32 val, const struct news *news)
-{
-	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
-	u32 i;
-
-	if (!(news->flags & (LS_EV_INVERSION | LS_EV_PAIR)))
-		return;
-	for (i = 0; i < ctx->depth; i++)
-		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
-			ls_pairs_unsee(&ls.pairs, ctx->held[i].lock, lock,
-				       ls_lives(ctx->held[i].lock, lock));
-	if (news->flags & LS_EV_PAIR)
-		ls_fetch_add(&c->pairs, -1);
-}
-
 /* One event of a kind is enough for a class: the thread reports it once. */
 static void mark_told(u32 val, u32 flags)
 {
@@ -260,7 +139,7 @@ static void mark_told(u32 val, u32 flags)
 static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
 			      u64 key)
 {
-	struct news news = { 0 };
+	struct ls_news news = { 0 };
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
 	u32 chain;
@@ -284,7 +163,7 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	else
 		news.self = true;
 	if (news.self)
-		look_at_instances(ctx, lock, val, &news);
+		ls_instances_look(ctx, lock, val, &news);
 	if (chain && !news.flags)
 		return;
 	news.usage = usage_is_new(ctx, val, ls_usage(val));
@@ -292,7 +171,7 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	if (news.mask || news.usage) {
 		e = ls_event_reserve(pc, ctx);
 		if (!e) {
-			forget_instances(ctx, lock, val, &news);
+			ls_instances_forget(ctx, lock, val, &news);
 			return;
 		}
 	}
@@ -306,7 +185,7 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		if (r == LS_CHAIN_DEFER) {
 			ls_store_release(&e->state, LS_EVENT_SKIP);
 			ls_fetch_add(&pc->ring.hdr->deferred, 1);
-			forget_instances(ctx, lock, val, &news);
+			ls_instances_forget(ctx, lock, val, &news);
 			return;
 		}
 		mark_edges(ctx, val, news.mask);

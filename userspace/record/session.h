@@ -34,7 +34,8 @@ struct SessionOptions {
 
 class Session {
 public:
-	/// Open the device, then the store, and find where to go on.
+	/// Open the device, then the store, and find where to go on. A module that
+	/// somebody has stopped records again.
 	static Result<std::unique_ptr<Session>> open(const SessionOptions &options);
 
 	Recorder &recorder() { return *recorder_; }

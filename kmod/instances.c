@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A class taken while it is held: the same instance again, or another one, and in which
+ * order. Slow paths of hooks, in any context: what hooks.c says of itself holds here.
+ */
+#include <linux/kernel.h>
+
+#include "instances.h"
+#include "slab.h"
+
+/* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
+static u32 pair_gates(const struct ls_ctx *ctx, u32 i)
+{
+	u32 k, gates = 0;
+
+	for (k = 0; k < ctx->depth; k++)
+		if (k != i && !(ctx->held[k].val & LS_VAL_READ_MASK))
+			gates |= ls_pair_gate(ctx->held[k].lock);
+	return gates;
+}
+
+/* Does a word of the object at @from, @size bytes long, hold @address? */
+static bool points_to(unsigned long from, u32 size, unsigned long address)
+{
+	u32 i;
+
+	size = min(size, 1u << LS_LOOK_BITS);
+	for (i = 0; i + sizeof(long) <= size; i += sizeof(long))
+		if (READ_ONCE_NOCHECK(*(unsigned long *)(from + i)) == address)
+			return true;
+	return false;
+}
+
+/*
+ * How do the objects of @outer and @inner, a pair not seen in this order, relate? Both
+ * are alive: one lock is held, the other about to be. Only the first few pairs of a
+ * class are searched for pointers; what is not in a slab object is not.
+ */
+static void count_nesting(struct ls_class *c, u64 outer, u64 inner)
+{
+	struct kmem_cache *caches[2];
+	unsigned long bases[2];
+	u32 offset;
+
+	ls_fetch_add(&c->nested[inner > outer ? LS_NEST_ASCENDING : LS_NEST_DESCENDING], 1);
+	if (ls_load(&c->nested[LS_NEST_LOOKED]) >= LS_PAIRS_TOLD ||
+	    !ls_slab_locate(outer, &caches[0], &bases[0], &offset) ||
+	    !ls_slab_locate(inner, &caches[1], &bases[1], &offset) || bases[0] == bases[1])
+		return;
+	ls_fetch_add(&c->nested[LS_NEST_LOOKED], 1);
+	if (points_to(bases[1], ls_cache_object_size(caches[1]), bases[0]))
+		ls_fetch_add(&c->nested[LS_NEST_BACK], 1);
+	else if (points_to(bases[0], ls_cache_object_size(caches[0]), bases[1]))
+		ls_fetch_add(&c->nested[LS_NEST_FORTH], 1);
+}
+
+/*
+ * The class is held already. The same instance again is a deadlock unless both
+ * may read at once for certain; for two instances it is the order that counts.
+ */
+void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
+{
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+	u32 i, gates;
+
+	if (c->kind == LS_KIND_WORK)	/* one class and one address for all items of a function */
+		return;
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+		bool both_read = (h->val & LS_VAL_READ_MASK) && (val & LS_VAL_READ_MASK);
+
+		if (((h->val ^ val) & LS_VAL_CLASS_MASK) || !ls_orders(h->val, val))
+			continue;
+		if (h->lock == lock || ls_strict) {
+			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE << LS_VAL_READ_SHIFT)
+				continue;
+			if (!(c->marks & LS_CLASS_SAME)) {
+				news->flags |= h->lock == lock ? LS_EV_SAME : LS_EV_STRICT;
+				news->mask |= 1ull << i;
+			}
+			continue;
+		}
+		if (both_read)
+			continue;
+		gates = pair_gates(ctx, i);
+		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates)) {
+		case LS_PAIR_INVERTED:
+			count_nesting(c, h->lock, lock);
+			if (!(c->marks & LS_CLASS_INVERTED)) {
+				news->flags |= LS_EV_INVERSION;
+				news->mask |= 1ull << i;
+			}
+			break;
+		case LS_PAIR_NEW:
+			count_nesting(c, h->lock, lock);
+			/* Longer rings of instances are for the thread; it gets the first few. */
+			if (!gates && ls_load(&c->pairs) < LS_PAIRS_TOLD) {
+				ls_fetch_add(&c->pairs, 1);
+				news->flags |= LS_EV_PAIR;
+				news->mask |= 1ull << i;
+			}
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* There was no room to tell: unlearn what ls_instances_look() learnt. */
+void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const struct ls_news *news)
+{
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+	u32 i;
+
+	if (!(news->flags & (LS_EV_INVERSION | LS_EV_PAIR)))
+		return;
+	for (i = 0; i < ctx->depth; i++)
+		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
+			ls_pairs_unsee(&ls.pairs, ctx->held[i].lock, lock,
+				       ls_lives(ctx->held[i].lock, lock));
+	if (news->flags & LS_EV_PAIR)
+		ls_fetch_add(&c->pairs, -1);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Instances of one class, taken one under another. */
+#ifndef LOCKSCOPE_INSTANCES_H
+#define LOCKSCOPE_INSTANCES_H
+
+#include "lockscope.h"
+
+/* What an acquisition brings. */
+struct ls_news {
+	u64 mask;	/* held entries whose edge brings something new */
+	bool self;	/* the class is held already */
+	bool usage;	/* used in a way not seen before */
+	u32 flags;	/* LS_EV_* */
+};
+
+/* Any context, preemption off, @ctx busy: @lock is about to be taken as @val. */
+void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news);
+void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const struct ls_news *news);
+
+#endif
