@@ -18,6 +18,7 @@ check_all() {
 	check_kernel
 	check_findings
 	check_memory
+	check_recorder
 	{
 		echo "step $number $1 at $(uptime_s) s, $(($(uptime_s) - started)) s: findings $total," \
 			"records $records, log $(stat_of 'log bytes') B, module $memory KiB," \
@@ -74,20 +75,30 @@ check_memory() {
 # sql QUERY: in the recorder's store.
 sql() { sqlite3 $store "$1" 2> /run/sql.stderr; }
 
-# caught_up: everything in the log by now is in the store.
-caught_up() {
+# stored: waits until everything that is in the log by now is in the store, for 90 s; fails
+# when it is not, or at once when the recorder has ended.
+stored() {
 	settled > /dev/null
 	cp $state/stats /run/stats.first
 	wanted=$(sed -n 's/^log bytes  *//p' /run/stats.first)
 	tries=0
 	until [ "$(sql "SELECT log_offset FROM run WHERE id = (SELECT max(id) FROM run)")" -ge "$wanted" ] 2> /dev/null; do
 		tries=$((tries + 1))
-		[ $tries -lt 300 ] || {
-			fail "the recorder does not come to byte $wanted of the log: $(tail -n 1 /out/daemon.stderr)"
-			return 1
-		}
+		[ $tries -lt 300 ] && recorder_lives || return 1
 		sleep 0.3
 	done
+}
+
+# Not as a process that has ended and waits for us.
+recorder_lives() { grep -q '^VmRSS:' "/proc/$daemon/status" 2> /dev/null; }
+
+check_recorder() { recorder_lives || fail "the recorder has ended: $(tail -n 1 /out/daemon.stderr)"; }
+
+caught_up() {
+	stored || {
+		fail "the recorder does not come to byte $wanted of the log: $(tail -n 1 /out/daemon.stderr)"
+		return 1
+	}
 }
 
 # What the module has is in the store, each record once. Findings that a report ever had

@@ -319,7 +319,9 @@ step_full() {
 	settled > /dev/null
 	sleep 2
 	rm -f /run/store/filler
-	if ! kill -0 "$daemon" 2> /dev/null; then
+	# It may be about to end: when all is stored it has gone on.
+	stored
+	if ! recorder_lives; then
 		wait "$daemon"
 		full_status=$?
 		[ $full_status = 3 ] || fail "a full disk: the recorder ended with status $full_status"
