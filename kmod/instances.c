@@ -96,6 +96,7 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			/* Longer rings of instances are for the thread; it gets the first few. */
 			if (!gates && ls_load(&c->pairs) < LS_PAIRS_TOLD) {
 				ls_fetch_add(&c->pairs, 1);
+				news->pairs++;
 				news->flags |= LS_EV_PAIR;
 				news->mask |= 1ull << i;
 			}
@@ -118,6 +119,6 @@ void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const stru
 		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
 			ls_pairs_unsee(&ls.pairs, ctx->held[i].lock, lock,
 				       ls_lives(ctx->held[i].lock, lock));
-	if (news->flags & LS_EV_PAIR)
-		ls_fetch_add(&c->pairs, -1);
+	if (news->pairs)
+		ls_fetch_add(&c->pairs, -news->pairs);
 }

@@ -10,6 +10,7 @@ struct ls_news {
 	u64 mask;	/* held entries whose edge brings something new */
 	bool self;	/* the class is held already */
 	bool usage;	/* used in a way not seen before */
+	u16 pairs;	/* of instances, that the thread is to hear of */
 	u32 flags;	/* LS_EV_* */
 };
 

@@ -565,7 +565,8 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 	struct ls_tagtab done;
 	u32 id, i, nr;
 
-	if (!thread || ls_worker_flush() || new_tagtab(&done, 14))
+	/* A signal of whoever unloads it ends the wait: what is known by then gets its name. */
+	if (!thread || ls_worker_flush() == -ETIME || new_tagtab(&done, 14))
 		return;
 	held = kmalloc_array(LS_MAX_DEPTH, sizeof(*held), GFP_KERNEL);
 	mutex_lock(&work_mutex);
