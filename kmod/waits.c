@@ -132,7 +132,7 @@ static u32 context_of(struct task_struct *task)
 static struct {
 	struct ls_event event;
 	struct ls_rec_sight s;
-	struct ls_held_rec held[LS_MAX_DEPTH + 1];
+	struct ls_held_rec held[LS_MAX_DEPTH];
 	u64 room[LS_STACK_FRAMES];
 } found;
 
@@ -175,6 +175,9 @@ static void describe_long(const struct blocked *b, struct task_struct *owner, u6
 
 	describe(b, LS_FINDING_LONG_HOLD, waited);
 	if (ls_context_entry(owner, b->wait.lock, &has)) {
+		/* Nobody has room for more. */
+		if (found.s.nr_held == LS_MAX_DEPTH)
+			found.s.nr_held--;
 		found.held[found.s.nr_held] =
 			(struct ls_held_rec){ .val = has.val, .ip = has.ip, .lock = has.lock };
 		found.s.new_mask = 1ull << found.s.nr_held++;
@@ -339,7 +342,7 @@ static bool fill(u32 i, struct ls_wait_rec *r)
 	u64 now;
 
 	memset(r, 0, sizeof(*r));
-	if (!blocked(i, &b) || !asleep(b.task) || !ids_of(b.task, &r->pid, &r->tgid, r->comm))
+	if (!blocked(i, &b) || !ids_of(b.task, &r->pid, &r->tgid, r->comm) || !asleep(b.task))
 		return false;
 	now = local_clock();
 	r->lock = b.wait.lock;
