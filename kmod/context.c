@@ -12,10 +12,9 @@
 #include "lockscope.h"
 #include "wrapper/tracepoint.h"
 
-#define TASK_MAP_BITS 12
-
 static struct ls_ctx *pool;
 static u32 pool_size;
+static u32 task_map_bits;
 static ls_u64 *times;			/* ls_ctx.since of all contexts */
 static unsigned long *pool_used;	/* bit per context */
 
@@ -137,9 +136,11 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 		if (unlikely(keeps)) {
 			struct ls_ctx *home = prev_state & TASK_DEAD ? NULL : pool_get();
 
+			if (home && !ls_addrmap_add(&ls.tasks, (u64)prev, from->id + 1)) {
+				pool_put(home);
+				home = NULL;
+			}
 			if (home) {
-				if (ls_addrmap_set(&ls.tasks, (u64)prev, from->id + 1))
-					ls_lose(LS_LOSS_HELD_OVERFLOW);
 				from->owner = prev;
 				pc->home = home;
 			} else {
@@ -185,7 +186,7 @@ void ls_context_clear(void)
 		ls_held_clear(&pool[i]);
 		pool[i].owner = NULL;
 	}
-	memset(ls.tasks.slots, 0, ls_addrmap_bytes(TASK_MAP_BITS));
+	memset(ls.tasks.slots, 0, ls_addrmap_bytes(task_map_bits));
 	memset(pool_used, 0, BITS_TO_LONGS(pool_size) * sizeof(long));
 	for_each_possible_cpu(cpu) {
 		struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
@@ -289,16 +290,18 @@ int ls_context_init(u32 nr)
 	int cpu;
 
 	pool_size = nr + num_possible_cpus();
+	/* A quarter full at most: eight to a bucket are hardly ever too many then. */
+	task_map_bits = order_base_2(pool_size) + 2;
 	if (ls_waits_init(pool_size))
 		return -ENOMEM;
 	pool = ls_zalloc(array_size(pool_size, sizeof(*pool)));
 	pool_used = ls_zalloc(BITS_TO_LONGS(pool_size) * sizeof(long));
-	map = ls_zalloc(ls_addrmap_bytes(TASK_MAP_BITS));
+	map = ls_zalloc(ls_addrmap_bytes(task_map_bits));
 	if (!pool || !pool_used || !map) {
 		ls_free(map);
 		return -ENOMEM;
 	}
-	ls_addrmap_init(&ls.tasks, map, TASK_MAP_BITS);
+	ls_addrmap_init(&ls.tasks, map, task_map_bits);
 	times = ls_zalloc(array3_size(pool_size + num_possible_cpus() * (LS_NR_LEVELS - 1),
 				      LS_MAX_DEPTH, sizeof(*times)));
 	if (!times)

@@ -6,7 +6,7 @@
  *
  *   address >> 3 (44 bits) << 20 | id (20 bits, 0 = free)
  *
- * A full bucket gives up an entry, and says so. Any context.
+ * A full bucket gives up an entry, or refuses the new one, and says so. Any context.
  */
 #ifndef LOCKSCOPE_ADDRMAP_H
 #define LOCKSCOPE_ADDRMAP_H
@@ -82,8 +82,8 @@ LS_INLINE ls_u32 ls_addrmap_remove(struct ls_addrmap *m, ls_u64 addr)
 	return 0;
 }
 
-/* Map @addr to @id (1 .. LS_ADDR_ID_MASK). Returns true when a live entry had to go. */
-LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+/* Map @addr to @id (1 .. LS_ADDR_ID_MASK). False, and nothing changed, when its bucket is full. */
+LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 {
 	ls_u64 word = ls_addr_word(addr);
 	ls_u64 *b = ls_addr_bucket(m, word);
@@ -94,7 +94,7 @@ LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 
 		if ((slot ^ word) <= LS_ADDR_ID_MASK && slot) {
 			ls_store(&b[i], word | id);
-			return false;
+			return true;
 		}
 	}
 	for (i = 0; i < LS_ADDR_WAYS; i++) {
@@ -102,10 +102,20 @@ LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 
 		while (!slot)
 			if (ls_cmpxchg(&b[i], &slot, word | id))
-				return false;
+				return true;
 	}
+	return false;
+}
+
+/* The same where the newest matters most. Returns true when a live entry had to go. */
+LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+{
+	ls_u64 word = ls_addr_word(addr);
+
+	if (ls_addrmap_add(m, addr, id))
+		return false;
 	/* Whom to give up: any will do, the address decides. */
-	ls_store(&b[(addr >> 6) & (LS_ADDR_WAYS - 1)], word | id);
+	ls_store(&ls_addr_bucket(m, word)[(addr >> 6) & (LS_ADDR_WAYS - 1)], word | id);
 	return true;
 }
 

@@ -20,6 +20,7 @@ struct Map {
 	}
 	std::uint32_t find(std::uint64_t addr) const { return ls_addrmap_find(&map, addr); }
 	bool set(std::uint64_t addr, std::uint32_t id) { return ls_addrmap_set(&map, addr, id); }
+	bool add(std::uint64_t addr, std::uint32_t id) { return ls_addrmap_add(&map, addr, id); }
 	std::uint32_t remove(std::uint64_t addr) { return ls_addrmap_remove(&map, addr); }
 	std::uint64_t *bucket(std::uint64_t addr) const
 	{
@@ -99,6 +100,49 @@ TEST(AddressMap, ARemovedPlaceIsUsedBeforeALiveOneIsGivenUp)
 	EXPECT_FALSE(m.set(addrs[LS_ADDR_WAYS], 100));
 	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
 		EXPECT_EQ(m.find(addrs[i]), i == 3 ? 0u : 1 + i);
+}
+
+TEST(AddressMap, AFullBucketRefusesAnAdditionAndKeepsWhatItHas)
+{
+	Map m(10);
+	const auto addrs = m.crowd(LS_ADDR_WAYS + 1);
+
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		EXPECT_TRUE(m.add(addrs[i], 1 + i));
+	EXPECT_FALSE(m.add(addrs[LS_ADDR_WAYS], 100));
+	EXPECT_EQ(m.find(addrs[LS_ADDR_WAYS]), 0u);
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		EXPECT_EQ(m.find(addrs[i]), 1 + i);
+	// Who is there already may change its id, and a free place is taken.
+	EXPECT_TRUE(m.add(addrs[3], 50));
+	EXPECT_EQ(m.find(addrs[3]), 50u);
+	EXPECT_EQ(m.remove(addrs[3]), 50u);
+	EXPECT_TRUE(m.add(addrs[LS_ADDR_WAYS], 100));
+	EXPECT_EQ(m.find(addrs[LS_ADDR_WAYS]), 100u);
+}
+
+TEST(AddressMap, AQuarterFullAddsTasksFromAnywhere)
+{
+	// As the module's map of tasks: slab objects, at most a quarter of the places.
+	Map m(14);
+	std::mt19937_64 random(3);
+	std::map<std::uint64_t, std::uint32_t> model;
+	unsigned refused = 0;
+
+	while (model.size() < 4096) {
+		const std::uint64_t addr = kBase + random() % 100000 * 9856;
+		const std::uint32_t id = 1 + model.size();
+
+		if (model.contains(addr))
+			continue;
+		if (m.add(addr, id))
+			model[addr] = id;
+		else
+			refused++;
+	}
+	EXPECT_LT(refused, 10u);
+	for (const auto &[addr, id] : model)
+		EXPECT_EQ(m.find(addr), id);
 }
 
 TEST(AddressMap, AgreesWithAMapWhileNothingIsGivenUp)
