@@ -6,6 +6,7 @@
  * task's end needs no hook.
  */
 #include <linux/sched.h>
+#include <linux/slab.h>
 
 #include "access.h"
 #include "control.h"
@@ -243,26 +244,34 @@ u32 ls_context_waits_on(struct task_struct *task, u64 *queue)
 
 /*
  * Code and data at [start, end) are about to go: nobody may hold a lock in there.
- * The stacks of others are only looked at. Process context.
+ * What others hold changes meanwhile, so each is looked at, and told of, through a copy.
+ * Process context.
  */
 void ls_context_range_gone(unsigned long start, unsigned long end)
 {
+	struct ls_ctx *copy = kmalloc(sizeof(*copy), GFP_KERNEL);
 	u32 i, k;
 
+	if (!copy) {
+		ls_lose(LS_LOSS_RECORDS);
+		return;
+	}
 	for (i = 0; i < pool_size; i++) {
-		struct ls_ctx *ctx = &pool[i];
+		*copy = pool[i];
+		copy->depth = min_t(u32, copy->depth, LS_MAX_DEPTH);
+		for (k = 0; k < copy->depth; k++) {
+			const struct ls_held *h = &copy->held[k];
 
-		for (k = 0; k < READ_ONCE(ctx->depth) && k < LS_MAX_DEPTH; k++) {
-			struct ls_held *h = &ctx->held[k];
-
-			if (h->lock < start || h->lock >= end || ls_kind_of(h->val) == LS_KIND_WORK)
+			if (h->lock < start || h->lock >= end ||
+			    ls_kind_of(h->val) == LS_KIND_WORK)
 				continue;
 			preempt_disable_notrace();
-			ls_fault(this_cpu_ptr(&ls_cpus), ctx, LS_FINDING_HELD_FREED, h->lock, h->ip,
-				 h->val, 1ull << k, 0);
+			ls_fault(this_cpu_ptr(&ls_cpus), copy, LS_FINDING_HELD_FREED, h->lock,
+				 h->ip, h->val, 1ull << k, 0);
 			ls_leave();
 		}
 	}
+	kfree(copy);
 }
 
 /* Does the scheduler itself call from @ip? */

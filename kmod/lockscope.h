@@ -299,6 +299,7 @@ void ls_tracepoint_detach(const char *name, void *probe, void *data);
 
 /* names.c: worker only */
 bool ls_symbol_at(struct ls_rec_symbol *rec);
+void ls_symbol_log(u64 ip);
 int ls_names_init(u32 max_classes);
 void ls_names_exit(void);
 void ls_name_class(u32 id);
@@ -311,6 +312,7 @@ void ls_name_data(u32 kind, unsigned long addr, const char *label, char *name, c
 int ls_log_init(u32 megabytes);
 void ls_log_exit(void);
 bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64 *at);
+void ls_log_refuse(void);
 bool ls_log_read(u64 at, void *to, size_t len);
 u64 ls_log_len(void);
 void ls_log_info(u64 *to_be, u64 *are);
@@ -331,7 +333,7 @@ u32 ls_worker_findings(void);
 u64 ls_worker_taken(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);
 void ls_worker_info(struct ls_info *info);
-u32 ls_worker_take(struct ls_event *e);
+bool ls_worker_take(struct ls_event *e, u32 *ordinal);
 void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr);
 struct ls_info;
 

@@ -76,6 +76,13 @@ bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64
 	return true;
 }
 
+/* A record that was to be in the log is not made. Worker only. */
+void ls_log_refuse(void)
+{
+	WRITE_ONCE(produced, produced + 1);
+	ls_lose(LS_LOSS_RECORDS);
+}
+
 /* Records that were to be in the log, and that are. The others are counted as lost. */
 void ls_log_info(u64 *to_be, u64 *are)
 {

@@ -5,8 +5,8 @@
 
 #include "lockscope.h"
 
-/* The next number is @at, of a record in the log. False when there is no room. Process context. */
-bool ls_logindex_add(struct ls_logindex *x, u64 at)
+/* Is there room for one more number? Asked before each. Process context. */
+bool ls_logindex_room(struct ls_logindex *x)
 {
 	u32 seg = x->nr >> LS_LOGINDEX_SEG_BITS;
 
@@ -14,11 +14,14 @@ bool ls_logindex_add(struct ls_logindex *x, u64 at)
 		return false;
 	if (!x->segs[seg])
 		x->segs[seg] = ls_zalloc(sizeof(u32) << LS_LOGINDEX_SEG_BITS);
-	if (!x->segs[seg])
-		return false;
-	x->segs[seg][x->nr & ((1u << LS_LOGINDEX_SEG_BITS) - 1)] = at / 8;
+	return x->segs[seg];
+}
+
+/* The next number is @at, of a record in the log. There is room. */
+void ls_logindex_add(struct ls_logindex *x, u64 at)
+{
+	x->segs[x->nr >> LS_LOGINDEX_SEG_BITS][x->nr & ((1u << LS_LOGINDEX_SEG_BITS) - 1)] = at / 8;
 	x->nr++;
-	return true;
 }
 
 /* Where number @i is, from 0. */

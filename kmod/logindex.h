@@ -14,7 +14,8 @@ struct ls_logindex {
 	u32 nr;
 };
 
-bool ls_logindex_add(struct ls_logindex *x, u64 at);
+bool ls_logindex_room(struct ls_logindex *x);
+void ls_logindex_add(struct ls_logindex *x, u64 at);
 bool ls_logindex_get(const struct ls_logindex *x, u32 i, u64 *at);
 void ls_logindex_free(struct ls_logindex *x);
 

@@ -24,7 +24,7 @@ module_param(max_edges, uint, 0444);
 MODULE_PARM_DESC(max_edges, "class -> class edges kept, 4096 .. 4194304");
 static uint max_chains = 262144;
 module_param(max_chains, uint, 0444);
-MODULE_PARM_DESC(max_chains, "lock chains kept, 16384 .. 8000000");
+MODULE_PARM_DESC(max_chains, "lock chains kept, 16384 .. 4000000");
 static uint max_sleepers = 1024;
 module_param(max_sleepers, uint, 0444);
 MODULE_PARM_DESC(max_sleepers, "tasks that may sleep with locks held at one time, 64 .. 65536");
@@ -108,7 +108,7 @@ static int init_tables(void)
 
 	max_classes = clamp(max_classes, 1024u, LS_VAL_CLASS_MASK / 2);
 	max_edges = clamp(max_edges, 4096u, 4194304u);
-	max_chains = clamp(max_chains, 16384u, 8000000u);
+	max_chains = clamp(max_chains, 16384u, 4000000u);
 	/*
 	 * Keys outnumber classes (aliases, a key for each kmalloc cache and offset),
 	 * and the fast path looks at two places only.

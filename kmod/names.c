@@ -295,6 +295,17 @@ bool ls_symbol_at(struct ls_rec_symbol *rec)
 	return p;
 }
 
+/* Say in the log what @ip is called while somebody knows. */
+void ls_symbol_log(u64 ip)
+{
+	struct ls_rec_symbol rec = { .hdr = { sizeof(rec), LS_REC_SYMBOL }, .ip = ip };
+
+	/* Without a name there is an address in its place, which is nobody's business. */
+	if (!ls_symbol_at(&rec))
+		strscpy(rec.function, "(unloaded code)", sizeof(rec.function));
+	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
+}
+
 int ls_names_init(u32 max_classes)
 {
 	u32 bits = order_base_2(max_classes + 1) + 1;

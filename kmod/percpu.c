@@ -15,7 +15,7 @@
 static struct ls_percpu_range *ranges;
 static u32 nr_ranges;
 
-/* Names of modules' static per-CPU variables, kept when the module has gone. */
+/* Names of modules' static per-CPU variables, kept when the module has gone; address 0: free. */
 static struct module_symbol {
 	unsigned long addr;
 	char name[LS_NAME_MAX - 16];
@@ -89,17 +89,23 @@ static void on_free(void *data, void *base_addr, int off, void __percpu *ptr)
 static void remember_symbols(struct module *mod, unsigned long start, unsigned long end)
 {
 	struct mod_kallsyms *k = mod->kallsyms;
-	u32 i;
+	u32 i, place = 0;
 
-	for (i = 0; k && i < k->num_symtab && nr_symbols < MAX_SYMBOLS; i++) {
+	for (i = 0; k && i < k->num_symtab; i++) {
 		unsigned long at = k->symtab[i].st_value;
 
 		if (at < start || at >= end || k->symtab[i].st_shndx == SHN_UNDEF)
 			continue;
-		symbols[nr_symbols].addr = at;
-		snprintf(symbols[nr_symbols].name, sizeof(symbols->name), "percpu:%s:%s", mod->name,
+		while (place < nr_symbols && symbols[place].addr)
+			place++;
+		if (place == MAX_SYMBOLS) {
+			ls_lose(LS_LOSS_SITES);
+			continue;
+		}
+		nr_symbols = max(nr_symbols, place + 1);
+		snprintf(symbols[place].name, sizeof(symbols->name), "percpu:%s:%s", mod->name,
 			 k->strtab + k->symtab[i].st_name);
-		nr_symbols++;
+		ls_store_release(&symbols[place].addr, at);
 	}
 }
 

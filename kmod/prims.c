@@ -444,8 +444,33 @@ static long inflight(void)
 	return sum;
 }
 
+#define OOPS_WAIT (60 * HZ)
+
+/*
+ * Wait until all have come back through us but those who need not. A task that died in
+ * a hooked function never will: where the kernel has oopsed, nobody is waited for longer
+ * than OOPS_WAIT.
+ */
+static void wait_for_sleepers(long redirected)
+{
+	unsigned long start = jiffies;
+	bool told = false;
+
+	while (inflight() > redirected) {
+		if (!told && time_after(jiffies, start + 10 * HZ)) {
+			pr_info("lockscope: waiting for %ld tasks whose return somebody traces\n",
+				inflight() - redirected);
+			told = true;
+		}
+		if (test_taint(TAINT_DIE) && time_after(jiffies, start + OOPS_WAIT))
+			return;
+		schedule_timeout_uninterruptible(HZ / 50);
+	}
+}
+
 void ls_prims_detach(void)
 {
+	int redirected;
 	u32 i;
 
 	for (i = LS_NR_GROUPS; i-- > 0;) {
@@ -468,10 +493,11 @@ void ls_prims_detach(void)
 	}
 	/* Nobody enters any more; those preempted in a trampoline leave it. */
 	synchronize_rcu_tasks();
-	/* Those asleep in a hooked function need not come back through us. */
-	if (inflight() && ls_unhook_sleepers() < 0)
-		while (inflight())
-			schedule_timeout_uninterruptible(HZ / 50);
+	/* Those asleep in a hooked function need not come back through us, where they can be led past. */
+	if (inflight()) {
+		redirected = ls_unhook_sleepers();
+		wait_for_sleepers(max(redirected, 0));
+	}
 	synchronize_rcu_tasks();
 }
 

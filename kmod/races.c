@@ -214,9 +214,14 @@ static void take_race(struct ls_rec_race *race, bool again)
 		ls_log_append(race, race->hdr.len, NULL, 0, NULL);
 		return;
 	}
+	/* One that cannot be remembered would be told again and again. */
+	race->id = ls_worker_findings() + 1;
+	if (!ls_tagtab_insert(&reported, key, race->id)) {
+		ls_lose_access(LS_ALOSS_EVENTS);
+		return;
+	}
 	nr_races++;
-	race->id = ls_worker_new_finding();
-	ls_tagtab_insert(&reported, key, race->id);
+	ls_worker_new_finding();
 	ls_tagtab_insert(&reported, element, race->id);
 	ls_log_append(race, race->hdr.len, NULL, 0, NULL);
 	ls_watchpoints_want(race->addr, b.size);

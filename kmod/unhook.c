@@ -7,6 +7,10 @@
  * kernel's own text that restores the same four registers and returns. All CPUs
  * stand still meanwhile, so every other task's stack is as its last switch left
  * it.
+ *
+ * A tracer of returns (function_graph, a kretprobe) that sits on a function which a hooked
+ * one jumps to has put its own address there, and keeps ours: such a task is not found, and
+ * has to be waited for.
  */
 #include <linux/kernel.h>
 #include <linux/sched/signal.h>
@@ -66,7 +70,10 @@ static int redirect(void *data)
 	return found;
 }
 
-/* Process context. The hooks are detached and nobody runs in a trampoline any more. */
+/*
+ * How many were led past us; below 0 when there is no way. Process context. The hooks are
+ * detached and nobody runs in a trampoline any more.
+ */
 int ls_unhook_sleepers(void)
 {
 	unsigned long to = find_epilogue();

@@ -289,7 +289,8 @@ static void look_for_deadlock(u32 start)
 		edges[i].to = ls_worker_class(found.s.val);
 		edges[i].from = ls_worker_class(found.held[__ffs64(found.s.new_mask)].val);
 		edges[i].kinds = LS_DEP_EN;
-		edges[i].sight = ls_worker_take(&found.event);
+		if (!ls_worker_take(&found.event, &edges[i].sight))
+			return;
 		waits[ring[i]].told_dead = true;
 	}
 	ls_worker_deadlock(edges, n);
@@ -303,6 +304,7 @@ void ls_waits_look(void)
 	if (!READ_ONCE(ls_active))
 		return;
 	for (i = 0; i < nr_waits; i++) {
+		u32 ordinal;
 		bool tell;
 
 		rcu_read_lock();
@@ -310,7 +312,7 @@ void ls_waits_look(void)
 		rcu_read_unlock();
 		nr += waits[i].task != NULL;
 		if (tell)
-			ls_worker_take(&found.event);
+			ls_worker_take(&found.event, &ordinal);
 	}
 	for (i = 0; nr > 1 && i < nr_waits; i++)
 		if (waits[i].task)

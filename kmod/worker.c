@@ -43,6 +43,7 @@ static struct ls_logindex stack_index, sight_index;
 static u32 named;			/* classes up to here have their names */
 static u32 nr_findings;
 static u64 taken;			/* events of the rings */
+static DEFINE_PER_CPU(u64, round_end);	/* where a CPU's ring ended when the round began */
 
 /* Memory the judge asked for, chained so that it can be freed. */
 static struct judge_block {
@@ -100,19 +101,27 @@ u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 	id = ls_tagtab_find(&stacks, key);
 	if (id)
 		return id;
-	if (stack_index.nr >= MAX_STACKS) {
+	if (stack_index.nr >= MAX_STACKS || !ls_logindex_room(&stack_index)) {
 		ls_lose(LS_LOSS_STACKS);
 		return 0;
 	}
 	rec.id = stack_index.nr + 1;
 	if (!ls_log_append(&rec, sizeof(rec), ips, nr * sizeof(u64), &at))
 		return 0;
-	if (!ls_logindex_add(&stack_index, at)) {
-		ls_lose(LS_LOSS_STACKS);
-		return 0;
-	}
+	ls_logindex_add(&stack_index, at);
 	ls_tagtab_insert(&stacks, key, rec.id);
 	return rec.id;
+}
+
+/* Is a finding by this @key new? One that could not be remembered would come again and again. */
+static bool new_report(u64 key)
+{
+	if (ls_tagtab_find(&reported, key))
+		return false;
+	if (ls_tagtab_insert(&reported, key, 1))
+		return true;
+	ls_log_refuse();
+	return false;
 }
 
 static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 first, bool same)
@@ -129,9 +138,8 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 	u64 key = ls_mix(inv.class_id * 2 + same);
 
 	/* Once for a canonical class. */
-	if (ls_tagtab_find(&reported, key))
+	if (!new_report(key))
 		return;
-	ls_tagtab_insert(&reported, key, 1);
 	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
 
 	f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
@@ -228,9 +236,8 @@ static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u
 
 	for (i = 0; !f.edge.from && i < nr && i < LS_FAULT_CALLERS; i++)
 		key = ls_mix(key + place_of(ips[i]));
-	if (ls_tagtab_find(&reported, key))
+	if (!new_report(key))
 		return;
-	ls_tagtab_insert(&reported, key, 1);
 	f.rec.id = ++nr_findings;
 	ls_log_append(&f.rec, f.rec.hdr.len, NULL, 0, NULL);
 	trace_finding(f.rec.id, s->what, 1, f.edge.from ? ls_class_name(f.edge.from) : "");
@@ -279,36 +286,18 @@ static void learn_signals(void)
 	}
 }
 
-static void take_sight(struct ls_event *e)
+/* What sight number @ordinal, which is in the log, says. @lives: of what is held; @life: of its lock. */
+static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, const u32 *lives, u32 life,
+			u32 ordinal)
 {
-	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
-	u32 frames = s->stack, ordinal = sight_index.nr, flags = s->hdr.flags, self, i;
-	u32 lives[LS_MAX_DEPTH], life = s->extra;
-	u64 at;
+	u32 self, i;
 
-	for (i = 0; i < s->nr_held; i++) {
-		lives[i] = s->held[i].pad;
-		s->held[i].pad = 0;
-	}
-	if (flags & LS_EV_PAIR)
-		s->extra = 0;
-
-	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
-	s->hdr.type = LS_REC_SIGHT;
-	s->hdr.flags = 0;
-	s->stack = ls_worker_stack_id((u64 *)&s->held[s->nr_held], frames);
-	if (!ls_log_append(s, s->hdr.len, NULL, 0, &at))
-		return;
-	if (!ls_logindex_add(&sight_index, at)) {
-		ls_lose(LS_LOSS_RECORDS);
-		return;
-	}
 	learn_signals();
 	ls_judge_sight(&judge, s, ordinal);
 	self = ls_worker_class(s->val);
 	/* A deadlock takes several: ls_worker_deadlock(). */
 	if (LS_SIGHT_IS_FAULT(s->what) && s->what != LS_FINDING_DEADLOCK)
-		report_fault(s, (u64 *)&s->held[s->nr_held], frames, ordinal);
+		report_fault(s, (const u64 *)&s->held[s->nr_held], frames, ordinal);
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
 	if (ls_judge_usage(&judge, self) & LS_JUDGE_OUT)
@@ -328,21 +317,49 @@ static void take_sight(struct ls_event *e)
 	}
 }
 
+/*
+ * A sight of a hook's or of the thread's own making; *@ordinal gets its number. False, and
+ * a counted loss, when it finds no room. work_mutex held.
+ */
+bool ls_worker_take(struct ls_event *e, u32 *ordinal)
+{
+	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
+	u32 frames = s->stack, flags = s->hdr.flags, i;
+	u32 lives[LS_MAX_DEPTH], life = s->extra;
+	u64 at;
+
+	for (i = 0; i < s->nr_held; i++) {
+		lives[i] = s->held[i].pad;
+		s->held[i].pad = 0;
+	}
+	if (flags & LS_EV_PAIR)
+		s->extra = 0;
+
+	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
+	s->hdr.type = LS_REC_SIGHT;
+	s->hdr.flags = 0;
+	s->stack = ls_worker_stack_id((u64 *)&s->held[s->nr_held], frames);
+	/* Whoever reads the log counts the sights in it: none may be there without a number. */
+	if (!ls_logindex_room(&sight_index)) {
+		ls_log_refuse();
+		return false;
+	}
+	if (!ls_log_append(s, s->hdr.len, NULL, 0, &at))
+		return false;
+	*ordinal = sight_index.nr;
+	ls_logindex_add(&sight_index, at);
+	judge_sight(s, frames, flags, lives, life, *ordinal);
+	return true;
+}
+
 static void take_event(struct ls_event *e)
 {
+	u32 ordinal;
+
 	if (((struct ls_rec *)(e + 1))->type)
 		ls_races_take(e);
 	else
-		take_sight(e);
-}
-
-/* An event of the thread's own making. Ordinal of its sight, if it is one. work_mutex held. */
-u32 ls_worker_take(struct ls_event *e)
-{
-	u32 ordinal = sight_index.nr;
-
-	take_event(e);
-	return ordinal;
+		ls_worker_take(e, &ordinal);
 }
 
 /* Tasks that wait for each other, told once for the same locks at the same places. work_mutex held. */
@@ -359,9 +376,8 @@ void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 	for (i = 0; i < nr; i++)
 		key += ls_mix((u64)edges[i].from << 32 | edges[i].to);
 	key = ls_mix(key);
-	if (ls_tagtab_find(&reported, key))
+	if (!new_report(key))
 		return;
-	ls_tagtab_insert(&reported, key, 1);
 	rec.id = ++nr_findings;
 	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
 	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
@@ -449,7 +465,7 @@ static u64 event_time(const struct ls_event *e)
 	}
 }
 
-/* The oldest event of all rings: an inversion is to come after what it inverts. */
+/* The oldest event of this round of all rings: an inversion is to come after what it inverts. */
 static struct ls_event *next_event(struct ls_ring **ring)
 {
 	struct ls_event *oldest = NULL;
@@ -459,7 +475,9 @@ static struct ls_event *next_event(struct ls_ring **ring)
 		struct ls_ring *r = &per_cpu_ptr(&ls_cpus, cpu)->ring;
 		struct ls_event *e = ls_ring_peek(r);
 
-		if (!e || (oldest && event_time(oldest) <= event_time(e)))
+		if (!e || r->hdr->tail >= per_cpu(round_end, cpu))
+			continue;
+		if (oldest && event_time(oldest) <= event_time(e))
 			continue;
 		oldest = e;
 		*ring = r;
@@ -467,14 +485,20 @@ static struct ls_event *next_event(struct ls_ring **ring)
 	return oldest;
 }
 
-/* One round over everything. True when there was something to do. */
+/*
+ * One round over everything there is when it begins; what comes meanwhile is the next
+ * one's, or a round would have no end under a storm. True when there was something to do.
+ */
 static bool work(void)
 {
 	struct ls_event *e;
 	struct ls_ring *r;
 	bool any = false;
+	int cpu;
 
 	mutex_lock(&work_mutex);
+	for_each_possible_cpu(cpu)
+		per_cpu(round_end, cpu) = ls_load_acquire(&per_cpu_ptr(&ls_cpus, cpu)->ring.hdr->head);
 	provide_segments();
 	name_classes();
 	while ((e = next_event(&r))) {
@@ -498,13 +522,16 @@ static int worker(void *unused)
 {
 	while (!kthread_should_stop()) {
 		u64 wanted = smp_load_acquire(&flush_wanted);
+		bool any = work();
 
-		while (work())
-			;
 		settle(READ_ONCE(flush_done) != wanted);
 		if (READ_ONCE(flush_done) != wanted) {
 			smp_store_release(&flush_done, wanted);
 			wake_up_all(&flushed);
+		}
+		if (any) {
+			cond_resched();
+			continue;
 		}
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && READ_ONCE(flush_wanted) == wanted)
@@ -542,17 +569,6 @@ int ls_worker_flush(void)
 	return rc > 0 ? 0 : rc ? (int)rc : -ETIME;
 }
 
-/* Say in the log what @ip is called while somebody knows. */
-static void log_symbol(u64 ip)
-{
-	struct ls_rec_symbol rec = { .hdr = { sizeof(rec), LS_REC_SYMBOL }, .ip = ip };
-
-	/* Without a name there is an address in its place, which is nobody's business. */
-	if (!ls_symbol_at(&rec))
-		strscpy(rec.function, "(unloaded code)", sizeof(rec.function));
-	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
-}
-
 /*
  * Module code at [start, end) is about to go. Everything recorded is judged and
  * every address in it that the log names gets its symbol. May sleep.
@@ -576,7 +592,7 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 			key = ls_mix(ips[i]);
 			if (ips[i] >= start && ips[i] < end && !ls_tagtab_find(&done, key)) {
 				ls_tagtab_insert(&done, key, 1);
-				log_symbol(ips[i]);
+				ls_symbol_log(ips[i]);
 			}
 		}
 	}
@@ -588,7 +604,7 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 			key = ls_mix(held[i].ip);
 			if (held[i].ip >= start && held[i].ip < end && !ls_tagtab_find(&done, key)) {
 				ls_tagtab_insert(&done, key, 1);
-				log_symbol(held[i].ip);
+				ls_symbol_log(held[i].ip);
 			}
 		}
 	}
@@ -732,7 +748,7 @@ int ls_worker_init(u32 max_classes, u32 max_edges)
 		return -ENOMEM;
 	rc = new_tagtab(&stacks, STACK_BITS);
 	rc = rc ? rc : new_tagtab(&self_sights, 12);
-	rc = rc ? rc : new_tagtab(&reported, 12);
+	rc = rc ? rc : new_tagtab(&reported, 14);
 	rc = rc ? rc : new_tagtab(&instance_ids, 13);
 	if (rc)
 		return rc;
