@@ -26,7 +26,10 @@ account() {
 		orphans | { read -r n kib && echo "orphans $n" && echo "orphans_kib $kib"; }
 		# Modules that somebody needed stay; theirs is no loss.
 		modules=$(awk '{ sum += $2 } END { print int(sum / 1024) }' /proc/modules)
-		awk -v modules="$modules" '/^VmallocUsed:/ { print "vmalloc", $2 - modules }' /proc/meminfo
+		# The per-CPU allocator keeps its chunks, and the books of each; "percpu" counts them.
+		books=$(awk '$3 ~ /^pcpu_(create|alloc)_chunk/ && match($0, /pages=[0-9]+/) {
+			pages += substr($0, RSTART + 6, RLENGTH - 6) } END { print pages * 4 }' /proc/vmallocinfo)
+		awk -v others=$((modules + books)) '/^VmallocUsed:/ { print "vmalloc", $2 - others }' /proc/meminfo
 		# Objects in use of general caches, in KiB.
 		awk '$1 ~ /^kmalloc-/ { sum += $2 * $4 } END { print "kmalloc", int(sum / 1024) }' /proc/slabinfo
 	} > "/out/account.$1"
