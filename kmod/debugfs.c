@@ -123,7 +123,7 @@ static const struct file_operations stats_fops = {
 static int primitives_show(struct seq_file *m, void *unused)
 {
 	static const char *const states[] = {
-		"absent", "direct", "ftrace", "kretprobe", "covered", "failed",
+		"absent", "direct", "ftrace", "kretprobe", "covered", "failed", "off",
 	};
 	u32 i;
 

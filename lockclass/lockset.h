@@ -5,7 +5,7 @@
  * computed once and remembered.
  *
  * An element is the lock's address and how it is held, ls_lockset_element().
- * Locks that are no memory have addresses below LS_PSEUDO_END. Any context, but
+ * Locks that are no memory have addresses below 16, LS_PSEUDO_*. Any context, but
  * for init and clear.
  */
 #ifndef LOCKSCOPE_LOCKSET_H
@@ -24,7 +24,6 @@
 #define LS_PSEUDO_PREEMPT 2u
 #define LS_PSEUDO_BH 3u
 #define LS_PSEUDO_IRQ 4u
-#define LS_PSEUDO_END 16u
 
 struct ls_lockset {
 	ls_u32 first;			/* in ls_locksets.elements */
