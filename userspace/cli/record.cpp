@@ -179,8 +179,10 @@ Result<int> record(const Options &options, const Globals &globals)
 	LS_TRY_STATUS(session->finish());
 	LS_TRY_STATUS(watch->end());
 	summary(options, globals, session->recorder(), probes.get());
-	if (module && module->ours()) {
+	/* Nothing is left that this run could go on with. */
+	if (bpf || (module && module->ours()))
 		LS_TRY_STATUS(session->recorder().end());
+	if (module && module->ours()) {
 		probes.reset();
 		session.reset();
 		LS_TRY_STATUS(module->unload());

@@ -209,6 +209,8 @@ Result<Database> open_store(const std::string &path, Access access)
 		LS_TRY_STATUS(check_version(db));
 		LS_TRY_STATUS(db.exec("PRAGMA journal_mode = WAL"));
 		LS_TRY_STATUS(db.exec("PRAGMA synchronous = NORMAL"));
+		/* The key of a run that has ended is not to be found in a free part of a page. */
+		LS_TRY_STATUS(db.exec("PRAGMA secure_delete = ON"));
 		LS_TRY_STATUS(migrate(db));
 		return db;
 	}

@@ -91,6 +91,7 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 			     "UPDATE run SET key = ?, ended = NULL, updated = ? WHERE id = ?");
 		update.bind_blob(0, key_blob(run.key)).bind(1, now).bind(2, run.id);
 		LS_TRY_STATUS(update.run());
+		LS_TRY_STATUS(end_others(run, backend, boot));
 		return run;
 	}
 	run.key = random_key();
@@ -101,7 +102,26 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 	insert.bind(4, build_id).bind(5, now).bind(6, now).bind_blob(7, key_blob(run.key));
 	LS_TRY_STATUS(insert.run());
 	run.id = db_->last_id();
+	LS_TRY_STATUS(end_others(run, backend, boot));
 	return run;
+}
+
+/*
+ * Nobody writes these now: a store has one writer. BPF programs went with theirs. A
+ * module may still be there beside a recorder of another kind, if it is of this boot,
+ * of which an image says nothing.
+ */
+Status StoreWriter::end_others(const RunState &run, const std::string &backend,
+			       const std::string &boot)
+{
+	LS_STATEMENT(end, "UPDATE run SET key = NULL, ended = updated WHERE id <> ?"
+			  " AND key IS NOT NULL"
+			  " AND (backend IN (?2, 'bpf') OR (?2 <> 'image' AND boot <> ?3))");
+	LS_TRY_STATUS(end.bind(0, run.id).bind(1, backend).bind(2, boot).run());
+	/* By the missing key, so that one killed in between is made up for. */
+	LS_STATEMENT(close, "UPDATE code SET hash = NULL, open = 0 WHERE open = 1"
+			    " AND run IN (SELECT id FROM run WHERE key IS NULL)");
+	return close.run();
 }
 
 Status StoreWriter::begin()
@@ -246,7 +266,8 @@ Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primi
 Status StoreWriter::forget(const RunState &run)
 {
 	for (const char *table : {"sight", "chain", "kernel_finding", "inversion", "class_count",
-				  "data", "member", "access", "race", "history"})
+				  "data", "member", "access", "race", "history", "pointee",
+				  "alone"})
 		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
 					" WHERE run = " + std::to_string(run.id)));
 	return success();

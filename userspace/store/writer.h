@@ -42,7 +42,8 @@ public:
 	/// Open or create the store; one writer at a time.
 	static Result<StoreWriter> open(const std::string &path);
 
-	/// Find the run of this load of the module, or add one.
+	/// Find the run of this load of the module, or add one. Runs that nobody can go
+	/// on with, because their recorder was killed, are ended.
 	Result<RunState> begin_run(const ls_info &info, const std::string &backend,
 				   const std::string &boot, const std::string &build_id);
 
@@ -128,6 +129,8 @@ public:
 
 private:
 	Result<Statement *> cached(const char *sql);
+	Status end_others(const RunState &run, const std::string &backend,
+			  const std::string &boot);
 
 	/* Declared before the database: the lock is let go last. */
 	Fd lock_;

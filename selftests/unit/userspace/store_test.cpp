@@ -274,6 +274,76 @@ TEST_F(StoreTest, OneWriterAtATime)
 	EXPECT_FALSE(second.error().hint.empty());
 }
 
+TEST_F(StoreTest, RunsThatNobodyCanGoOnWithLoseTheirKey)
+{
+	auto record_and_die = [&](std::uint64_t instance, const char *backend, const char *boot) {
+		auto writer = StoreWriter::open(file);
+		ASSERT_TRUE(writer.ok());
+		ls_info info{};
+		info.instance = instance;
+		auto run = writer->begin_run(info, backend, boot, "");
+		ASSERT_TRUE(run.ok()) << run.error().what;
+		EXPECT_TRUE(writer->add_code(*run, 1, std::nullopt).ok());
+	};
+	auto count = [&](const std::string &what) {
+		auto db = open_store(file, Access::Read);
+		return db ? *db->query_integer("SELECT count(*) FROM " + what) : -1;
+	};
+	const char *open_runs = "run WHERE key IS NOT NULL AND ended IS NULL";
+	record_and_die(1, "kmod", "boot-1");
+	/* The module is still there, and so is what it saw. */
+	record_and_die(2, "bpf", "boot-1");
+	EXPECT_EQ(count(open_runs), 2);
+	record_and_die(3, "image", "image");
+	EXPECT_EQ(count(open_runs), 2);
+	EXPECT_EQ(count("run WHERE key IS NULL AND backend = 'bpf'"), 1);
+	/* Loaded again: its first load is no more. */
+	record_and_die(4, "kmod", "boot-1");
+	EXPECT_EQ(count("run WHERE key IS NULL AND ended = updated AND instance = '" + hex64(1) +
+			"'"),
+		  1);
+	record_and_die(5, "kmod", "boot-2");
+	EXPECT_EQ(count(open_runs), 1);
+	EXPECT_EQ(count("run WHERE key IS NULL AND ended IS NOT NULL"), 4);
+	EXPECT_EQ(count("code WHERE hash IS NOT NULL"), 1);
+}
+
+TEST_F(StoreTest, AKeyThatIsDroppedIsOverwritten)
+{
+	HashKey key{};
+	{
+		auto writer = StoreWriter::open(file);
+		ASSERT_TRUE(writer.ok());
+		auto run = writer->begin_run({}, "kmod", "boot-1", "");
+		ASSERT_TRUE(run.ok());
+		key = run->key;
+	}
+	const std::string bytes(reinterpret_cast<const char *>(key.data()), sizeof(key));
+	EXPECT_NE(slurp(file).find(bytes), std::string::npos);
+	{
+		auto writer = StoreWriter::open(file);
+		ASSERT_TRUE(writer.ok());
+		ASSERT_TRUE(writer->begin_run({}, "kmod", "boot-2", "").ok());
+	}
+	EXPECT_EQ(slurp(file).find(bytes), std::string::npos);
+}
+
+TEST_F(StoreTest, WhatAResetForgetsIsForgottenEverywhere)
+{
+	auto writer = StoreWriter::open(file);
+	ASSERT_TRUE(writer.ok());
+	auto run = writer->begin_run({}, "kmod", "boot-1", "");
+	ASSERT_TRUE(run.ok());
+	ASSERT_TRUE(writer->put_pointee(run->id, 1, 8, 16, LS_KIND_MUTEX, "struct x.lock").ok());
+	ASSERT_TRUE(writer->set_access_count(*run, 1, 5, true).ok());
+	ASSERT_TRUE(writer->forget(*run).ok());
+	auto db = open_store(file, Access::Read);
+	ASSERT_TRUE(db.ok());
+	for (const char *table : {"pointee", "alone"})
+		EXPECT_EQ(*db->query_integer(std::string("SELECT count(*) FROM ") + table), 0)
+			<< table;
+}
+
 TEST_F(StoreTest, ReadableWhileBeingWritten)
 {
 	record(abba());
