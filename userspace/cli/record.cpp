@@ -2,12 +2,12 @@
 // lockscope record: drain the module into a store while a command runs.
 #include "cli/child.h"
 #include "cli/cli.h"
-#include "cli/stop.h"
 #include "cli/watch.h"
 
 #include "record/probes.h"
 #include "record/session.h"
 #include "source/module.h"
+#include "util/stop.h"
 #include "util/text.h"
 
 #include <unistd.h>

@@ -2,13 +2,14 @@
 // lockscope stat: how often each lock class is taken, waited for, and how long.
 #include "cli/child.h"
 #include "cli/cli.h"
-#include "cli/stop.h"
 
 #include "report/stat.h"
 #include "source/module.h"
 #include "stat/collector.h"
 #include "store/load.h"
 #include "store/schema.h"
+#include "util/file.h"
+#include "util/stop.h"
 
 #include <unistd.h>
 

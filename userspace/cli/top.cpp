@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope top: statistics as they come.
 #include "cli/cli.h"
-#include "cli/stop.h"
 
 #include "report/stat.h"
 #include "source/module.h"
 #include "stat/collector.h"
+#include "util/stop.h"
 #include "util/text.h"
 
 #define NCURSES_NOMACROS /* they would take std::move() for theirs */
@@ -16,7 +16,6 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <thread>
 
 namespace lockscope::cli {
 
@@ -85,11 +84,17 @@ public:
 				mvaddnstr(row++, 0, line.c_str(), static_cast<int>(columns()));
 		refresh();
 	}
-	/// The next key within @ms milliseconds, ERR if there is none.
-	int key(int ms)
+	/// The next key within @seconds, ERR if there is none or a signal came.
+	int key(double seconds)
 	{
-		timeout(ms);
-		return getch();
+		/* After a signal getch() goes on to wait: in slices, as nap(). */
+		using Clock = std::chrono::steady_clock;
+		const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+		timeout(20);
+		int key = ERR;
+		while (key == ERR && !stop_signal() && Clock::now() < end)
+			key = getch();
+		return key;
 	}
 };
 
@@ -133,7 +138,9 @@ Status batch(StatCollector &stat, const Options &options)
 {
 	Change change;
 	for (std::size_t n = 0; !stop_signal() && (!options.count || n < options.count); n++) {
-		std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
+		nap(std::chrono::duration<double>(options.interval));
+		if (stop_signal())
+			break;
 		auto report = next(stat, change, options);
 		if (!report)
 			return report.error();
@@ -147,7 +154,6 @@ Status interactive(StatCollector &stat, Options options)
 {
 	Screen screen;
 	Change change;
-	const int ms = static_cast<int>(options.interval * 1000);
 	for (std::size_t n = 0; !stop_signal() && (!options.count || n < options.count); n++) {
 		auto report = next(stat, change, options);
 		if (!report)
@@ -157,7 +163,7 @@ Status interactive(StatCollector &stat, Options options)
 		text.limit = screen.rows() > 6 ? screen.rows() - 5 : 1;
 		screen.show(headline(*report, options) + "   q quit, s order, t since start",
 			    text_stat(*report, text, {screen.columns(), false}));
-		switch (screen.key(ms)) {
+		switch (screen.key(options.interval)) {
 		case 'q':
 			return success();
 		case 's':

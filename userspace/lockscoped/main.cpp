@@ -6,6 +6,7 @@
 #include "lockclass/abi.h"
 #include "record/session.h"
 #include "util/file.h"
+#include "util/stop.h"
 
 #include <CLI/CLI.hpp>
 
@@ -14,7 +15,6 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 using namespace lockscope;
 
@@ -28,16 +28,12 @@ using std::chrono::milliseconds;
 constexpr auto kSnapshotEvery = std::chrono::minutes(5);
 constexpr auto kWaitForModule = milliseconds(500);
 
-volatile std::sig_atomic_t g_signal;
-
-void on_signal(int number)
-{
-	g_signal = number;
-}
+constexpr const char *kStoreFolder = "/var/lib/lockscope";
 
 struct Options {
 	/* An open device would keep the module from being unloaded. */
-	SessionOptions session{kDevicePath, "/var/lib/lockscope/lockscope.db", {}, Hold::Briefly};
+	SessionOptions session{kDevicePath, std::string(kStoreFolder) + "/lockscope.db", {},
+			       Hold::Briefly};
 	int interval_ms = 250;
 };
 
@@ -56,26 +52,19 @@ bool worth_waiting(const Error &error, const std::string &device)
 	return module_gone(error) || (error.code == ENOENT && !exists(device));
 }
 
-void nap(milliseconds length)
-{
-	/* A signal ends the sleep early where it can: naps are short anyway. */
-	if (!g_signal)
-		std::this_thread::sleep_for(length);
-}
-
 /// Record one load of the module until it is gone or a signal comes.
 Status follow(Session &session, const Options &options)
 {
 	auto last_snapshot = Clock::now();
 	for (;;) {
 		auto status = session.drain();
-		if (status && (g_signal || Clock::now() - last_snapshot >= kSnapshotEvery)) {
+		if (status && (stop_signal() || Clock::now() - last_snapshot >= kSnapshotEvery)) {
 			status = session.finish();
 			last_snapshot = Clock::now();
 		}
 		if (!status && worth_waiting(status.error(), options.session.device))
 			return session.end();
-		if (!status || g_signal)
+		if (!status || stop_signal())
 			return status;
 		nap(milliseconds(options.interval_ms));
 	}
@@ -85,7 +74,7 @@ int run(const Options &options)
 {
 	bool waiting = false;
 	DeadlockWatch watch(options.session.device);
-	while (!g_signal) {
+	while (!stop_signal()) {
 		auto session = Session::open(options.session);
 		if (!session) {
 			if (!worth_waiting(session.error(), options.session.device))
@@ -104,7 +93,7 @@ int run(const Options &options)
 		if (auto status = follow(**session, options); !status)
 			return fail(status.error());
 	}
-	return g_signal == SIGTERM ? 0 : static_cast<int>(Exit::Interrupted);
+	return stop_signal() == SIGTERM ? 0 : static_cast<int>(Exit::Interrupted);
 }
 
 } // namespace
@@ -112,17 +101,13 @@ int run(const Options &options)
 int main(int argc, char **argv)
 {
 	std::signal(SIGXFSZ, SIG_IGN);
-	struct sigaction action {};
-	action.sa_handler = on_signal;
-	for (int number : {SIGTERM, SIGINT, SIGHUP})
-		::sigaction(number, &action, nullptr);
-
+	catch_signals();
 	Options options;
 	CLI::App app{"Drains the LockScope module into a store, for days"};
 	app.set_version_flag("--version", "lockscoped " LOCKSCOPE_VERSION);
-	app.add_option("-o,--output", options.session.store,
-		       "store to write; an earlier one goes on")
-		->capture_default_str();
+	auto *output = app.add_option("-o,--output", options.session.store,
+				      "store to write; an earlier one goes on");
+	output->capture_default_str();
 	app.add_option("--device", options.session.device, "device to read")->capture_default_str();
 	app.add_option("--symbols", options.session.symbol_dirs,
 		       "folder with modules that have debug information")
@@ -141,5 +126,9 @@ int main(int argc, char **argv)
 	} catch (const CLI::ParseError &e) {
 		return fail(usage_error(e.what(), "see lockscoped --help"));
 	}
+	/* Its own folder is the daemon's to make; a place that was asked for is not. */
+	if (output->count() == 0)
+		if (auto made = make_folder(kStoreFolder); !made)
+			return fail(made.error());
 	return run(options);
 }

@@ -77,6 +77,14 @@ Status write_file(const std::string &path, const std::string &data)
 	return success();
 }
 
+Status make_folder(const std::string &path)
+{
+	if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)
+		return success();
+	return os_error(errno, "cannot make the folder " + path,
+			"make it yourself, or choose another place with -o");
+}
+
 bool exists(const std::string &path)
 {
 	return ::access(path.c_str(), F_OK) == 0;

@@ -20,6 +20,9 @@ std::string read_line(const std::string &path);
 /// and keeps its mode.
 Status write_file(const std::string &path, const std::string &data);
 
+/// Make the folder, mode 0700, unless it is there. The one it lies in has to be there.
+Status make_folder(const std::string &path);
+
 bool exists(const std::string &path);
 
 /// Build id from the bytes of an ELF note section, as hex digits; empty when

@@ -422,6 +422,21 @@ TEST_F(CliTest, DaemonWaitsRecordsAndEndsCleanly)
 	EXPECT_EQ(run({"report", store}).status, 1);
 }
 
+TEST_F(CliTest, DaemonEndsAtOnceHoweverLongItsInterval)
+{
+	const pid_t pid =
+		start({LOCKSCOPED_PROGRAM, "--device", image, "-o", store, "--interval", "60000"},
+		      dir / "out", false);
+	for (int i = 0; i < 100 && slurp(dir / "err").find("new run") == std::string::npos; i++)
+		std::this_thread::sleep_for(std::chrono::milliseconds(100));
+	std::this_thread::sleep_for(std::chrono::milliseconds(300));
+	const auto asked = std::chrono::steady_clock::now();
+	::kill(pid, SIGTERM);
+	EXPECT_EQ(wait(pid, dir / "out").status, 0);
+	/* What is left is stored, which sanitizers and a busy machine make long. */
+	EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(20));
+}
+
 TEST_F(CliTest, DaemonSurvivesAReloadOfTheModule)
 {
 	const std::string device = dir / "device";
