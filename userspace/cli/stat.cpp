@@ -50,11 +50,21 @@ int print(StatReport &report, const Options &options, const Globals &globals)
 
 int from_store(const Options &options, const Globals &globals)
 {
-	auto model = load_stores(options.words);
+	auto model = load_stores(stores_or_default(options.words));
 	if (!model)
 		return fail(model.error());
 	StatReport report = stat_of(*model);
 	return print(report, options, globals);
+}
+
+/* A store begins as one, or at least is called one; else it is a command. Without a
+ * word the running kernel is meant where it is seen, or where something else says so. */
+bool wants_store(const Options &options)
+{
+	if (!options.words.empty())
+		return is_store(options.words.front()) || options.words.front().ends_with(".db");
+	return options.duration == 0 && options.module.empty() && !module_loaded() &&
+	       exists(kDefaultStore);
 }
 
 Result<int> live(const Options &options, const Globals &globals)
@@ -72,6 +82,7 @@ Result<int> live(const Options &options, const Globals &globals)
 	if (!info)
 		return info.error();
 	LS_TRY_STATUS(check_abi(*info));
+	LS_TRY_STATUS(start_if_stopped(**source, *info));
 	auto begun = StatCollector::begin(**source, options.collect);
 	if (!begun)
 		return begun.error();
@@ -122,7 +133,8 @@ void add_stat_command(CLI::App &app, Globals &globals)
 	auto options = std::make_shared<Options>();
 	auto file = std::make_shared<std::vector<std::string>>();
 	command->add_option("FILE", *file,
-			    "store to take estimates from, or after --: command to run meanwhile");
+			    "store to take estimates from (lockscope.db if it is here and no module "
+			    "is loaded), or after --: command to run meanwhile");
 	std::vector<std::string> orders;
 	for (const auto &order : stat_orders())
 		orders.emplace_back(order.name);
@@ -150,9 +162,7 @@ void add_stat_command(CLI::App &app, Globals &globals)
 	command->add_option("-o,--output", options->out, "write here instead of standard output");
 	set_action(command, globals, [options, file, &globals] {
 		options->words = *file;
-		/* A store begins as one, or at least is called one; else it is a command. */
-		if (!options->words.empty() &&
-		    (is_store(options->words.front()) || options->words.front().ends_with(".db")))
+		if (wants_store(*options))
 			return from_store(*options, globals);
 		auto status = live(*options, globals);
 		return status ? *status : fail(status.error());

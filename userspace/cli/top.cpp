@@ -196,6 +196,7 @@ Status run(const Options &options)
 	if (!info)
 		return info.error();
 	LS_TRY_STATUS(check_abi(*info));
+	LS_TRY_STATUS(start_if_stopped(**source, *info));
 	auto begun = StatCollector::begin(**source, options.collect);
 	if (!begun)
 		return begun.error();

@@ -22,6 +22,12 @@ int run(const std::string &device, const Globals &globals)
 		return fail(info.error());
 	if (auto checked = check_abi(*info); !checked)
 		return fail(checked.error());
+	/* Started only now, it would know of nobody who waits already. */
+	if (!info->active)
+		return fail({0, "the module is stopped: it does not see who waits",
+			     "lockscope record, stat and top start it; waits tells of locks "
+			     "taken from then on",
+			     Exit::Environment});
 	WaitReader reader(**source);
 	auto snapshot = reader.read();
 	if (!snapshot)

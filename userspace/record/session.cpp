@@ -46,9 +46,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 		session->recorder_->name_data_by(session->names_);
 	LS_TRY_STATUS(
 		session->recorder_->attach(session->source_->backend(), boot, build_id));
-	/* Somebody may have stopped it and gone. */
-	if (session->live_ && !info->active)
-		LS_TRY_STATUS(session->source_->control(LS_CTL_START));
+	LS_TRY_STATUS(start_if_stopped(*session->source_, *info));
 	return session;
 }
 

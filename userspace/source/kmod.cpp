@@ -256,4 +256,9 @@ Status check_abi(const ls_info &info)
 		     Exit::Environment};
 }
 
+Status start_if_stopped(Source &source, const ls_info &info)
+{
+	return info.active || !source.live() ? success() : source.control(LS_CTL_START);
+}
+
 } // namespace lockscope

@@ -106,4 +106,7 @@ std::unique_ptr<Source> image_source(Image image);
 /// Error unless the ABI's major version is ours.
 Status check_abi(const ls_info &info);
 
+/// Have a module record again that somebody has stopped and left so.
+Status start_if_stopped(Source &source, const ls_info &info);
+
 } // namespace lockscope

@@ -302,6 +302,26 @@ TEST_F(CliTest, AnImageHasNoCodeToWatch)
 	EXPECT_NE(outcome.err.find("HINT:"), std::string::npos) << outcome.err;
 }
 
+TEST_F(CliTest, StatReadsTheDefaultStoreWhereNoModuleIs)
+{
+	if (::access("/sys/module/lockscope", F_OK) == 0)
+		GTEST_SKIP() << "the module is loaded here";
+	ASSERT_EQ(run({"record", "-q", "--device", image, "--", "true"}).status, 0);
+	auto stat = run({"stat"});
+	EXPECT_EQ(stat.status, 0) << stat.err;
+	EXPECT_EQ(stat.out, run({"stat", "lockscope.db"}).out);
+	EXPECT_NE(stat.out.find("foo_lock"), std::string::npos) << stat.out;
+	/* Who says for how long means the running kernel. */
+	EXPECT_EQ(run({"stat", "--duration", "0.1", "--module", dir / "none.ko"}).status, 3);
+}
+
+TEST_F(CliTest, AStoppedModuleSeesNobodyWait)
+{
+	builder.info().active = 0;
+	spill(image, encode_image(builder.image()));
+	expect_error(run({"waits", "--device", image}), 3, "stopped");
+}
+
 TEST_F(CliTest, FilesThatAreNotStores)
 {
 	expect_error(run({"report", dir / "missing.db"}), 3, "missing.db");
