@@ -35,8 +35,12 @@ Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &opti
 {
 	if (!weights.empty()) {
 		auto text = read_file(weights);
-		if (!text)
-			return text.error();
+		if (!text) {
+			Error error = text.error();
+			error.hint = "check the path; lockscope report --list-weights -o FILE "
+				     "makes such a file";
+			return error;
+		}
 		auto parsed = RaceWeights::parse(*text, weights);
 		if (!parsed)
 			return parsed.error();

@@ -84,7 +84,8 @@ private:
 		if (!info)
 			return info.error();
 		if (info->instance != instance_)
-			return os_error(ENODEV, "the module behind " + path_ + " was loaded anew");
+			return os_error(ENODEV, "the module behind " + path_ + " was loaded anew",
+					"start again to record the new one");
 		return question(**source);
 	}
 

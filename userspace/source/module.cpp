@@ -29,7 +29,7 @@ std::string load_hint(int error)
 		return "run as root; a locked-down kernel loads signed modules only";
 	case ENOEXEC:
 	case EINVAL:
-		return "the module is for another kernel: make RELEASE=" + kernel_release() +
+		return "the module is for another kernel: make modules KERNEL=" + kernel_release() +
 		       ", and see dmesg";
 	case EKEYREJECTED:
 		return "this kernel loads signed modules only";

@@ -57,10 +57,19 @@ Error database_error(sqlite3 *db, const std::string &path)
 	case SQLITE_PERM:
 		return Error{EACCES, "cannot write " + path + ": permission denied",
 			     "choose another file with -o", Exit::Environment};
+	case SQLITE_CANTOPEN:
+		if (cause)
+			return os_error(cause, "cannot open " + path);
+		break;
 	}
-	std::string what = "cannot use " + path + ": " + sqlite3_errmsg(db);
-	return cause && code == SQLITE_CANTOPEN ? os_error(cause, "cannot open " + path)
-						: Error{cause, what, "", Exit::Environment};
+	const char *hint = code == SQLITE_IOERR
+				   ? "see dmesg for what the disk says, or use a file on another one"
+			   : code == SQLITE_NOMEM
+				   ? "free some memory and start again"
+				   : "it is not as lockscope record leaves it: record again, or take "
+				     "an earlier copy";
+	return Error{cause, "cannot use " + path + ": " + sqlite3_errmsg(db), hint,
+		     Exit::Environment};
 }
 
 namespace {

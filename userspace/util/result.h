@@ -16,11 +16,11 @@ enum class Exit : int { Clean = 0, Findings = 1, Usage = 2, Environment = 3, Int
 struct [[nodiscard]] Error {
 	int code = 0;	  ///< errno of the cause, 0 when there is none
 	std::string what; ///< one line, no final full stop, no newline
-	std::string hint; ///< one line saying what to do; may be empty
+	std::string hint; ///< one line saying what to do
 	Exit exit = Exit::Environment;
 };
 
-/// "what: strerror(code)" with the hint kept apart. @code 0 adds nothing.
+/// "what: strerror(code)" (0 adds nothing), and the hint: if none, what usually helps.
 [[nodiscard]] Error os_error(int code, std::string what, std::string hint = {});
 [[nodiscard]] Error usage_error(std::string what, std::string hint);
 

@@ -192,7 +192,7 @@ Result<int> Run::go()
 			return finished(status);
 		}
 		if (g_interrupted)
-			return Error{0, "interrupted, the guest is gone", "", Exit::Interrupted};
+			return Error{0, "interrupted, the guest is gone", "start it again", Exit::Interrupted};
 		if (ended)
 			return lost(false);
 		if (Clock::now() > deadline || (machine_.kvm && Clock::now() > silence && !guest_came_up())) {

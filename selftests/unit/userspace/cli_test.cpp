@@ -325,6 +325,8 @@ TEST_F(CliTest, AStoppedModuleSeesNobodyWait)
 TEST_F(CliTest, FilesThatAreNotStores)
 {
 	expect_error(run({"report", dir / "missing.db"}), 3, "missing.db");
+	ASSERT_EQ(record().status, 0);
+	expect_error(run({"report", "--weights", dir / "none", store}), 3, "none");
 	expect_error(run({"show", "00", dir / "missing.db"}), 3, "missing.db");
 	spill(dir / "text.db",
 	      "a text of some length that is no database at all, whatever its name says");
@@ -349,6 +351,8 @@ TEST_F(CliTest, PlacesThatCannotBeWritten)
 		3, "no/such");
 	ASSERT_EQ(record().status, 0);
 	expect_error(run({"report", store, "-o", dir / "no/such/r.txt"}), 3, "no/such");
+	expect_error(run({"--device", image, "-o", dir / "no/such/x.db"}, LOCKSCOPED_PROGRAM), 3,
+		     "no/such");
 	expect_error(run({"report", store}, LOCKSCOPE_PROGRAM, "/dev/full"), 3, "standard output");
 }
 

@@ -202,6 +202,41 @@ TEST_F(StoreTest, DamagedPages)
 	expect_refused("damaged");
 }
 
+/* Every page is what it should be, but whoever looks for a row goes the wrong way. */
+TEST_F(StoreTest, RowsOutOfOrder)
+{
+	record(abba(50));
+	sqlite3 *db = nullptr;
+	ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+	const char *turned =
+		"CREATE TABLE turned(run INTEGER, id INTEGER, canonical INTEGER, kind INTEGER,"
+		" origin INTEGER, offset INTEGER, object_size INTEGER, module TEXT, name TEXT,"
+		" field TEXT, type TEXT, PRIMARY KEY(run, id DESC)) WITHOUT ROWID;"
+		"INSERT INTO turned SELECT * FROM class;"
+		"PRAGMA writable_schema = ON;"
+		"UPDATE sqlite_schema SET rootpage = (SELECT sum(rootpage) FROM sqlite_schema"
+		" WHERE name IN ('class', 'turned')) - rootpage WHERE name IN ('class', 'turned');";
+	ASSERT_EQ(sqlite3_exec(db, turned, nullptr, nullptr, nullptr), SQLITE_OK)
+		<< sqlite3_errmsg(db);
+	sqlite3_close(db);
+	{
+		auto quick = Database::open(file, Access::Read);
+		ASSERT_TRUE(quick.ok());
+		auto check = quick->prepare("PRAGMA quick_check(1)");
+		ASSERT_TRUE(check.ok());
+		ASSERT_TRUE(check->step().ok());
+		EXPECT_EQ(check->text(0), "ok");
+	}
+	expect_refused("damaged");
+}
+
+TEST_F(StoreTest, ErrorsNobodyThoughtOfHaveAHint)
+{
+	record(abba());
+	sql("DROP TABLE sight");
+	expect_refused("no such table");
+}
+
 TEST_F(StoreTest, RowsThatMakeNoSense)
 {
 	for (const char *spoil :

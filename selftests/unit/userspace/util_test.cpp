@@ -3,11 +3,20 @@
 
 #include "report/printer.h"
 #include "util/file.h"
+#include "util/stop.h"
 #include "util/terminal.h"
 #include "util/text.h"
 
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -74,6 +83,53 @@ TEST(File, WriteReplacesAsAWhole)
 	EXPECT_EQ(failed.error().exit, Exit::Environment);
 	EXPECT_TRUE(write_file("/dev/null", "x").ok());
 	EXPECT_FALSE(write_file("/dev/full", "x").ok());
+}
+
+TEST(File, AFolderIsItsOwnersAlone)
+{
+	TempDir dir;
+	ASSERT_TRUE(make_folder(dir / "new").ok());
+	struct stat status {};
+	ASSERT_EQ(::stat((dir / "new").c_str(), &status), 0);
+	EXPECT_EQ(status.st_mode & 07777, 0700u);
+	EXPECT_TRUE(make_folder(dir / "new").ok()) << "one that is there will do";
+	auto deep = make_folder(dir / "no/such");
+	ASSERT_FALSE(deep.ok());
+	EXPECT_FALSE(deep.error().hint.empty());
+}
+
+TEST(Result, EveryErrorOfTheSystemHasAHint)
+{
+	for (int code = 0; code < 134; code++)
+		EXPECT_FALSE(os_error(code, "x").hint.empty()) << code;
+	EXPECT_EQ(os_error(ENOENT, "x", "try y").hint, "try y");
+}
+
+/* In a process of its own: the signals stay caught. */
+TEST(Stop, ASignalEndsANap)
+{
+	const pid_t pid = ::fork();
+	if (pid == 0) {
+		catch_signals();
+		nap(std::chrono::minutes(1));
+		::_exit(stop_signal());
+	}
+	std::this_thread::sleep_for(std::chrono::milliseconds(500));
+	const auto start = std::chrono::steady_clock::now();
+	::kill(pid, SIGTERM);
+	int status = 0;
+	::waitpid(pid, &status, 0);
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(WEXITSTATUS(status), SIGTERM);
+	/* Some 20 ms where nothing else runs. */
+	EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+TEST(Stop, ANapWithoutASignalIsAsLongAsAskedFor)
+{
+	const auto start = std::chrono::steady_clock::now();
+	nap(std::chrono::milliseconds(70));
+	EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(70));
 }
 
 TEST(Terminal, ColumnsAndColour)
