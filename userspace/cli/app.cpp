@@ -17,15 +17,64 @@ std::string version()
 	       ")";
 }
 
+Error unknown_command(const std::string &name, const std::string &command)
+{
+	return usage_error("there is no subcommand " + name, "lockscope" + command + " --help lists them");
+}
+
+/// The subcommand that the arguments name, as far as they do; @name gets its words.
+const CLI::App &subcommand_of(const CLI::App &app, std::string &name)
+{
+	const CLI::App *at = &app;
+	for (auto subs = at->get_subcommands(); !subs.empty(); subs = at->get_subcommands()) {
+		at = subs.front();
+		name += " " + at->get_name();
+	}
+	return *at;
+}
+
 Error parse_error(const CLI::App &app, const CLI::ParseError &error)
 {
 	std::string what = error.what(), command;
 	for (char &c : what)
 		if (c == '\n')
 			c = ' ';
-	for (const auto *sub : app.get_subcommands())
-		command = " " + sub->get_name();
+	const CLI::App &at = subcommand_of(app, command);
+	/* A word that names no subcommand is told only as one that is missing. */
+	if (at.get_require_subcommand_min() > 0)
+		for (const auto &word : app.remaining(true))
+			if (!word.starts_with('-'))
+				return unknown_command(word, command);
 	return usage_error(what, "see lockscope" + command + " --help");
+}
+
+std::string help_of(const CLI::App &command, const std::string &name)
+{
+	/* App::help() would tell of the subcommand that is running. */
+	return command.get_formatter()->make_help(&command, "lockscope" + name,
+						  CLI::AppFormatMode::Normal);
+}
+
+/// lockscope help: as --help behind the words.
+void add_help_command(CLI::App &app, Globals &globals)
+{
+	auto *command = add_command(app, "help", "print what a subcommand takes",
+				    "lockscope help record");
+	auto words = std::make_shared<std::vector<std::string>>();
+	command->add_option("SUBCOMMAND", *words, "which one; none: what there is");
+	set_action(command, globals, [&app, words] {
+		const CLI::App *at = &app;
+		std::string name;
+		for (const auto &word : *words) {
+			const auto found = at->get_subcommands(
+				[&](const CLI::App *sub) { return sub->get_name() == word; });
+			if (found.empty())
+				return fail(unknown_command(word, name));
+			at = found.front();
+			name += " " + word;
+		}
+		return deliver(help_of(*at, name), "");
+	});
 }
 
 } // namespace
@@ -61,6 +110,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_suppress_command(*app, globals);
 	add_instrument_command(*app, globals);
 	add_doctor_command(*app, globals);
+	add_help_command(*app, globals);
 	return app;
 }
 
@@ -71,10 +121,9 @@ int run_app(CLI::App &app, Globals &globals, int argc, const char *const *argv)
 	} catch (const CLI::CallForVersion &) {
 		return deliver(version() + "\n", "");
 	} catch (const CLI::CallForHelp &) {
-		const CLI::App *asked = &app;
-		for (const auto *sub : app.get_subcommands())
-			asked = sub;
-		return deliver(asked->help(), "");
+		std::string name;
+		const CLI::App &asked = subcommand_of(app, name);
+		return deliver(help_of(asked, name), "");
 	} catch (const CLI::ParseError &e) {
 		return fail(parse_error(app, e));
 	}

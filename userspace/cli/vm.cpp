@@ -55,7 +55,9 @@ void add_vm_command(CLI::App &app, int &exit_status)
 {
 	CLI::App *vm = app.add_subcommand("vm", "disposable virtual machines");
 	vm->require_subcommand(1);
+	vm->fallthrough();
 	CLI::App *sub = vm->add_subcommand("run", "boot a VM, run COMMAND in it, hand back its results");
+	sub->fallthrough();
 	// The callback runs after this function has returned.
 	auto options = std::make_shared<vm::Options>();
 	auto copies = std::make_shared<std::vector<std::string>>();

@@ -283,7 +283,10 @@ TEST_F(CliTest, SuppressByKindAndClassUntilADay)
 TEST_F(CliTest, UsageErrors)
 {
 	expect_error(run({"report", "--no-such-option"}), 2, "--no-such-option");
-	expect_error(run({"no-such-command"}), 2, "");
+	expect_error(run({"no-such-command"}), 2, "no subcommand no-such-command");
+	expect_error(run({"help", "no-such-command"}), 2, "no subcommand no-such-command");
+	expect_error(run({"help", "record", "more"}), 2, "no subcommand more");
+	expect_error(run({"vm", "walk"}), 2, "no subcommand walk");
 	expect_error(run({}), 2, "subcommand");
 	expect_error(run({"report", "--format", "pdf"}), 2, "pdf");
 	expect_error(run({"report", "--limit", "many"}), 2, "many");
@@ -300,6 +303,14 @@ TEST_F(CliTest, AnImageHasNoCodeToWatch)
 	const auto outcome = record({"--watch", "vfs_*", "--", "true"});
 	EXPECT_EQ(outcome.status, 3) << outcome.err;
 	EXPECT_NE(outcome.err.find("HINT:"), std::string::npos) << outcome.err;
+}
+
+TEST_F(CliTest, GlobalOptionsMayStandBehindVmRun)
+{
+	/* Refused for the kernel that is not there, not for the options. */
+	expect_error(run({"vm", "run", "-q", "--json", "--color", "never", "--kernel",
+			  dir / "none", "--", "true"}),
+		     3, "none");
 }
 
 TEST_F(CliTest, StatReadsTheDefaultStoreWhereNoModuleIs)
@@ -416,6 +427,10 @@ TEST_F(CliTest, HelpHasAnExampleForEverySubcommand)
 		EXPECT_NE(help.out.find("Example"), std::string::npos) << command;
 	}
 	EXPECT_NE(run({"--help"}).out.find("Example"), std::string::npos);
+	EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+	EXPECT_EQ(run({"help", "record"}).out, run({"record", "--help"}).out);
+	EXPECT_EQ(run({"help", "vm", "run"}).out, run({"vm", "run", "--help"}).out);
+	EXPECT_NE(run({"vm", "run", "--help"}).out.find("lockscope vm run"), std::string::npos);
 	EXPECT_NE(run({"--help"}, LOCKSCOPED_PROGRAM).out.find("Example"), std::string::npos);
 	EXPECT_EQ(run({"--version"}).out.rfind("lockscope ", 0), 0u);
 }
