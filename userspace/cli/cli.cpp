@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <sstream>
 
 namespace lockscope::cli {
 
@@ -45,6 +46,20 @@ void set_action(CLI::App *command, Globals &globals, std::function<int()> action
 		if (!globals.parse_only)
 			globals.exit_status = action();
 	});
+}
+
+CLI::Validator between(double least, double most)
+{
+	std::ostringstream range;
+	range << least << " to " << most;
+	auto check = [least, most, text = range.str()](const std::string &input) {
+		double value = 0;
+		const bool number = CLI::detail::lexical_cast(input, value);
+		return number && value >= least && value <= most
+			       ? std::string()
+			       : "Value " + input + " not in range " + text;
+	};
+	return CLI::Validator(check, "FLOAT in [" + range.str() + "]");
 }
 
 std::vector<std::string> stores_or_default(const std::vector<std::string> &given)

@@ -47,6 +47,11 @@ CLI::App *add_command(CLI::App &app, const std::string &name, const std::string 
 /// What the subcommand does; @action returns the exit status.
 void set_action(CLI::App *command, Globals &globals, std::function<int()> action);
 
+/// Numbers of things, none below 0 ("-1" would be very many).
+inline const CLI::Range kCount(0, 1 << 30);
+/// Numbers with a fraction; unlike CLI::Range not "nan".
+CLI::Validator between(double least, double most);
+
 /// The files to read: those given, else the default store.
 std::vector<std::string> stores_or_default(const std::vector<std::string> &given);
 inline constexpr const char *kDefaultStore = "lockscope.db";

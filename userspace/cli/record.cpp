@@ -228,10 +228,10 @@ void add_record_command(CLI::App &app, Globals &globals)
 		->capture_default_str();
 	command->add_option("--budget", options->probes.budget,
 			    "per cent of the processors' time that probes may take")
-		->check(CLI::Range(0.01, 100.0))
+		->check(between(0.01, 100))
 		->capture_default_str();
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
-		->check(CLI::Range(0.0, 1e9))
+		->check(between(0, 1e9))
 		->capture_default_str();
 	command->add_option("--module", options->module,
 			    "lockscope.ko to load (default: the one of this kernel)");

@@ -104,6 +104,7 @@ void add_report_command(CLI::App &app, Globals &globals)
 		->check(CLI::IsMember({"note", "warning", "error", "none"}))
 		->capture_default_str();
 	command->add_option("--limit", options->limit, "list at most this many, 0 for all")
+		->check(kCount)
 		->capture_default_str();
 	command->add_flag("--all", options->all,
 			  "list findings hidden by filters too, and the rules that locks follow");

@@ -145,13 +145,15 @@ void add_stat_command(CLI::App &app, Globals &globals)
 	command->add_option("--class", options->pattern, "only classes whose name fits, with * and ?")
 		->type_name("PATTERN");
 	command->add_option("--limit", options->text.limit, "most classes listed, 0 for all")
+		->check(kCount)
 		->capture_default_str();
 	command->add_option("--sites", options->text.sites, "call sites listed of each class")
+		->check(kCount)
 		->capture_default_str();
 	command->add_flag("--details", options->text.details,
 			  "contexts and histograms of each class; so does -v");
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
-		->check(CLI::Range(0.0, 1e9))
+		->check(between(0, 1e9))
 		->capture_default_str();
 	command->add_option("--classes", options->collect.more_classes,
 			    "room for classes that are new while counting")

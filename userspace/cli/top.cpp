@@ -226,9 +226,10 @@ void add_top_command(CLI::App &app, Globals &globals)
 	command->add_option("--class", options->pattern, "only classes whose name fits, with * and ?")
 		->type_name("PATTERN");
 	command->add_option("--interval", options->interval, "seconds from one time to the next")
-		->check(CLI::Range(0.1, 3600.0))
+		->check(between(0.1, 3600))
 		->capture_default_str();
 	command->add_option("--count", options->count, "times, 0 for no limit")
+		->check(kCount)
 		->capture_default_str();
 	command->add_flag("--batch", options->batch, "print tables one after the other");
 	command->add_flag("--total", options->total,

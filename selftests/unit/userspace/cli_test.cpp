@@ -298,6 +298,22 @@ TEST_F(CliTest, UsageErrors)
 	expect_error(run({"--bogus"}, LOCKSCOPED_PROGRAM), 2, "--bogus");
 }
 
+TEST_F(CliTest, NumbersThatMakeNoSense)
+{
+	const std::pair<const char *, const char *> options[] = {
+		{"report", "--limit"},	 {"stat", "--limit"},	 {"stat", "--sites"},
+		{"stat", "--classes"},	 {"stat", "--duration"}, {"top", "--count"},
+		{"top", "--interval"},	 {"record", "--probes"}, {"record", "--budget"},
+		{"record", "--duration"}};
+	for (const auto &[command, option] : options)
+		for (const char *number : {"-1", "99999999999999999999", "nan"}) {
+			SCOPED_TRACE(std::string(command) + " " + option + " " + number);
+			expect_error(run({command, option, number}), 2, option);
+		}
+	for (const char *option : {"--smp", "--memory", "--timeout"})
+		expect_error(run({"vm", "run", option, "-1", "--", "true"}), 2, option);
+}
+
 TEST_F(CliTest, AnImageHasNoCodeToWatch)
 {
 	const auto outcome = record({"--watch", "vfs_*", "--", "true"});
