@@ -164,7 +164,8 @@ static __always_inline bool is_stale(const struct held *h)
 		if (h->val & LS_VAL_READ_MASK)
 			return BPF_CORE_READ((struct rw_semaphore *)lock, count.counter) >> 8 == 0;
 		owner = BPF_CORE_READ((struct rw_semaphore *)lock, owner.counter);
-		return (owner & ~7ull) != me;
+		/* The last reader leaves its name there as well. */
+		return (owner & 1) || (owner & ~7ull) != me;
 	case LS_KIND_SEMAPHORE:
 		/* Somebody else has given it back since. */
 		s = semaphore(lock);

@@ -65,6 +65,22 @@ bool has_result(__u64 cookie)
 	       LS_ORDER_COOKIE_GROUP(cookie) == LS_ORDER_WW;
 }
 
+/* Is a lock held after the function, or may it be? */
+bool takes(__u64 cookie)
+{
+	const auto group = LS_ORDER_COOKIE_GROUP(cookie);
+	return group != LS_ORDER_RELEASE &&
+	       (group != LS_ORDER_SPECIAL ||
+		(LS_ORDER_COOKIE_BITS(cookie) & LS_OP_MASK) == LS_OP_ACQUIRE);
+}
+
+const Primitive &primitive_of(const ls_prim_info &prim)
+{
+	return *std::find_if(
+		std::begin(kPrimitives), std::end(kPrimitives),
+		[&](const Primitive &p) { return std::strcmp(p.function, prim.function) == 0; });
+}
+
 /* May a task be preempted wherever it is? */
 bool preempts()
 {
@@ -325,14 +341,23 @@ Status BpfSource::load()
 	return success();
 }
 
-/* One by one: a function that is refused is told of, and the others are watched. */
+/*
+ * One by one: a function that is refused is told of, and the others are watched. Releases
+ * first: a lock whose release nobody watches yet would stay held for ever.
+ */
 Status BpfSource::attach(const BpfMessages &messages)
 {
 	std::size_t attached = 0;
 	int error = 0;
-	for (auto &prim : prims_) {
-		if (prim.state != LS_PRIM_FTRACE)
-			continue;
+	std::vector<ls_prim_info *> order;
+	for (auto &prim : prims_)
+		if (prim.state == LS_PRIM_FTRACE)
+			order.push_back(&prim);
+	std::stable_partition(order.begin(), order.end(), [](const ls_prim_info *prim) {
+		return !takes(primitive_of(*prim).cookie);
+	});
+	for (auto *at : order) {
+		auto &prim = *at;
 		bpf_program *program = bpf_object__find_program_by_name(
 			bpf_->obj, (std::string("on_") + prim.function).c_str());
 		links_.push_back(bpf_program__attach(program));
@@ -380,12 +405,10 @@ Status BpfSource::attach_probes(const BpfMessages &messages)
 	for (const auto &prim : prims_) {
 		if (prim.state != LS_PRIM_FTRACE)
 			continue;
-		const auto primitive = std::find_if(
-			std::begin(kPrimitives), std::end(kPrimitives),
-			[&](const Primitive &p) { return std::strcmp(p.function, prim.function) == 0; });
-		if (has_result(primitive->cookie))
-			probes[0].add(primitive->function, primitive->cookie);
-		probes[1].add(primitive->function, primitive->cookie);
+		const auto &primitive = primitive_of(prim);
+		if (has_result(primitive.cookie))
+			probes[0].add(primitive.function, primitive.cookie);
+		probes[1].add(primitive.function, primitive.cookie);
 	}
 	for (const auto &[function, kind] : kSlowPaths)
 		if (is_traced(function))
