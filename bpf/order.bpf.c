@@ -28,6 +28,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 const volatile __u32 own_tgid;		/* whose locks are none of our business */
 const volatile bool probes;		/* on_entry() and on_return() instead of a program a function */
+const volatile struct ls_order_range freezers[LS_ORDER_FREEZERS];
 
 struct held {
 	__u64 lock;
@@ -234,6 +235,15 @@ __noinline int give_back(struct task_locks *t, __u64 lock)
 	t->depth = depth - 1;
 	t->key = key;
 	return 1;
+}
+
+/* Does code that freezes or thaws a file system call from @ip? */
+__noinline int freezes(__u64 ip)
+{
+	for (__u32 i = 0; i < LS_ORDER_FREEZERS; i++)
+		if (ip - freezers[i].start < freezers[i].size)
+			return 1;
+	return 0;
 }
 
 __noinline int identify(__u64 lock, struct ls_order_ident *id)
@@ -463,6 +473,8 @@ static __always_inline void acquire(void *ctx, __u64 ip, __u64 lock, __u32 val)
 	}
 	if (t->depth)
 		see_with_stack(ctx, t, lock, ip, val);
+	if (kind_of(val) == LS_KIND_PERCPU_RWSEM && freezes(ip))
+		return;
 	d = t->depth;
 	if (d >= LS_ORDER_DEPTH) {
 		count(LS_ORDER_TOO_DEEP);
@@ -538,7 +550,10 @@ static __always_inline int special(void *ctx, __u64 ip, __u64 lock, __u64 arg, _
 		acquire(ctx, ip, lock, kind);
 		break;
 	case LS_OP_RELEASE:
-		release(lock, kind);
+		if (kind == LS_KIND_PERCPU_RWSEM && freezes(ip))
+			count(LS_ORDER_RELEASES);
+		else
+			release(lock, kind);
 		break;
 	case LS_OP_DOWNGRADE:
 		downgrade(lock);
@@ -628,6 +643,8 @@ static __always_inline __u64 caller(void *ctx)
 #define SECOND_rt_mutex_lock 0
 #define SECOND_rt_mutex_unlock 0
 #define SECOND_ww_mutex_unlock 0
+#define SECOND_percpu_down_write 0
+#define SECOND_percpu_up_write 0
 #define SECOND___mutex_init arg(ctx, 1)
 #define SECOND_mutex_init_generic 0
 #define SECOND___init_rwsem arg(ctx, 1)

@@ -28,6 +28,13 @@ enum ls_order_group {
 #define LS_ORDER_COOKIE_FLAGS(cookie) ((__u32)(cookie) >> 16)
 #define LS_ORDER_COOKIE_BITS(cookie) ((__u32)((cookie) >> 32))
 
+/* Code where per-CPU rwsems are waited for and not taken, see LS_FREEZERS; size 0: none. */
+#define LS_ORDER_FREEZERS 16
+struct ls_order_range {
+	__u64 start;
+	__u64 size;
+};
+
 /* Where a lock lies and what it was called, as far as the kernel tells. */
 enum ls_order_sort {
 	LS_ORDER_OTHER = 0,	/* by its address, or by who takes it */

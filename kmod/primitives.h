@@ -117,8 +117,8 @@
 	X(lock_sock_nested,		SOCKET,	  SPECIAL, LS_OP_ACQUIRE,	LS_SOCK_OFF, 0)	\
 	X(__lock_sock_fast,		SOCKET,	  RESULT,  0,			LS_SOCK_OFF, LS_P_BOOL)	\
 	X(release_sock,			SOCKET,	  SPECIAL, LS_OP_RELEASE,	LS_SOCK_OFF, 0)	\
-	X(percpu_down_write,		PERCPU_RWSEM, ACQUIRE, 0,		0, 0)	\
-	X(percpu_up_write,		PERCPU_RWSEM, RELEASE, 0,		0, 0)	\
+	X(percpu_down_write,		PERCPU_RWSEM, SPECIAL, LS_OP_ACQUIRE,	0, 0)	\
+	X(percpu_up_write,		PERCPU_RWSEM, SPECIAL, LS_OP_RELEASE,	0, 0)	\
 	X(__mutex_init,			MUTEX,	  SPECIAL, LS_OP_INIT,		0, 0)	\
 	X(mutex_init_generic,		MUTEX,	  SPECIAL, LS_OP_INIT_UNNAMED,	0, 0)	\
 	X(__init_rwsem,			RWSEM,	  SPECIAL, LS_OP_INIT,		0, 0)	\
@@ -165,6 +165,19 @@
 	X(__wake_up_locked_sync_key,	WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
 	X(update_process_times,		NONE,	  SPECIAL, LS_OP_TICK,		0, 0)	\
 	X(__cond_resched,		NONE,	  SLEEP,   LS_OP_SLEEP,		0, 0)
+
+/*
+ * Who freezes a file system takes the per-CPU rwsems of its super block, returns to user
+ * space, and leaves them to whoever thaws it. Nothing of what it does in between is done
+ * under them: within these functions they are waited for and not taken.
+ */
+#define LS_FREEZERS(X)									\
+	X(freeze_super)									\
+	X(sb_wait_write)								\
+	X(thaw_super)									\
+	X(thaw_super_locked)								\
+	X(sb_freeze_unlock)								\
+	X(do_thaw_all_callback)
 
 /* What a SPECIAL hook does; lies where the value bits would be. */
 enum ls_special_op {

@@ -20,6 +20,57 @@ static void downgrade(struct ls_cpu *pc, u64 lock)
 		ls_held_set_read(ctx, i, LS_SHARED);
 }
 
+/* As good as taking @lock, but nothing is held afterwards. */
+static void wait_for(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
+{
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	u32 lost = ctx->lost;
+
+	ls_acquire(pc, lock, ip, desc);
+	/* Not by the depth: what lay below may have been found gone. Runs are readers. */
+	if (ls_held_is_top(ctx, lock) && !(ctx->held[ctx->depth - 1].val & LS_VAL_READ_MASK))
+		ls_held_pop_top(ctx);
+	/* Nobody will give it back. */
+	ctx->lost = lost;
+}
+
+/* Code of LS_FREEZERS, as far as this kernel has it. */
+static struct {
+	unsigned long start, size;
+} freezers[16];
+static u32 nr_freezers;
+
+/* A compiler may have made several of a function. */
+static const char *const freezer_names[] = {
+#define X(f) #f, #f ".part.0", #f ".isra.0", #f ".constprop.0",
+	LS_FREEZERS(X)
+#undef X
+};
+
+static void find_freezers(void)
+{
+	u32 i;
+
+	nr_freezers = 0;
+	for (i = 0; i < ARRAY_SIZE(freezer_names) && nr_freezers < ARRAY_SIZE(freezers); i++) {
+		ls_find_function(freezer_names[i], &freezers[nr_freezers].start,
+				 &freezers[nr_freezers].size);
+		nr_freezers += freezers[nr_freezers].size != 0;
+	}
+}
+
+/* Is @lock taken or given back at @ip to freeze or to thaw a file system? */
+static bool freezes(u32 kind, u64 ip)
+{
+	u32 i;
+
+	for (i = 0; kind == LS_KIND_PERCPU_RWSEM && i < nr_freezers; i++)
+		if (ip - freezers[i].start < freezers[i].size)
+			return true;
+	return false;
+}
+
 /*
  * Items of one function run side by side: each is a reader of the function's
  * "lock", and who waits for one is a writer.
@@ -27,10 +78,7 @@ static void downgrade(struct ls_cpu *pc, u64 lock)
 #define RUN_DESC LS_DESC(WORK, LS_SH, 0, 0)
 #define WAIT_DESC LS_DESC(WORK, 0, 0, 0)
 
-/*
- * Waits until @work has run: as good as taking a lock that every run of its
- * function holds, but nothing is held afterwards.
- */
+/* Waits until @work has run: as good as waiting for a lock that every run of its function holds. */
 static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
 {
 	u64 function = (u64)READ_ONCE(work->func);
@@ -39,10 +87,7 @@ static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
 
 	if (!function || !ctx->depth)
 		return;
-	ls_acquire(pc, function, ip, WAIT_DESC);
-	/* Not by the depth: what lay below may have been found gone. Runs are readers. */
-	if (ls_held_is_top(ctx, function) && !(ctx->held[ctx->depth - 1].val & LS_VAL_READ_MASK))
-		ls_held_pop_top(ctx);
+	wait_for(pc, function, ip, WAIT_DESC);
 }
 
 /* ww_mutex_unlock(): its context counts what it has acquired. */
@@ -76,9 +121,16 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	lock = arg0 + (desc & LS_DESC_OFFSET);
 	switch (desc & LS_OP_MASK) {
 	case LS_OP_ACQUIRE:
-		ls_acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		if (freezes(kind, ip))
+			wait_for(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		else
+			ls_acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
 		break;
 	case LS_OP_RELEASE:
+		if (freezes(kind, ip)) {
+			this_cpu_inc(ls_cpus.releases);
+			break;
+		}
 		if (kind == LS_KIND_SEMAPHORE)
 			ls_semaphore_release(pc, lock, ip);
 		ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
@@ -360,6 +412,7 @@ int ls_special_attach(void)
 	int rc = 0;
 	u32 i;
 
+	find_freezers();
 	delayed_expired = (void *)ls_symbol("delayed_work_timer_fn");
 	for (i = 0; i < ARRAY_SIZE(special_probes) && !rc; i++)
 		rc = ls_tracepoint_attach(special_probes[i].name, special_probes[i].probe, NULL);

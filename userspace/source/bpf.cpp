@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "source/bpf.h"
 
+#include "bpf/order.h"
 #include "bpf/order.skel.h"
 #include "kmod/primitives.h"
 #include "source/order_log.h"
@@ -45,6 +46,10 @@ constexpr int LS_ORDER_SPIN = LS_ORDER_SPECIAL, LS_ORDER_WAIT = LS_ORDER_SPECIAL
 	 LS_ORDER_COOKIE(LS_KIND_##kind, LS_ORDER_##group, bits, flags)},
 constexpr Primitive kPrimitives[] = {LS_PRIMITIVES(LS_AS_PRIMITIVE)};
 #undef LS_AS_PRIMITIVE
+
+#define LS_AS_NAME(function) #function,
+constexpr const char *kFreezers[] = {LS_FREEZERS(LS_AS_NAME)};
+#undef LS_AS_NAME
 
 /* Where a spinning lock is waited for: natively, and as the guest of a hypervisor. As which kind. */
 constexpr std::pair<const char *, __u64> kSlowPaths[] = {
@@ -267,6 +272,7 @@ private:
 	BpfSource() = default;
 
 	Status load();
+	void tell_freezers();
 	Status attach(const BpfMessages &messages);
 	Status attach_probes(const BpfMessages &messages);
 	void poll();
@@ -296,6 +302,7 @@ Status BpfSource::load()
 		return messages.error(errno, "open the lock order programs");
 	bpf_map__set_max_entries(bpf_->maps.counts, static_cast<__u32>(cpus_));
 	bpf_->rodata->own_tgid = static_cast<__u32>(::getpid());
+	tell_freezers();
 	const bool probes = preempts() && probes_see_returns();
 	bpf_->rodata->probes = probes;
 	bpf_program__set_autoload(bpf_->progs.on_entry, probes);
@@ -339,6 +346,16 @@ Status BpfSource::load()
 	};
 	log_ = std::make_unique<OrderLog>(OrderClasses(code, data, lock_offsets()), code);
 	return success();
+}
+
+void BpfSource::tell_freezers()
+{
+	std::size_t n = 0;
+	for (const char *name : kFreezers)
+		for (const auto &range : code_.ranges(name))
+			if (n < LS_ORDER_FREEZERS)
+				bpf_->rodata->freezers[n++] = {range.begin,
+							       range.end - range.begin};
 }
 
 /*

@@ -98,6 +98,24 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 	return Location{names_.c_str() + first->name, ip - start, modules_[first->module], {}};
 }
 
+std::vector<SymbolTable::Range> SymbolTable::ranges(const std::string &name) const
+{
+	std::vector<Range> out;
+	for (auto s = symbols_.begin(); s != symbols_.end(); ++s) {
+		const std::string_view found = names_.c_str() + s->name;
+		if (s->module != 0 || !found.starts_with(name) ||
+		    (found.size() > name.size() && found[name.size()] != '.'))
+			continue;
+		const auto next = std::find_if(
+			s, symbols_.end(), [&](const Symbol &n) { return n.address > s->address; });
+		const std::uint64_t end = s->address + kMaxFunctionBytes;
+		out.push_back({s->address,
+			       next == symbols_.end() ? end : std::min(next->address, end),
+			       modules_[0]});
+	}
+	return out;
+}
+
 void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed)
 {
 	/* By number: where the module lies; the kernel does not move. */
@@ -204,6 +222,13 @@ bool KernelSymbols::refresh()
 	const auto end = Clock::now();
 	read_again_ = std::max(read_again_, end + (end - begin) * kRest);
 	return true;
+}
+
+std::vector<SymbolTable::Range> KernelSymbols::ranges(const std::string &name)
+{
+	if (!table_ && !refresh())
+		return {};
+	return table_->ranges(name);
 }
 
 std::string KernelSymbols::build_id(const std::string &module)

@@ -49,6 +49,10 @@ public:
 	/// return may be the last instruction of its function.
 	std::optional<Location> find(std::uint64_t ip) const;
 
+	/// Where the kernel's function @name lies, and what a compiler has made of it:
+	/// NAME.part.0, NAME.cold, NAME.isra.0.constprop.0.
+	std::vector<Range> ranges(const std::string &name) const;
+
 	/// Forgets names of code that lay where @modules, in order of where they begin, have
 	/// theirs now, or where a newer one began: ftrace remembers those of code that was for
 	/// a module's start only.
@@ -75,6 +79,8 @@ public:
 
 	std::optional<Location> find(std::uint64_t ip) override;
 	std::string build_id(const std::string &module) override;
+	/// As SymbolTable has it; nothing when there is no table.
+	std::vector<SymbolTable::Range> ranges(const std::string &name);
 
 private:
 	using Range = SymbolTable::Range;

@@ -39,6 +39,32 @@ TEST(SymbolTable, FindsTheFunctionOfAReturnAddress)
 	EXPECT_FALSE(table->find(0xffffffffd0000000));
 }
 
+/* Compilers split functions and make others of them; those of modules are others'. */
+TEST(SymbolTable, RangesOfAFunctionAndItsParts)
+{
+	auto table = SymbolTable::parse("ffffffff81000000 T freeze\n"
+					"ffffffff81000100 t freeze_more\n"
+					"ffffffff81000100 T alias\n"
+					"ffffffff81000200 t freeze.part.0\n"
+					"ffffffff81000280 d freeze.data\n"
+					"ffffffff81000300 t thaw\n"
+					"ffffffff81900000 t freeze.isra.0.cold\n"
+					"ffffffff81900020 t thaw.cold\n"
+					"ffffffffc0000000 t freeze\t[mod]\n");
+	ASSERT_TRUE(table.ok());
+	using Range = SymbolTable::Range;
+	EXPECT_EQ(table->ranges("freeze"),
+		  (std::vector<Range>{{0xffffffff81000000, 0xffffffff81000100, "vmlinux"},
+				      {0xffffffff81000200, 0xffffffff81000300, "vmlinux"},
+				      {0xffffffff81900000, 0xffffffff81900020, "vmlinux"}}));
+	EXPECT_EQ(table->ranges("freeze_more"),
+		  (std::vector<Range>{{0xffffffff81000100, 0xffffffff81000200, "vmlinux"}}));
+	/* Nothing tells how long the last one is. */
+	EXPECT_EQ(table->ranges("thaw").back().begin, 0xffffffff81900020);
+	EXPECT_TRUE(table->ranges("freez").empty());
+	EXPECT_TRUE(table->ranges("").empty());
+}
+
 TEST(SymbolTable, HiddenAddressesAndNothingAreErrors)
 {
 	auto hidden = SymbolTable::parse("0000000000000000 T first\n");
