@@ -713,6 +713,17 @@ int on_new_task(__u64 *ctx)
 	return 0;
 }
 
+/* And for those that are there already. */
+SEC("iter/task")
+int on_old_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
 /*
  * The same for kernels that preempt anybody. There a task may be preempted within a
  * program, and whoever runs meanwhile on its processor is not seen: programs are kept from

@@ -273,6 +273,7 @@ private:
 
 	Status load();
 	void tell_freezers();
+	void make_room();
 	Status attach(const BpfMessages &messages);
 	Status attach_probes(const BpfMessages &messages);
 	void poll();
@@ -310,6 +311,7 @@ Status BpfSource::load()
 	bpf_program__set_autoload(bpf_->progs.on_wait, probes);
 	bpf_program__set_autoload(bpf_->progs.on_contention, !probes);
 	bpf_program__set_autoload(bpf_->progs.on_new_task, !probes);
+	bpf_program__set_autoload(bpf_->progs.on_old_task, !probes);
 	for (const auto &primitive : kPrimitives) {
 		bpf_program *program = bpf_object__find_program_by_name(
 			bpf_->obj, (std::string("on_") + primitive.function).c_str());
@@ -358,6 +360,23 @@ void BpfSource::tell_freezers()
 							       range.end - range.begin};
 }
 
+/* For what each task will hold; without, that is tried when the task takes its first lock. */
+void BpfSource::make_room()
+{
+	links_.push_back(bpf_program__attach(bpf_->progs.on_new_task));
+	if (!links_.back())
+		links_.pop_back();
+	bpf_link *link = bpf_program__attach_iter(bpf_->progs.on_old_task, nullptr);
+	if (!link)
+		return;
+	/* Reading runs it for every task. */
+	const Fd all(bpf_iter_create(bpf_link__fd(link)));
+	char none[64];
+	while (all.valid() && ::read(all.get(), none, sizeof(none)) > 0)
+		;
+	bpf_link__destroy(link);
+}
+
 /*
  * One by one: a function that is refused is told of, and the others are watched. Releases
  * first: a lock whose release nobody watches yet would stay held for ever.
@@ -366,6 +385,7 @@ Status BpfSource::attach(const BpfMessages &messages)
 {
 	std::size_t attached = 0;
 	int error = 0;
+	make_room();
 	std::vector<ls_prim_info *> order;
 	for (auto &prim : prims_)
 		if (prim.state == LS_PRIM_FTRACE)
@@ -387,12 +407,10 @@ Status BpfSource::attach(const BpfMessages &messages)
 		prim.state = LS_PRIM_FAILED;
 		prim.error = -error;
 	}
-	/* Those are extras. */
-	for (auto *program : {bpf_->progs.on_contention, bpf_->progs.on_new_task}) {
-		links_.push_back(bpf_program__attach(program));
-		if (!links_.back())
-			links_.pop_back();
-	}
+	/* That is an extra. */
+	links_.push_back(bpf_program__attach(bpf_->progs.on_contention));
+	if (!links_.back())
+		links_.pop_back();
 	if (attached)
 		return success();
 	Error refused = messages.error(error, "attach to the functions of sleeping locks");
