@@ -41,6 +41,16 @@ bool ls_site_is_array(u32 site, bool new_offset)
 	return ls_load(&site_table[site].offsets) > ARRAY_OFFSETS;
 }
 
+static u32 site_of(unsigned long ip);
+
+/* The allocator's return is traced: the unwinder knows to where. */
+static noinline u32 traced_site(void)
+{
+	u64 ip = ls_allocator_caller();
+
+	return ip && !ls_is_tracer(ip) ? site_of(ip) : 0;
+}
+
 static u32 site_of(unsigned long ip)
 {
 	u64 key = ls_mix(ip);
@@ -52,6 +62,8 @@ static u32 site_of(unsigned long ip)
 	found = ls_tagtab_find(&site_ids, key);
 	if (found)
 		return found;
+	if (ls_is_tracer(ip))
+		return traced_site();
 	id = ls_load(&nr_sites);
 	do {
 		if (id + 1 >= 1u << SITE_BITS) {

@@ -21,6 +21,10 @@
 static u64 told[1 << TOLD_BITS];
 static unsigned long sched_start, sched_end;
 
+/* Where a function returns to whose return function_graph or a kretprobe traces; 0: not here. */
+static unsigned long graph_return, probe_return;
+static unsigned long iterators[2];	/* between a tracepoint and several who are attached to it */
+
 void ls_events_clear(void)
 {
 	memset(told, 0, sizeof(told));
@@ -30,6 +34,10 @@ void ls_events_init(void)
 {
 	sched_start = ls_symbol("__sched_text_start");
 	sched_end = ls_symbol("__sched_text_end");
+	graph_return = ls_symbol("return_to_handler");
+	probe_return = ls_symbol("arch_rethook_trampoline");
+	iterators[0] = ls_symbol("__traceiter_kmalloc");
+	iterators[1] = ls_symbol("__traceiter_kmalloc_node");
 }
 
 /*
@@ -46,6 +54,51 @@ u32 ls_stack_save(unsigned long *frames, u32 size)
 	nr = stack_trace_save(frames, size, 0);
 	raw_local_irq_restore(flags);
 	return nr;
+}
+
+/* Is @ip no caller, but a tracer of returns that has put itself in a caller's place? Any context. */
+bool ls_is_tracer(u64 ip)
+{
+	return ip && (ip == graph_return || ip == probe_return);
+}
+
+/* The unwinder knows whose place the tracer took. Preemption off. */
+static noinline u64 traced_caller(u64 ip)
+{
+	unsigned long frames[OWN_FRAMES + 4];
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
+
+	while (first < nr && within_module(frames[first], THIS_MODULE))
+		first++;
+	/* Ours, ftrace's where it called us, the hooked function, its caller; without those in
+	 * between where the function returns through us. */
+	for (i = first; i + 1 < nr && i < first + 3; i++)
+		if (ls_prims_hooks(frames[i]))
+			return frames[i + 1];
+	return first < nr ? frames[first] : ip;
+}
+
+/*
+ * Who called the function that a hook is in, given the return address @ip that the hook
+ * found. Any context, preemption off.
+ */
+u64 ls_caller(u64 ip)
+{
+	return unlikely(ls_is_tracer(ip)) ? traced_caller(ip) : ip;
+}
+
+/* Who called the allocator whose tracepoint a hook is on; 0: not known. Preemption off. */
+u64 ls_allocator_caller(void)
+{
+	unsigned long frames[OWN_FRAMES + 4], size, offset;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i = 0;
+
+	while (i < nr && within_module(frames[i], THIS_MODULE))
+		i++;
+	if (i < nr && ls_size_offset && ls_size_offset(frames[i], &size, &offset) &&
+	    (frames[i] - offset == iterators[0] || frames[i] - offset == iterators[1]))
+		i++;
+	return i + 1 < nr ? frames[i + 1] : 0;
 }
 
 /*
@@ -173,6 +226,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 i;
 
+	ip = ls_caller(ip);
 	s->hdr = (struct ls_rec){ .flags = flags };
 	s->time_ns = local_clock();
 	s->new_mask = mask;

@@ -266,7 +266,7 @@ static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 
 	ctx->busy = 1;
 	barrier();
-	id = ls_identify(lock, kind, ip);
+	id = ls_identify(lock, kind, ls_caller(ip));
 	barrier();
 	ctx->busy = 0;
 	return id;
@@ -429,6 +429,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW))) {
 		ctx->busy = 1;
 		barrier();
+		ip = ls_caller(ip);
 		if (unlikely(ls_load(&ls.nr_orphans)) && ctx->depth) {
 			ls_drop_orphans(ctx);
 			key = ls_chain_mix(ctx->key, val);

@@ -529,6 +529,17 @@ bool ls_prims_acquire_in(unsigned long ip)
 	return false;
 }
 
+/* Is @func5 where a hooked function goes on behind its hook? Any context. */
+bool ls_prims_hooks(unsigned long func5)
+{
+	u32 i;
+
+	for (i = 0; i < NR_PRIMS; i++)
+		if (prims[i].addr && prims[i].addr + FENTRY_CALL == func5)
+			return true;
+	return false;
+}
+
 u32 ls_prims_count(void)
 {
 	return NR_PRIMS;

@@ -116,6 +116,7 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	if (unlikely(!ls_active))
 		goto out;
 	pc = this_cpu_ptr(&ls_cpus);
+	ip = ls_caller(ip);
 	desc = ls_desc_of(func5);
 	kind = desc >> LS_DESC_KIND_SHIFT;
 	lock = arg0 + (desc & LS_DESC_OFFSET);

@@ -84,6 +84,14 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 {
 	if (ip == 0)
 		return std::nullopt;
+	/* A tracer of returns puts its own start in a caller's place. */
+	for (auto at = std::lower_bound(
+		     symbols_.begin(), symbols_.end(), ip,
+		     [](const Symbol &s, std::uint64_t a) { return s.address < a; });
+	     at != symbols_.end() && at->address == ip; ++at)
+		for (const char *tracer : {"return_to_handler", "arch_rethook_trampoline"})
+			if (names_.c_str() + at->name == std::string_view(tracer))
+				return Location{tracer, 0, modules_[at->module], {}};
 	auto next =
 		std::upper_bound(symbols_.begin(), symbols_.end(), ip - 1,
 				 [](std::uint64_t a, const Symbol &s) { return a < s.address; });

@@ -39,6 +39,18 @@ TEST(SymbolTable, FindsTheFunctionOfAReturnAddress)
 	EXPECT_FALSE(table->find(0xffffffffd0000000));
 }
 
+/* No call comes before it: a tracer has put its start in the place of whoever called. */
+TEST(SymbolTable, ATracerOfReturnsIsEnteredAtItsStart)
+{
+	auto table = SymbolTable::parse("ffffffff81000000 t before\n"
+					"ffffffff81000100 T return_to_handler\n"
+					"ffffffff81000200 T arch_rethook_trampoline\n");
+	ASSERT_TRUE(table.ok());
+	EXPECT_EQ(table->find(0xffffffff81000100)->function, "return_to_handler");
+	EXPECT_EQ(table->find(0xffffffff81000200)->function, "arch_rethook_trampoline");
+	EXPECT_EQ(table->find(0xffffffff810000ff)->function, "before");
+}
+
 /* Compilers split functions and make others of them; those of modules are others'. */
 TEST(SymbolTable, RangesOfAFunctionAndItsParts)
 {
