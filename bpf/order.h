@@ -29,7 +29,7 @@ enum ls_order_group {
 #define LS_ORDER_COOKIE_BITS(cookie) ((__u32)((cookie) >> 32))
 
 /* Code where per-CPU rwsems are waited for and not taken, see LS_FREEZERS; size 0: none. */
-#define LS_ORDER_FREEZERS 16
+#define LS_ORDER_FREEZERS 32
 struct ls_order_range {
 	__u64 start;
 	__u64 size;

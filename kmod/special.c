@@ -35,12 +35,6 @@ static void wait_for(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	ctx->lost = lost;
 }
 
-/* Code of LS_FREEZERS, as far as this kernel has it. */
-static struct {
-	unsigned long start, size;
-} freezers[16];
-static u32 nr_freezers;
-
 /* A compiler may have made several of a function. */
 static const char *const freezer_names[] = {
 #define X(f) #f, #f ".part.0", #f ".isra.0", #f ".constprop.0",
@@ -48,12 +42,18 @@ static const char *const freezer_names[] = {
 #undef X
 };
 
+/* Code of LS_FREEZERS, as far as this kernel has it. */
+static struct {
+	unsigned long start, size;
+} freezers[ARRAY_SIZE(freezer_names)];
+static u32 nr_freezers;
+
 static void find_freezers(void)
 {
 	u32 i;
 
 	nr_freezers = 0;
-	for (i = 0; i < ARRAY_SIZE(freezer_names) && nr_freezers < ARRAY_SIZE(freezers); i++) {
+	for (i = 0; i < ARRAY_SIZE(freezer_names); i++) {
 		ls_find_function(freezer_names[i], &freezers[nr_freezers].start,
 				 &freezers[nr_freezers].size);
 		nr_freezers += freezers[nr_freezers].size != 0;
