@@ -289,9 +289,9 @@ static void look_for_deadlock(u32 start)
 		edges[i].to = ls_worker_class(found.s.val);
 		edges[i].from = ls_worker_class(found.held[__ffs64(found.s.new_mask)].val);
 		edges[i].kinds = LS_DEP_EN;
+		waits[ring[i]].told_dead = true;
 		if (!ls_worker_take(&found.event, &edges[i].sight))
 			return;
-		waits[ring[i]].told_dead = true;
 	}
 	ls_worker_deadlock(edges, n);
 }
