@@ -201,6 +201,12 @@ void ls_context_clear(void)
 	}
 }
 
+/* Number of the first context from @i on that somebody has, the pool's size when nobody has one. */
+u32 ls_context_next(u32 i)
+{
+	return find_next_bit(pool_used, pool_size, i);
+}
+
 /*
  * Context number @i and the task whose it is, NULL when it is nobody's. Under RCU,
  * which keeps the task. The task may wake up at any time: what is read is a guess.

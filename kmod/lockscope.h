@@ -247,6 +247,7 @@ void ls_context_exit(void);
 void ls_context_clear(void);
 bool ls_in_schedule(u64 ip);
 void ls_context_range_gone(unsigned long start, unsigned long end);
+u32 ls_context_next(u32 i);
 const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task);
 u32 ls_context_waits_on(struct task_struct *task, u64 *queue);
 bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out);

@@ -35,6 +35,10 @@ static struct seen {
 } *waits;
 static u32 nr_waits;
 
+/* Few of the pool's contexts are in use: the others cost a bit each. */
+#define for_each_context(i) \
+	for ((i) = ls_context_next(0); (i) < nr_waits; (i) = ls_context_next((i) + 1))
+
 /* A task that sleeps until it gets a lock, as its context says. */
 struct blocked {
 	const struct ls_ctx *ctx;
@@ -102,7 +106,7 @@ static struct task_struct *owner_of(const struct blocked *b)
 
 	if (owner)
 		return owner == b->task ? NULL : owner;
-	for (i = 0; i < nr_waits; i++) {
+	for_each_context(i) {
 		const struct ls_ctx *ctx = ls_context_sleeping(i, &task);
 
 		if (task && task != b->task && READ_ONCE(ctx->depth) &&
@@ -120,7 +124,7 @@ static u32 context_of(struct task_struct *task)
 	struct task_struct *other;
 	u32 i;
 
-	for (i = 0; i < nr_waits; i++) {
+	for_each_context(i) {
 		ls_context_sleeping(i, &other);
 		if (other == task)
 			break;
@@ -303,7 +307,7 @@ void ls_waits_look(void)
 
 	if (!READ_ONCE(ls_active))
 		return;
-	for (i = 0; i < nr_waits; i++) {
+	for_each_context(i) {
 		u32 ordinal;
 		bool tell;
 
@@ -314,7 +318,9 @@ void ls_waits_look(void)
 		if (tell)
 			ls_worker_take(&found.event, &ordinal);
 	}
-	for (i = 0; nr > 1 && i < nr_waits; i++)
+	if (nr < 2)
+		return;
+	for_each_context(i)
 		if (waits[i].task)
 			look_for_deadlock(i);
 }
@@ -383,7 +389,7 @@ long ls_waits_list(struct ls_waits_req __user *arg)
 	if (!r)
 		return -ENOMEM;
 	req.total = 0;
-	for (i = 0; i < nr_waits; i++) {
+	for_each_context(i) {
 		bool any;
 
 		rcu_read_lock();
