@@ -235,7 +235,6 @@ struct ls_rec_sight {
 #define LS_SIGHT_IS_FAULT(what) ((what) >= LS_FINDING_WAIT_CONTEXT)
 #define LS_TASK_KTHREAD 1u
 #define LS_TASK_WORKER 2u	/* workqueue worker */
-#define LS_TASK_INIT_CODE 4u	/* some frame lies in a module's or the kernel's init section */
 
 /*
  * One edge of a finding; sight is the ordinal (0-based) of the LS_REC_SIGHT. An

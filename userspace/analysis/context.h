@@ -38,7 +38,7 @@ struct Context {
 	std::string key() const;
 	/// "system call openat", "work function foo_work", "task"
 	std::string describe() const;
-	bool init() const { return kind == EntryKind::Init || (task_flags & LS_TASK_INIT_CODE); }
+	bool init() const { return kind == EntryKind::Init; }
 	bool worker() const { return task_flags & LS_TASK_WORKER; }
 	bool kernel_thread() const { return (task_flags & LS_TASK_KTHREAD) && !worker(); }
 	/// One run of the entry ends before the next begins.

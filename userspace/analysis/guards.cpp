@@ -420,7 +420,7 @@ bool initialises(const Model &model, const MemoryAccess &access)
 	for (const auto &guard : access.guards)
 		if (guard.relation == LS_REL_SELF || guard.relation == LS_REL_VIA)
 			return false;
-	if (access.task_flags & LS_TASK_INIT_CODE)
+	if (context_of(model, access).init())
 		return true;
 	auto says_so = [](const std::string &function) {
 		for (const auto &word : split(plain_function(function), '_'))

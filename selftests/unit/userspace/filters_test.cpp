@@ -207,7 +207,7 @@ TEST_F(FilterTest, InitCodeOfTheOwnerHides)
 	const auto x = module.add_class("mod:x", LS_KIND_MUTEX, LS_ORIGIN_STATIC, 0, 0, "mod");
 	const auto y = module.add_class("y", LS_KIND_MUTEX);
 	module.acquire(
-		{.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"mod_init", "do_one_initcall"}},
+		{.pid = 1, .stack = {"mod_init", "do_one_initcall"}},
 		{{.cls = x}}, {.cls = y, .function = "register_it"});
 	module.acquire(user(2, kIoctl), {{.cls = y}}, {.cls = x});
 	Image image = module.image();
@@ -232,7 +232,7 @@ TEST_F(FilterTest, InitCodeOfTheOwnerHides)
 
 TEST_F(FilterTest, InitCodeWithForeignLocksDemotes)
 {
-	abba({.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"other_init", "do_one_initcall"}},
+	abba({.pid = 1, .stack = {"other_init", "do_one_initcall"}},
 	     user(2, kIoctl));
 	const Filter *found = applies("initialisation-only");
 	ASSERT_TRUE(found);
@@ -241,7 +241,7 @@ TEST_F(FilterTest, InitCodeWithForeignLocksDemotes)
 
 TEST_F(FilterTest, InitCodeThatIsNotAloneDoesNotHide)
 {
-	abba({.pid = 1, .flags = LS_TASK_INIT_CODE, .stack = {"other_init", "do_one_initcall"}},
+	abba({.pid = 1, .stack = {"other_init", "do_one_initcall"}},
 	     user(2, kIoctl));
 	log.acquire(user(3, kOpen), {{.cls = a}}, {.cls = b});
 	EXPECT_FALSE(applies("initialisation-only"));

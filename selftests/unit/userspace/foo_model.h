@@ -77,6 +77,7 @@ struct Foo {
 	struct How {
 		std::vector<std::string> held = {};
 		std::string by = ""; ///< takes the locks; the function itself
+		std::string caller = "";
 		std::uint32_t where = 0, op = LS_ACC_WRITE, offset = 0x20, at = 40, pid = 7;
 		std::string member = "count";
 		DataId data{0};
@@ -98,6 +99,8 @@ struct Foo {
 		access.time_ns = model.accesses.size() + 1;
 		access.comm = "task";
 		access.stack = {access.at};
+		if (!how.caller.empty())
+			access.stack.push_back(code(how.caller, 8));
 		access.alone = how.alone;
 		for (const auto &name : how.held)
 			access.guards.push_back(guard(name, how.by.empty() ? function : how.by));

@@ -266,6 +266,19 @@ TEST(Guards, InitialisationIsNoEvidence)
 	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 5u);
 }
 
+TEST(Guards, AModulesStartIsNoEvidence)
+{
+	Foo foo;
+	foo.touch_in(3, "writer", {.held = {"self.lock"}});
+	foo.touch("setup", {.caller = "do_one_initcall"});
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 1u);
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "self.lock");
+	/* The same function later is. */
+	foo.touch("setup", {.caller = "reset"});
+	EXPECT_EQ(foo.rule(AccessKind::Write).initial, 1u);
+	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
+}
+
 TEST(Guards, WhoHasTheMemoryForHimselfBreaksNoRule)
 {
 	Foo foo;

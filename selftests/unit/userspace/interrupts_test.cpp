@@ -315,7 +315,7 @@ TEST_F(InterruptTest, DifferentInstancesAreADoubt)
 TEST_F(InterruptTest, HeldInInitCodeOnlyIsADoubt)
 {
 	Task init = task();
-	init.flags = LS_TASK_INIT_CODE;
+	init.stack = {"foo_setup", "do_one_initcall"};
 	log.acquire(handler(), {}, {.cls = a});
 	log.acquire(init, {}, {.cls = a});
 	const Finding finding = only();

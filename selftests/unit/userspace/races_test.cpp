@@ -229,8 +229,8 @@ TEST_F(RaceTest, PlainAssignmentIsNoCounter)
 TEST_F(RaceTest, InitCodeDemotes)
 {
 	const auto init =
-		log.access({.pid = 1, .flags = LS_TASK_INIT_CODE},
-			   {.data = data, .offset = 8, .size = 4, .function = "foo_init"});
+		log.access({.pid = 1, .stack = {"do_one_initcall"}},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_setup"});
 	log.race(init, side(2, "b", LS_ACC_READ));
 	const Finding finding = only();
 	EXPECT_TRUE(filter(finding, "initialisation-only"));
@@ -241,8 +241,8 @@ TEST_F(RaceTest, InitCodeDemotes)
 TEST_F(RaceTest, NotWhatWasCaughtInTheAct)
 {
 	const auto init =
-		log.access({.pid = 1, .flags = LS_TASK_INIT_CODE},
-			   {.data = data, .offset = 8, .size = 4, .function = "foo_init"});
+		log.access({.pid = 1, .stack = {"do_one_initcall"}},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_setup"});
 	log.race(init, side(2, "b", LS_ACC_READ), LS_RACE_CAUGHT);
 	const Finding finding = only();
 	EXPECT_TRUE(finding.filters.empty());
