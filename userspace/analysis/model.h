@@ -4,10 +4,12 @@
 #pragma once
 
 #include "lockclass/abi.h"
+#include "stat/stat.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -271,6 +273,7 @@ struct Run {
 	std::vector<Chain> chains;			       ///< [0] unused
 	std::unordered_map<std::uint32_t, std::size_t> sights; ///< ordinal -> Model::sights
 	std::vector<Primitive> primitives;
+	std::optional<StatReport> stat; ///< if somebody counted
 };
 
 /// What stands for an interrupt in a list of classes: "<hardirq>", "<softirq>".

@@ -7,6 +7,7 @@
 #include "record/probes.h"
 #include "record/session.h"
 #include "source/module.h"
+#include "stat/collector.h"
 #include "util/stop.h"
 #include "util/text.h"
 
@@ -28,12 +29,17 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kInterval = std::chrono::milliseconds(50);
 /* Drain this often; in between only the command is looked at. */
 constexpr int kIntervalsPerDrain = 4;
+/* And store statistics this often, for somebody who is killed: there are many. */
+constexpr auto kStatEvery = std::chrono::seconds(30);
 
 struct Options {
 	std::string out = kDefaultStore, backend = "auto", module, device = kDevicePath;
 	WatchOptions watch;
 	ProbeOptions probes;
 	std::vector<std::string> symbol_dirs, command;
+	/* A module that has just been loaded knows hardly any. */
+	StatOptions collect{.more_classes = 4096};
+	bool stat = false;
 	double duration = 0;
 };
 
@@ -79,6 +85,9 @@ Status check_options(const Options &options)
 	    (options.watch.asked || !options.watch.variable.empty() || !options.probes.patterns.empty()))
 		return usage_error("the bpf backend sees no memory accesses",
 				   "leave --accesses, --watch and --log-variable out, or use --backend kmod");
+	if (options.stat && (options.backend == "bpf" || options.device != kDevicePath))
+		return usage_error("statistics are those of the running module",
+				   "leave --stat out, or --backend bpf and --device");
 	if (options.device == kDevicePath && ::geteuid() != 0)
 		return Error{EPERM, "recording needs root", "sudo lockscope record ...",
 			     Exit::Environment};
@@ -116,8 +125,9 @@ Result<int> record(const Options &options, const Globals &globals)
 			module.emplace(std::move(*loaded));
 		} else {
 			/* Locked down, or signed modules only. */
-			if (options.backend != "auto" || (loaded.error().code != EPERM &&
-							  loaded.error().code != EKEYREJECTED))
+			if (options.backend != "auto" || options.stat ||
+			    (loaded.error().code != EPERM &&
+			     loaded.error().code != EKEYREJECTED))
 				return loaded.error();
 			std::fprintf(stderr, "lockscope: %s: recording sleeping locks only, by BPF\n",
 				     loaded.error().what.c_str());
@@ -139,6 +149,17 @@ Result<int> record(const Options &options, const Globals &globals)
 			return begun.error();
 		probes = std::move(*begun);
 	}
+	std::unique_ptr<StatCollector> stat;
+	if (options.stat) {
+		auto begun = StatCollector::begin(session->source(), options.collect);
+		if (!begun)
+			return begun.error();
+		stat = std::move(*begun);
+	}
+	auto store_stat = [&]() -> Status {
+		auto report = stat->read();
+		return report ? session->recorder().put_stat(*report) : report.error();
+	};
 	LS_TRY_STATUS(session->drain());
 
 	catch_signals();
@@ -162,6 +183,7 @@ Result<int> record(const Options &options, const Globals &globals)
 	};
 	{
 		ProgressLine line(globals);
+		auto stored = start;
 		for (int i = 1; !over(); i++) {
 			std::this_thread::sleep_for(kInterval);
 			if (i % kIntervalsPerDrain != 0)
@@ -169,6 +191,10 @@ Result<int> record(const Options &options, const Globals &globals)
 			LS_TRY_STATUS(session->drain());
 			if (probes)
 				LS_TRY_STATUS(probes->tick());
+			if (stat && Clock::now() - stored >= kStatEvery) {
+				LS_TRY_STATUS(store_stat());
+				stored = Clock::now();
+			}
 			line.show(session->recorder().progress());
 		}
 	}
@@ -176,7 +202,11 @@ Result<int> record(const Options &options, const Globals &globals)
 		child->stop();
 	if (probes)
 		LS_TRY_STATUS(probes->end());
+	if (stat)
+		stat->end();
 	LS_TRY_STATUS(session->finish());
+	if (stat)
+		LS_TRY_STATUS(store_stat());
 	LS_TRY_STATUS(watch->end());
 	summary(options, globals, session->recorder(), probes.get());
 	/* Nothing is left that this run could go on with. */
@@ -184,6 +214,7 @@ Result<int> record(const Options &options, const Globals &globals)
 		LS_TRY_STATUS(session->recorder().end());
 	if (module && module->ours()) {
 		probes.reset();
+		stat.reset();
 		session.reset();
 		LS_TRY_STATUS(module->unload());
 	}
@@ -229,6 +260,12 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--budget", options->probes.budget,
 			    "per cent of the processors' time that probes may take")
 		->check(between(0.01, 100))
+		->capture_default_str();
+	command->add_flag("--stat", options->stat,
+			  "count every acquisition, wait and hold as well, for lockscope stat FILE");
+	command->add_option("--stat-classes", options->collect.more_classes,
+			    "room for classes that are new while counting")
+		->check(CLI::Range(0, 524288))
 		->capture_default_str();
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
 		->check(between(0, 1e9))

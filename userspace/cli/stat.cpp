@@ -133,8 +133,8 @@ void add_stat_command(CLI::App &app, Globals &globals)
 	auto options = std::make_shared<Options>();
 	auto file = std::make_shared<std::vector<std::string>>();
 	command->add_option("FILE", *file,
-			    "store to take estimates from (lockscope.db if it is here and no module "
-			    "is loaded), or after --: command to run meanwhile");
+			    "store to read (lockscope.db if it is here and no module is loaded), "
+			    "or after --: command to run meanwhile");
 	std::vector<std::string> orders;
 	for (const auto &order : stat_orders())
 		orders.emplace_back(order.name);

@@ -311,6 +311,22 @@ Status Recorder::snapshot()
 	return success();
 }
 
+Status Recorder::put_stat(const StatReport &report)
+{
+	if (!stat_before_) {
+		auto before = store_.stat(run_);
+		if (!before)
+			return before.error();
+		stat_before_ = before->value_or(StatReport{});
+	}
+	StatReport sum = *stat_before_;
+	sum.add(report);
+	Transaction transaction(store_);
+	LS_TRY_STATUS(transaction.begin());
+	LS_TRY_STATUS(store_.put_stat(run_, sum));
+	return transaction.commit(run_);
+}
+
 Status Recorder::end()
 {
 	return store_.end_run(run_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "source/source.h"
+#include "stat/stat.h"
 #include "store/writer.h"
 #include "symbolize/symbols.h"
 
@@ -63,6 +64,10 @@ public:
 	/// Store counters, lock functions, and the counts of all classes and chains.
 	Status snapshot();
 
+	/// Store what was counted since this recorder began, on top of what earlier
+	/// ones of the run have.
+	Status put_stat(const StatReport &report);
+
 	/// Counters as last read.
 	const ls_info &info() const { return info_; }
 	const std::optional<ls_access_info> &access_info() const { return access_info_; }
@@ -115,6 +120,7 @@ private:
 	/// Locks behind pointers, by data, pointer, offset and kind.
 	std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ls_kind>> pointees_;
 	std::optional<ls_access_info> access_info_;
+	std::optional<StatReport> stat_before_; ///< of earlier recorders of this run
 	std::vector<std::byte> buffer_;
 };
 

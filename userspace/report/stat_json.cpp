@@ -60,6 +60,7 @@ std::string json_stat(const StatReport &report)
 		    {"exact", report.exact},
 		    {"seconds", report.seconds},
 		    {"losses", report.losses},
+		    {"runs_left_out", report.left_out},
 		    {"classes", Json::array()}};
 	for (const auto &c : report.classes)
 		out["classes"].push_back(class_json(c, report.exact));

@@ -42,6 +42,8 @@ void histogram(Printer &out, const char *what, const StatTimes &times)
 		return;
 	const auto &b = times.buckets;
 	const auto most = *std::max_element(b.begin(), b.end());
+	if (!most)
+		return;
 	std::size_t first = 0, last = b.size();
 	while (!b[first])
 		first++;
@@ -126,7 +128,7 @@ std::string text_stat(const StatReport &report, const StatText &options, const T
 	if (!report.exact) {
 		out.line("Estimated from a sample of the acquisitions; for exact figures, and for "
 			 "waiting and");
-		out.line("holding: lockscope stat -- COMMAND");
+		out.line("holding: lockscope stat -- COMMAND, or lockscope record --stat");
 		return out.take();
 	}
 	std::string lost;
@@ -134,6 +136,9 @@ std::string text_stat(const StatReport &report, const StatText &options, const T
 		if (n)
 			lost += (lost.empty() ? "" : ", ") + what + " " + with_commas(n);
 	out.line("Losses: " + (lost.empty() ? "none" : lost));
+	if (report.left_out)
+		out.line("Left out: " + counted(report.left_out, "run") +
+			 " recorded without --stat");
 	return out.take();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "stat/stat.h"
 
+#include "analysis/model.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -72,6 +73,40 @@ void StatClass::subtract(const StatClass &before)
 	holds.subtract(before.holds);
 }
 
+void StatReport::add(const StatReport &other)
+{
+	release = other.release;
+	seconds += other.seconds;
+	left_out += other.left_out;
+	for (const auto &[what, n] : other.losses)
+		losses[what] += n;
+
+	std::map<std::pair<std::string, ls_kind>, StatClass> all;
+	for (const auto *report : {static_cast<const StatReport *>(this), &other})
+		for (const auto &c : report->classes) {
+			StatClass &sum = all[{c.name, c.kind}];
+			sum.name = c.name;
+			sum.kind = c.kind;
+			sum.add(c);
+		}
+	classes.clear();
+	for (auto &[key, c] : all) {
+		std::map<std::string, StatSite> places;
+		for (const auto &site : c.sites) {
+			StatSite &sum = places[site.place];
+			sum.place = site.place;
+			sum.acquired += site.acquired;
+			sum.contended += site.contended;
+			sum.wait_ns += site.wait_ns;
+			sum.hold_ns += site.hold_ns;
+		}
+		c.sites.clear();
+		for (auto &[place, site] : places)
+			c.sites.push_back(std::move(site));
+		classes.push_back(std::move(c));
+	}
+}
+
 const std::vector<StatOrder> &stat_orders()
 {
 	static const std::vector<StatOrder> orders = {
@@ -111,7 +146,10 @@ void arrange(StatReport &report, const std::string &order, const std::string &pa
 		});
 }
 
-StatReport stat_of(const Model &model)
+namespace {
+
+/// From the chains, whose counts are those of a sample.
+StatReport estimates_of(const Model &model)
 {
 	StatReport report;
 	report.exact = false;
@@ -143,6 +181,20 @@ StatReport stat_of(const Model &model)
 		report.classes.push_back(std::move(c));
 	}
 	return report;
+}
+
+} // namespace
+
+StatReport stat_of(const Model &model)
+{
+	StatReport report;
+	for (const auto &run : model.runs) {
+		if (run.stat)
+			report.add(*run.stat);
+		else
+			report.left_out++;
+	}
+	return report.left_out < model.runs.size() ? report : estimates_of(model);
 }
 
 } // namespace lockscope

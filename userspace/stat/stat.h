@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// How lock classes are used: what stat and top print.
+// How lock classes are used: what stat and top print, and what a store keeps of it.
 #pragma once
 
-#include "analysis/model.h"
 #include "bpf/stat.h"
 
 #include <array>
@@ -13,6 +12,8 @@
 #include <vector>
 
 namespace lockscope {
+
+struct Model;
 
 /// Lengths of time in nanoseconds; bucket i has those of 2^i .. 2^(i+1) - 1.
 struct StatTimes {
@@ -55,6 +56,11 @@ struct StatReport {
 	bool exact = true;
 	std::map<std::string, std::uint64_t> losses; ///< by what was lost
 	std::vector<StatClass> classes;
+	/// Runs of a store that are not in it, for nobody counted while they were recorded.
+	std::size_t left_out = 0;
+
+	/// Classes of one name and kind become one, and so do their call sites of one place.
+	void add(const StatReport &other);
 };
 
 /// What tables can be sorted by, most first; the first is the default.
@@ -68,7 +74,8 @@ const std::vector<StatOrder> &stat_orders();
 /// classes that fit @pattern (as in a shell; empty: all).
 void arrange(StatReport &report, const std::string &order, const std::string &pattern);
 
-/// Estimates from the chains of a store.
+/// What was counted while the runs of a store were recorded; if in none of them,
+/// estimates from their chains.
 StatReport stat_of(const Model &model);
 
 } // namespace lockscope

@@ -3,6 +3,7 @@
 
 #include "store/each_row.h"
 #include "store/load_accesses.h"
+#include "store/load_stat.h"
 #include "store/rows.h"
 #include "store/schema.h"
 #include "store/writer.h"
@@ -41,6 +42,7 @@ public:
 		if (version_ >= 3)
 			LS_TRY_STATUS(load_counts());
 		LS_TRY_STATUS(load_primitives());
+		LS_TRY_STATUS(load_statistics());
 		return load_accesses(db_, model_, {id_, run_, classes_, code_, stacks_});
 	}
 
@@ -286,6 +288,17 @@ private:
 					     static_cast<int>(row.integer(3))});
 				    return true;
 			    });
+	}
+
+	Status load_statistics()
+	{
+		auto stat = load_stat(db_, id_);
+		if (!stat)
+			return stat.error();
+		if (*stat)
+			(*stat)->release = run().release;
+		run().stat = std::move(*stat);
+		return success();
 	}
 
 	Database &db_;

@@ -46,6 +46,12 @@ constexpr RunTable kRunTables[] = {
 	 kAccessSchema},
 	{"pointee", "", "data, via, offset, lock, path", kAloneSchema},
 	{"alone", "", "access", kAloneSchema},
+	{"stat", "",
+	 "class, kind, acquired, contended, readers, trylocks, gave_up, waits, holds",
+	 kStatSchema},
+	{"stat_site", "", "class, kind, place, acquired, contended, wait_ns, hold_ns",
+	 kStatSchema},
+	{"stat_total", "", "name, value", kStatSchema},
 };
 
 Status remove_run(Database &db, std::int64_t run)

@@ -67,6 +67,9 @@ extern const AccessLoss kAccessLosses[LS_NR_ALOSSES];
 /// All of them together, over all runs.
 std::uint64_t access_losses(const Model &model);
 
+/// In stat_total: for how long somebody counted. A run without it has no statistics.
+inline constexpr const char *kStatMilliseconds = "milliseconds";
+
 /// The names of losses in the store, by enum ls_loss.
 extern const char *const kLossNames[LS_NR_LOSSES];
 /// Records the log decoder refused: a loss of ours.

@@ -49,6 +49,22 @@ CREATE TABLE pointee(run INTEGER, data INTEGER, via INTEGER, offset INTEGER, loc
 CREATE TABLE alone(run INTEGER, access INTEGER, PRIMARY KEY(run, access)) WITHOUT ROWID;
 )sql";
 
+/*
+ * Statistics by name, see stat/stat.h. stat.acquired and contended are arrays by ls_level,
+ * waits and holds are count, sum, max and buckets. stat_total: kStatMilliseconds, and what
+ * was lost.
+ */
+constexpr const char *kToVersion6 = R"sql(
+CREATE TABLE stat(run INTEGER, class TEXT, kind INTEGER, acquired BLOB, contended BLOB,
+	readers INTEGER, trylocks INTEGER, gave_up INTEGER, waits BLOB, holds BLOB,
+	PRIMARY KEY(run, class, kind)) WITHOUT ROWID;
+CREATE TABLE stat_site(run INTEGER, class TEXT, kind INTEGER, place TEXT, acquired INTEGER,
+	contended INTEGER, wait_ns INTEGER, hold_ns INTEGER,
+	PRIMARY KEY(run, class, kind, place)) WITHOUT ROWID;
+CREATE TABLE stat_total(run INTEGER, name TEXT, value INTEGER,
+	PRIMARY KEY(run, name)) WITHOUT ROWID;
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -107,7 +123,7 @@ struct Migration {
 	int from;
 	const char *sql;
 };
-constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables}, {4, kToVersion5}};
+constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables}, {4, kToVersion5}, {5, kToVersion6}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -142,6 +158,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec(kTables));
 	LS_TRY_STATUS(db.exec(kAccessTables));
 	LS_TRY_STATUS(db.exec(kToVersion5));
+	LS_TRY_STATUS(db.exec(kToVersion6));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

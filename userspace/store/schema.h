@@ -7,15 +7,17 @@
 namespace lockscope {
 
 /// Goes up with every change that older programs cannot read.
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 /// Oldest version that is still read. 1: sights of acquisitions only. 2: neither
 /// counts of classes nor types of spinlocks. 3: no memory accesses.
-/// 4: neither what pointers lead to nor who had memory for himself.
+/// 4: neither what pointers lead to nor who had memory for himself. 5: no statistics.
 inline constexpr int kOldestSchema = 1;
 /// First version with memory accesses.
 inline constexpr int kAccessSchema = 4;
 /// First version with the tables pointee and alone.
 inline constexpr int kAloneSchema = 5;
+/// First version with statistics.
+inline constexpr int kStatSchema = 6;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;
 

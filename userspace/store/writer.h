@@ -5,6 +5,7 @@
 #pragma once
 
 #include "source/log.h"
+#include "stat/stat.h"
 #include "store/database.h"
 #include "store/rows.h"
 #include "symbolize/fields.h"
@@ -93,6 +94,12 @@ public:
 			   std::uint64_t granule, const std::vector<std::uint64_t> &locks);
 	/// Every data the run has so far, with its build id, by id.
 	Result<std::unordered_map<std::uint32_t, DataRecord>> data(const RunState &run);
+
+	/// Statistics of the run as last put; nothing when nobody counted.
+	Result<std::optional<StatReport>> stat(const RunState &run);
+	/// In place of what was put before of the same classes and sites; names and kinds
+	/// are unique in @report, and so are the places of a class.
+	Status put_stat(const RunState &run, const StatReport &report);
 
 	/// The module forgot everything but its classes and stacks.
 	Status forget(const RunState &run);

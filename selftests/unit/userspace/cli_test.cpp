@@ -425,6 +425,7 @@ TEST_F(CliTest, NotRoot)
 TEST_F(CliTest, WhatThisBuildCannotDo)
 {
 	expect_error(run({"record", "--backend", "bpf", "--", "true"}), 3, "bpf");
+	expect_error(run({"record", "--backend", "bpf", "--stat", "--", "true"}), 2, "statistics");
 	/* The image is that of a module that does not watch accesses. */
 	expect_error(record({"--accesses", "all", "--", "true"}), 3, "accesses");
 	EXPECT_EQ(record({"--accesses", "off", "--", "true"}).status, 0);

@@ -43,6 +43,8 @@ void age_store(const std::string &store, int version)
 	auto db = Database::open(store, Access::Write);
 	ASSERT_TRUE(db.ok());
 	std::string sql = "PRAGMA user_version = " + std::to_string(version) + ";";
+	if (version < kStatSchema)
+		sql += "DROP TABLE stat; DROP TABLE stat_site; DROP TABLE stat_total;";
 	if (version < kAloneSchema)
 		sql += "DROP TABLE pointee; DROP TABLE alone;";
 	if (version < kAccessSchema)
