@@ -6,6 +6,7 @@
 #include "log_builder.h"
 #include "record/recorder.h"
 #include "report/report.h"
+#include "report/stat.h"
 #include "store/load.h"
 #include "store/schema.h"
 
@@ -22,9 +23,15 @@ namespace {
 const fuzz::Scratch g_scratch("store");
 
 /* A store with a cycle, chains, an inversion, a kernel finding, a lock taken in
- * an interrupt, faults, and accesses that race. */
+ * an interrupt, faults, accesses that race, and statistics. */
 std::string sound_store()
 {
+	StatReport stat;
+	stat.losses["events_missed"] = 1;
+	stat.classes.push_back({.name = "cache+0x8", .kind = LS_KIND_MUTEX});
+	stat.classes[0].acquired[LS_TASK] = 2;
+	stat.classes[0].holds.count = stat.classes[0].holds.buckets[3] = 2;
+	stat.classes[0].sites.push_back({"f+0x1", 2, 0, 0, 16});
 	test::LogBuilder log;
 	const auto a = log.add_class("cache+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64),
 		   b = log.add_class("b");
@@ -61,7 +68,7 @@ std::string sound_store()
 		NoSymbols symbols;
 		Recorder recorder(*source, *store, symbols, {});
 		if (!recorder.attach("image", "boot", "") || !recorder.drain() ||
-		    !recorder.snapshot())
+		    !recorder.snapshot() || !recorder.put_stat(stat))
 			std::abort();
 	}
 	std::ifstream file(g_scratch.path(), std::ios::binary);
@@ -125,6 +132,14 @@ constexpr const char *kUpdates[] = {
 	"UPDATE history SET before = ?",
 	"UPDATE history SET locks = ?",
 	"UPDATE history SET candidates = ?",
+	"UPDATE stat SET kind = ?",
+	"UPDATE stat SET acquired = ?",
+	"UPDATE stat SET waits = ?",
+	"UPDATE stat SET holds = ?",
+	"UPDATE stat_site SET place = ?",
+	"UPDATE stat_site SET acquired = ?",
+	"UPDATE stat_total SET name = ?",
+	"UPDATE stat_total SET value = ?",
 };
 
 void spoil_columns(const std::uint8_t *data, std::size_t size)
@@ -183,5 +198,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	const Analysis analysis = analyse(model);
 	text_report(model, analysis, {}, {80, false});
 	json_report(model, analysis, {});
+	StatReport stat = stat_of(model);
+	arrange(stat, "wait", "");
+	text_stat(stat, {.sites = 3, .details = true}, {80, false});
+	json_stat(stat);
 	return 0;
 }
