@@ -66,8 +66,8 @@ std::vector<Rule> infer_rules(const Model &model);
 
 /// An access that is taken to set up or tear down what nobody else can see: it
 /// holds no lock of the object, and a module's start runs it, or its function's name says
-/// so, or that it gives a reference back, perhaps the last one. May hide accesses that come too early or too
-/// late in such functions.
+/// so, or that it gives a reference back, perhaps the last one. May hide accesses that
+/// come too early or too late in such functions.
 bool initialises(const Model &model, const MemoryAccess &access);
 
 } // namespace lockscope

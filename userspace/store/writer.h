@@ -97,8 +97,8 @@ public:
 
 	/// Statistics of the run as last put; nothing when nobody counted.
 	Result<std::optional<StatReport>> stat(const RunState &run);
-	/// In place of what was put before of the same classes and sites; names and kinds
-	/// are unique in @report, and so are the places of a class.
+	/// In place of what was put before; names and kinds are unique in @report, and so
+	/// are the places of a class.
 	Status put_stat(const RunState &run, const StatReport &report);
 
 	/// The module forgot everything but its classes and stacks.

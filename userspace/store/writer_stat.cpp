@@ -30,13 +30,17 @@ Result<std::optional<StatReport>> StoreWriter::stat(const RunState &run)
 
 Status StoreWriter::put_stat(const RunState &run, const StatReport &report)
 {
-	LS_STATEMENT(total, "INSERT OR REPLACE INTO stat_total VALUES(?,?,?)");
+	/* All anew: a name may have become known, or its module gone. */
+	for (const char *table : {"stat", "stat_site", "stat_total"})
+		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
+					" WHERE run = " + std::to_string(run.id)));
+	LS_STATEMENT(total, "INSERT INTO stat_total VALUES(?,?,?)");
 	total.bind(0, run.id).bind(1, kStatMilliseconds);
 	LS_TRY_STATUS(total.bind(2, static_cast<std::int64_t>(report.seconds * 1000)).run());
 	for (const auto &[what, n] : report.losses)
 		LS_TRY_STATUS(total.bind(0, run.id).bind(1, what).bind(2, n).run());
-	LS_STATEMENT(put, "INSERT OR REPLACE INTO stat VALUES(?,?,?,?,?,?,?,?,?,?)");
-	LS_STATEMENT(put_site, "INSERT OR REPLACE INTO stat_site VALUES(?,?,?,?,?,?,?,?)");
+	LS_STATEMENT(put, "INSERT INTO stat VALUES(?,?,?,?,?,?,?,?,?,?)");
+	LS_STATEMENT(put_site, "INSERT INTO stat_site VALUES(?,?,?,?,?,?,?,?)");
 	for (const auto &c : report.classes) {
 		put.bind(0, run.id).bind(1, c.name).bind(2, int{c.kind});
 		put.bind_blob(3, pack(std::span<const std::uint64_t>(c.acquired)));

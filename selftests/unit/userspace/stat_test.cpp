@@ -146,6 +146,25 @@ TEST(Stat, AnotherRecorderOfTheRunGoesOn)
 	expect_same(stored({dir / "1.db"}), sum);
 }
 
+TEST(Stat, ANameThatBecomesKnownReplacesTheOldOne)
+{
+	TempDir dir;
+	auto source = image_source(chains().image());
+	auto writer = StoreWriter::open(dir / "1.db");
+	ASSERT_TRUE(writer.ok());
+	NoSymbols symbols;
+	Recorder recorder(*source, *writer, symbols, {});
+	ASSERT_TRUE(recorder.attach("image", "boot", "").ok());
+	StatReport known = report({counted("a", 10)});
+	StatReport early = known;
+	early.classes[0].name = "?";
+	early.losses = {{"sites", 1}};
+	ASSERT_TRUE(recorder.put_stat(early).ok());
+	known.classes[0].sites[0].place = "g+0x1";
+	ASSERT_TRUE(recorder.put_stat(known).ok());
+	expect_same(stored({dir / "1.db"}), known);
+}
+
 TEST(Stat, RunsInWhichNobodyCountedAreLeftOut)
 {
 	TempDir dir;
