@@ -14,12 +14,13 @@
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
 #define LIFE_BITS 13			/* objects of nested classes whose life is followed */
-#define ARRAY_OFFSETS 32		/* more lock offsets than this: an array of locks */
 
 static struct ls_tagtab site_ids;	/* call site -> number */
 static struct site {
 	unsigned long ip;
-	u32 offsets;			/* distinct lock offsets seen */
+	u32 bytes;			/* 0, or the size where it says what the memory is for */
+	u8 refinement;			/* enum ls_refinement of the objects */
+	u8 for_others;			/* the code at ip allocates for its callers */
 } *site_table;
 static u32 nr_sites;
 static struct ls_addrmap lives;		/* object -> number of its life */
@@ -30,49 +31,80 @@ unsigned long ls_site_ip(u32 site)
 	return site && site <= ls_load(&nr_sites) ? site_table[site].ip : 0;
 }
 
-/*
- * Many offsets in objects of one site: an array of locks, one class. Until that
- * is known the first few have got classes of their own.
- */
-bool ls_site_is_array(u32 site, bool new_offset)
+/* Size that is part of the site's identity, 0: none is. */
+u32 ls_site_bytes(u32 site)
 {
-	if (new_offset)
-		return ls_fetch_add(&site_table[site].offsets, 1) >= ARRAY_OFFSETS;
-	return ls_load(&site_table[site].offsets) > ARRAY_OFFSETS;
+	return site_table[site].bytes;
 }
 
-static u32 site_of(unsigned long ip);
-
-/* The allocator's return is traced: the unwinder knows to where. */
-static noinline u32 traced_site(void)
+u32 ls_site_refinement(u32 site)
 {
-	u64 ip = ls_allocator_caller();
-
-	return ip && !ls_is_tracer(ip) ? site_of(ip) : 0;
+	return site_table[site].refinement;
 }
 
-static u32 site_of(unsigned long ip)
+static u32 new_site(const struct site *site, u64 key)
 {
-	u64 key = ls_mix(ip);
-	u64 slot = ls_tagtab_first(&site_ids, key);
-	u32 id, found;
+	u32 id = ls_load(&nr_sites);
 
-	if (likely(ls_tag_match(slot, key) && (slot & LS_TAG_ID_MASK)))
-		return slot & LS_TAG_ID_MASK;
-	found = ls_tagtab_find(&site_ids, key);
-	if (found)
-		return found;
-	if (ls_is_tracer(ip))
-		return traced_site();
-	id = ls_load(&nr_sites);
 	do {
 		if (id + 1 >= 1u << SITE_BITS) {
 			ls_lose(LS_LOSS_SITES);
 			return 0;
 		}
 	} while (!ls_cmpxchg(&nr_sites, &id, id + 1));
-	site_table[id + 1].ip = ip;
+	site_table[id + 1] = *site;
 	return ls_tagtab_insert(&site_ids, key, id + 1);
+}
+
+/* Site of @bytes that the code at @ip has asked for, not for itself. */
+static noinline u32 site_for_others(unsigned long ip, u32 bytes)
+{
+	struct site site = { };
+	u32 refinement, id;
+	u64 key;
+
+	site.ip = ls_allocator_caller_of(ip, &bytes, &refinement);
+	if (ls_is_tracer(site.ip))
+		return 0;
+	site.bytes = bytes;
+	site.refinement = refinement;
+	/* Apart from what the same code allocates for itself. */
+	key = ls_mix(ls_mix(site.ip) + ((u64)bytes << 8 | 1));
+	id = ls_tagtab_find(&site_ids, key);
+	return id ? id : new_site(&site, key);
+}
+
+static u32 site_of(unsigned long ip, u32 bytes);
+
+/* The allocator's return is traced: the unwinder knows to where. */
+static noinline u32 traced_site(u32 bytes)
+{
+	u64 ip = ls_allocator_caller();
+
+	return ip && !ls_is_tracer(ip) ? site_of(ip, bytes) : 0;
+}
+
+/* Number of the code at @ip that has asked for @bytes; 0: no room. Preemption off. */
+static u32 site_of(unsigned long ip, u32 bytes)
+{
+	u64 key = ls_mix(ip);
+	u64 slot = ls_tagtab_first(&site_ids, key);
+	u32 id = slot & LS_TAG_ID_MASK;
+
+	if (unlikely(!ls_tag_match(slot, key) || !id))
+		id = ls_tagtab_find(&site_ids, key);
+	if (unlikely(!id)) {
+		struct site site = { .ip = ip };
+
+		if (ls_is_tracer(ip))
+			return traced_site(bytes);
+		site.for_others = ls_allocator_for_others(ip);
+		site.refinement = ls_allocator_refines(ip);
+		id = new_site(&site, key);
+	}
+	if (unlikely(id && site_table[id].for_others))
+		return site_for_others(ip, bytes);
+	return id;
 }
 
 /* Code at [start, end) goes away: its allocation sites must not name what comes there next. */
@@ -80,9 +112,14 @@ void ls_alloc_forget(unsigned long start, unsigned long end)
 {
 	u32 id, nr = ls_load(&nr_sites);
 
-	for (id = 1; id <= nr; id++)
-		if (site_table[id].ip >= start && site_table[id].ip < end)
-			ls_tagtab_remove(&site_ids, ls_mix(site_table[id].ip));
+	for (id = 1; id <= nr; id++) {
+		const struct site *s = &site_table[id];
+
+		if (s->ip < start || s->ip >= end)
+			continue;
+		ls_tagtab_remove(&site_ids, ls_mix(s->ip));
+		ls_tagtab_remove(&site_ids, ls_mix(ls_mix(s->ip) + ((u64)s->bytes << 8 | 1)));
+	}
 }
 
 /*
@@ -173,7 +210,7 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	/* Bulk frees pass by the tracepoints: a new life begins here at the latest. */
 	freed((unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
-	site = site_of(call_site);
+	site = site_of(call_site, bytes_req);
 	if (site && ls_addrmap_set(&ls.sites, (u64)ptr, site))
 		ls_lose(LS_LOSS_ADDRESSES);
 	barrier();
@@ -187,7 +224,7 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 void ls_alloc_seed(const void *object, const char *function)
 {
 	unsigned long ip = ls_symbol(function);
-	u32 site = object && ip ? site_of(ip + 1) : 0;
+	u32 site = object && ip ? site_of(ip + 1, 0) : 0;
 
 	if (site)
 		ls_addrmap_set(&ls.sites, (u64)object, site);

@@ -10,6 +10,7 @@
 #include "instances.h"
 #include "lockscope.h"
 #include "lockword.h"
+#include "refine.h"
 #include "slab.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ls_cpu, ls_cpus);
@@ -131,6 +132,24 @@ static void mark_told(u32 val, u32 flags)
 		ls_fetch_or(&c->marks, LS_CLASS_INVERTED);
 }
 
+/* Is the class of @val one of objects that were still being made when it was taken? */
+static bool is_unrefined(u32 val)
+{
+	return ls.classes.table[val & LS_VAL_CLASS_MASK].marks & LS_CLASS_UNREFINED;
+}
+
+static bool holds_unrefined(const struct ls_ctx *ctx)
+{
+	u32 i;
+
+	if (likely(!ls_load(&ls.nr_unrefined)))
+		return false;
+	for (i = 0; i < ctx->depth; i++)
+		if (is_unrefined(ctx->held[i].val))
+			return true;
+	return false;
+}
+
 /*
  * A chain not seen before, or one that nests a class in itself. Learns what is
  * new; when there is no room for it now, forgets that it was here, so that the
@@ -175,7 +194,9 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 			return;
 		}
 	}
-	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.self, &chain);
+	/* A chain with an unrefined class is looked at each time: see refine_held(). */
+	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip,
+						 news.self || holds_unrefined(ctx), &chain);
 	if (r == LS_CHAIN_FULL) {
 		ls_lose(LS_LOSS_CHAINS);
 		if (!e)
@@ -276,13 +297,15 @@ static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
  * Class of @lock without touching any per-object state, 0 when that does not
  * tell: static locks by address, locks in slab objects by cache and offset (the
  * address of the page's cache and one reciprocal division), locks in kmalloc
- * memory by the object's allocation site as well.
+ * memory by the object's allocation site as well. Where a marker says so, what the
+ * object is used for is part of the key; @rare: even where that takes a call.
  */
-static __always_inline u32 class_of(u64 lock)
+static __always_inline u32 class_of(u64 lock, bool rare)
 {
+	const struct ls_class *marker;
 	struct kmem_cache *cache;
 	unsigned long object;
-	u32 offset, id;
+	u32 offset, id, site;
 	u64 key, slot;
 
 	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset))
@@ -292,10 +315,33 @@ static __always_inline u32 class_of(u64 lock)
 	id = slot & LS_TAG_ID_MASK;
 	if (unlikely(!ls_tag_match(slot, key)))
 		return 0;
-	if (likely(id < LS_KEY_KMALLOC))
+	if (likely(id < LS_KEY_ASK))
 		return id;
-	id = ls_alloc_site(object);
-	return id ? ls_classes_fast(&ls.classes, ls_key_alloc((u64)cache, offset, id)) : 0;
+	marker = &ls.classes.table[id & LS_VAL_CLASS_MASK];
+	if (marker->marks & LS_CLASS_KMALLOC) {
+		site = ls_alloc_site(object);
+		if (unlikely(!site))
+			return 0;
+		key = ls_key_alloc((u64)cache, offset, site);
+		slot = ls_tagtab_first(&ls.classes.keys, key);
+		id = slot & LS_TAG_ID_MASK;
+		if (unlikely(!ls_tag_match(slot, key)))
+			return 0;
+		if (likely(id < LS_KEY_ASK))
+			return id;
+		marker = &ls.classes.table[id & LS_VAL_CLASS_MASK];
+	}
+	if (!(marker->marks & LS_CLASS_REFINE))
+		return 0;
+	if (marker->refinement == LS_REFINE_INODE)
+		key = ls_key_refined(key, ls_role_of_inode((struct inode *)(lock - marker->root)));
+	else if (marker->refinement == LS_REFINE_SOCK)
+		key = ls_key_refined(key, ls_role_of_sock((struct sock *)(lock - marker->root)));
+	else if (rare)
+		key = ls_key_refined(key, ls_role_of_rare(marker->refinement, lock - marker->root));
+	else
+		return 0;
+	return ls_classes_fast(&ls.classes, key);
 }
 
 /* How and where a lock is taken, without its class. */
@@ -329,9 +375,34 @@ static u32 nested(const struct ls_ctx *ctx, u32 val)
 /* Class of @lock, made if it is new; 0 when there is no room. Preemption off, @ctx not busy. */
 u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 {
-	u32 id = class_of(lock);
+	u32 id = class_of(lock, true);
 
 	return likely(id) ? id : new_class(ctx, lock, kind, ip);
+}
+
+/*
+ * What was still being made when it was taken may be known by now: its entry gets its
+ * class, before an order is learnt from it. True when one has changed.
+ */
+static noinline bool refine_held(struct ls_ctx *ctx)
+{
+	bool changed = false;
+	u32 i, id;
+
+	for (i = 0; i < ctx->depth; i++) {
+		struct ls_held *h = &ctx->held[i];
+
+		if (!is_unrefined(h->val))
+			continue;
+		id = class_of(h->lock, true);
+		if (!id)
+			id = ls_identify(h->lock, ls_kind_of(h->val), h->ip);
+		if (!id || id == (h->val & LS_VAL_CLASS_MASK) || ls.classes.table[id].kind != ls_kind_of(h->val))
+			continue;
+		ls_held_set_class(ctx, i, id);
+		changed = true;
+	}
+	return changed;
 }
 
 /* LS_VAL_* bits of where we are. Preemption off. */
@@ -434,6 +505,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 			ls_drop_orphans(ctx);
 			key = ls_chain_mix(ctx->key, val);
 		}
+		if (unlikely(ls_load(&ls.nr_unrefined)) && refine_held(ctx))
+			key = ls_chain_mix(ctx->key, val);
 		/* Somebody asserted that it is held before anybody had taken it. */
 		if (unlikely(!ls_kind_of(val)))
 			ls.classes.table[val & LS_VAL_CLASS_MASK].kind = desc >> LS_DESC_KIND_SHIFT;
@@ -479,7 +552,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
-	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : class_of(lock);
+	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : class_of(lock, false);
 	if (unlikely(!val) || unlikely(ctx->state >= LS_MAX_DEPTH))
 		goto unusual;
 	desc = ls_desc_of(func5);

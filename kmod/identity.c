@@ -8,6 +8,7 @@
  *   struct page (vmemmap)		offset in struct page: split page-table locks
  *   object of a named slab cache	cache and offset
  *   object of a kmalloc cache		cache, offset and allocation site
+ *   such objects of several uses	the same, and the use (refine.h)
  *   anything else			by address: its initialiser if one was seen,
  *					else the acquire site
  *
@@ -21,11 +22,15 @@
 
 #include <net/sock.h>
 
+#include "arrays.h"
 #include "lockscope.h"
+#include "refine.h"
 #include "slab.h"
 
 #define ADDR_BITS 14		/* locks known by address only */
-#define LS_ARRAY_OFFSET 0xffffu	/* stands for "any element" in keys and classes */
+#define MAX_OFFSET 0xffffu	/* of a lock in its object, beyond: it is known by address */
+#define ARRAY_BITS 13		/* arrays, and code that may show some */
+#define MAX_ARRAYS (1u << (ARRAY_BITS - 1))
 
 /* The kernel's static per-CPU area as symbols have it: from 0, since 6.15 from where it was loaded. */
 unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro_after_init;
@@ -70,6 +75,8 @@ static u32 name_index(unsigned long lock)
 	return likely(!ls_load(&nr_names)) ? 0 : ls_tagtab_find(&named, ls_mix(lock));
 }
 
+static struct ls_arrays arrays;		/* of locks in kmalloc memory */
+
 bool ls_identity_is_named(unsigned long lock)
 {
 	return name_index(lock);
@@ -80,15 +87,27 @@ static void forget_class(unsigned long lock)
 {
 	struct kmem_cache *cache;
 	unsigned long object;
-	u32 offset;
+	u32 offset, id;
+	u64 keys[2];
+	int i;
 
-	if (lock < __START_KERNEL_map && ls_slab_locate(lock, &cache, &object, &offset)) {
-		ls_watch_object(object);
-		ls_tagtab_remove(&ls.classes.keys, ls_key_slab((u64)cache, offset));
-		ls_tagtab_remove(&ls.classes.keys, ls_key_alloc((u64)cache, offset, ls_alloc_site(object)));
-	} else {
+	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset)) {
 		ls_tagtab_remove(&ls.classes.keys, ls_key_address(lock));
 		ls_addrmap_remove(&ls.addrs, lock);
+		return;
+	}
+	ls_watch_object(object);
+	keys[0] = ls_key_slab((u64)cache, offset);
+	keys[1] = ls_key_alloc((u64)cache, offset, ls_alloc_site(object));
+	for (i = 0; i < 2; i++) {
+		const struct ls_class *c;
+
+		id = ls_classes_find(&ls.classes, keys[i]);
+		c = &ls.classes.table[id];
+		if (id && c->marks & LS_CLASS_REFINE)
+			ls_tagtab_remove(&ls.classes.keys,
+					 ls_key_refined(keys[i], ls_role_of(c->refinement, lock - c->root)));
+		ls_tagtab_remove(&ls.classes.keys, keys[i]);
 	}
 }
 
@@ -256,7 +275,7 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
  */
 static u32 stack_class(unsigned long lock, u32 kind)
 {
-	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .offset = LS_ARRAY_OFFSET };
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC };
 	unsigned long ip, size, offset;
 	struct unwind_state state;
 	u32 id;
@@ -304,46 +323,138 @@ static bool is_kmalloc(const struct kmem_cache *cache)
 	       strstarts(ls_cache_name(cache), "dma-kmalloc-");
 }
 
-/* @name: of the initialiser, NULL when the class comes from an acquire. */
-static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offset, u32 kind,
-		       const char *name, unsigned long ip)
+/* The class of what @marker stands for, in objects of @role, found by @key from now on. */
+static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 key)
 {
-	u32 site = ls_alloc_site(object), at = offset, id;
-	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC };
+	struct ls_class proto = *marker;
+	u32 id;
 
-	if (!site)
-		return 0;
-	id = ls_classes_find(&ls.classes, ls_key_alloc((u64)cache, offset, site));
-	if (id)
-		return id;
-	/* Elements of an array are no one completion, nor one queue: what completes one does not complete another. */
-	if (LS_AWAITED_KINDS >> kind & 1 && ls_site_is_array(site, false))
-		return 0;
-	if (ls_site_is_array(site, false)) {
-		at = LS_ARRAY_OFFSET;
-		id = ls_classes_find(&ls.classes, ls_key_alloc((u64)cache, at, site));
-		if (id)
-			return id;
-	} else {
-		ls_site_is_array(site, true);
+	proto.marks = ask_mark() | (role ? 0 : LS_CLASS_UNREFINED);
+	/* One initialiser names one class, wherever the objects come from. */
+	proto.key = marker->origin == LS_ORIGIN_INIT ? ls_key_init(role, marker->addr) : key;
+	ls_role_describe(&proto, marker->refinement, role);
+	id = ls_classes_find(&ls.classes, proto.key);
+	if (!id) {
+		id = add_class(&proto);
+		if (id && !role)
+			ls_fetch_add(&ls.nr_unrefined, 1);
 	}
-	proto.key = ls_key_alloc((u64)cache, at, site);
-	proto.cache = (u64)cache;
-	proto.offset = at;
-	proto.addr = ls_site_ip(site);
-	proto.object_size = cache ? ls_cache_object_size(cache) : 0;
-	proto.marks = ask_mark();
-	if (!name) {
-		ls_copy_label(proto.label, cache ? ls_cache_name(cache) : "kmalloc-large", sizeof(proto.label));
-		return add_class(&proto);
-	}
-	id = init_class(kind, name, ip);
-	if (id)
-		ls_classes_alias(&ls.classes, proto.key, id);
+	if (id && proto.key != key)
+		ls_classes_alias(&ls.classes, key, id);
 	return id;
 }
 
-static u32 slab_class(struct kmem_cache *cache, u32 offset, u32 kind)
+/* Class of @lock, whose object is refined as marker @id says; @key led to the marker. */
+static u32 refined_class(u32 id, u64 key, unsigned long lock)
+{
+	const struct ls_class *marker = &ls.classes.table[id];
+	u64 role = ls_role_of(marker->refinement, lock - marker->root);
+	u32 made;
+
+	key = ls_key_refined(key, role);
+	made = ls_classes_find(&ls.classes, key);
+	return made ? made : new_refined(marker, role, key);
+}
+
+/*
+ * The class that @proto describes, of @lock in the object of @cache at @object: refined, if
+ * such objects are. @site: 0 in a named cache; @init: where it was initialised, or 0.
+ */
+static u32 object_member(struct ls_class *proto, unsigned long lock, const struct kmem_cache *cache,
+			 unsigned long object, u32 site, unsigned long init)
+{
+	u64 key = proto->key;
+	s32 root;
+	u32 id;
+
+	proto->refinement = ls_refinement_of(lock, proto->kind, cache, object, site, init, &root);
+	if (!proto->refinement)
+		return add_class(proto);
+	proto->root = root;
+	proto->marks = LS_CLASS_REFINE;
+	id = add_class(proto);
+	return id ? refined_class(id, key, lock) : 0;
+}
+
+/* Elements of an array are one class; what it is called says where in an element the lock lies. */
+static u32 array_class(struct ls_class *proto, const struct ls_array *array, u32 site)
+{
+	u32 stride = array->stride, place = array->first % stride, id;
+
+	proto->key = ls_key_refined(ls_key_alloc(proto->cache, place, site), (u64)proto->kind << 32 | stride);
+	id = ls_classes_find(&ls.classes, proto->key);
+	if (id)
+		return id;
+	proto->offset = place;
+	proto->root = stride;
+	proto->refinement = LS_REFINE_ARRAY;
+	return add_class(proto);
+}
+
+/* The initialiser of a ww_mutex is that of the mutex in it. */
+static bool same_kind(u32 a, u32 b)
+{
+	const u32 mutexes = 1u << LS_KIND_MUTEX | 1u << LS_KIND_WW_MUTEX;
+
+	return a == b || (mutexes >> a & 1 && mutexes >> b & 1);
+}
+
+/*
+ * A lock in memory that many types share: @cache, NULL for pages of its own. @name: of the
+ * initialiser that the code at @ip calls, NULL when the class comes from an acquire.
+ */
+static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offset, u32 kind,
+		       const char *name, unsigned long ip)
+{
+	u32 site = ls_alloc_site(object), id;
+	u64 key = ls_key_alloc((u64)cache, offset, site);
+	unsigned long lock = object + offset;
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .marks = ask_mark() };
+	const struct ls_array *array = NULL;
+	s32 root;
+
+	if (!site)
+		return 0;
+	id = ls_classes_find(&ls.classes, key);
+	if (id && !same_kind(ls.classes.table[id].kind, kind)) {
+		/* Two kinds in one place: a union, or memory for two uses. The place alone does not tell. */
+		ls_tagtab_change(&ls.classes.keys, key, id, id | LS_KEY_ASK);
+		key = ls_key_refined(key, kind);
+		id = ls_classes_find(&ls.classes, key);
+	}
+	if (id && ls.classes.table[id].marks & LS_CLASS_REFINE)
+		return refined_class(id, key, lock);
+	if (id)
+		return id;
+	if (!name)
+		array = ls_arrays_see(&arrays, ls_key_alloc((u64)cache, 0, site), kind, offset, ip);
+	/* Elements of an array are no one completion, nor one queue: what completes one does not complete another. */
+	if (array && LS_AWAITED_KINDS >> kind & 1)
+		return 0;
+	proto.key = key;
+	proto.cache = (u64)cache;
+	proto.offset = offset;
+	proto.addr = ls_site_ip(site);
+	proto.bytes = ls_site_bytes(site);
+	proto.object_size = cache ? ls_cache_object_size(cache) : 0;
+	ls_copy_label(proto.label, cache ? ls_cache_name(cache) : "kmalloc-large", sizeof(proto.label));
+	if (array)
+		return array_class(&proto, array, site);
+	if (!name)
+		return object_member(&proto, lock, cache, object, site, 0);
+	if (ls_refinement_of(lock, kind, cache, object, site, ip, &root)) {
+		proto.origin = LS_ORIGIN_INIT;
+		proto.addr = ip;
+		ls_copy_label(proto.label, name, sizeof(proto.label));
+		return object_member(&proto, lock, cache, object, site, ip);
+	}
+	id = init_class(kind, name, ip);
+	if (id)
+		ls_classes_alias(&ls.classes, key, id);
+	return id;
+}
+
+static u32 slab_class(struct kmem_cache *cache, unsigned long object, u32 offset, u32 kind)
 {
 	struct ls_class proto = {
 		.kind = kind, .origin = LS_ORIGIN_SLAB,
@@ -353,7 +464,9 @@ static u32 slab_class(struct kmem_cache *cache, u32 offset, u32 kind)
 	};
 
 	ls_copy_label(proto.label, ls_cache_name(cache), sizeof(proto.label));
-	return add_class(&proto);
+	if (proto.marks & LS_CLASS_KMALLOC)
+		return add_class(&proto);
+	return object_member(&proto, object + offset, cache, object, 0, 0);
 }
 
 /* Offset in the static per-CPU area, or -1. */
@@ -411,6 +524,14 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 	return 0;
 }
 
+/* Large kmalloc: pages of its own, starting where the object starts. 0: @lock lies in none. */
+static unsigned long large_object(unsigned long lock)
+{
+	unsigned long object = (unsigned long)page_address(virt_to_head_page((void *)lock));
+
+	return lock - object < MAX_OFFSET ? object : 0;
+}
+
 static u32 object_class(unsigned long lock, u32 kind, unsigned long ip)
 {
 	struct kmem_cache *cache;
@@ -418,18 +539,19 @@ static u32 object_class(unsigned long lock, u32 kind, unsigned long ip)
 	u32 offset, id;
 
 	if (ls_slab_locate(lock, &cache, &object, &offset)) {
-		id = ls_classes_find(&ls.classes, ls_key_slab((u64)cache, offset));
+		u64 key = ls_key_slab((u64)cache, offset);
+
+		id = ls_classes_find(&ls.classes, key);
 		if (!id)
-			id = slab_class(cache, offset, kind);
+			id = slab_class(cache, object, offset, kind);
+		if (id && ls.classes.table[id].marks & LS_CLASS_REFINE)
+			return refined_class(id, key, lock);
 		if (!id || !(ls.classes.table[id].marks & LS_CLASS_KMALLOC))
 			return id;
 		return alloc_class(cache, object, offset, kind, NULL, ip);
 	}
-	/* Large kmalloc: pages of its own, starting where the object starts. */
-	object = (unsigned long)page_address(virt_to_head_page((void *)lock));
-	if (lock - object >= LS_ARRAY_OFFSET)
-		return 0;
-	return alloc_class(NULL, object, lock - object, kind, NULL, ip);
+	object = large_object(lock);
+	return object ? alloc_class(NULL, object, lock - object, kind, NULL, ip) : 0;
 }
 
 /*
@@ -533,8 +655,13 @@ void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned 
 			alloc_class(cache, object, offset, kind, name, ip);
 		return;
 	}
-	if (in_direct_map(lock) && percpu_offset(lock) >= 0)
-		return;
+	if (in_direct_map(lock)) {
+		object = large_object(lock);
+		if (object && alloc_class(NULL, object, lock - object, kind, name, ip))
+			return;
+		if (percpu_offset(lock) >= 0)
+			return;
+	}
 	name_address(lock, kind, name, ip);
 }
 
@@ -560,7 +687,8 @@ int ls_identity_init(void)
 	void *addrs = ls_zalloc(ls_addrmap_bytes(ADDR_BITS));
 	void *orphans = ls_zalloc(ls_addrmap_bytes(10));
 	void *takers = ls_zalloc(ls_addrmap_bytes(8));
-	void *slots;
+	struct ls_array *array_table;
+	void *slots, *array_slots;
 
 	if (!addrs || !orphans || !takers) {
 		ls_free(addrs);
@@ -573,10 +701,15 @@ int ls_identity_init(void)
 	ls_addrmap_init(&ls.takers, takers, 8);
 	names = ls_zalloc(array_size(MAX_NAMED, sizeof(*names)));
 	slots = ls_zalloc(ls_tagtab_bytes(NAMED_BITS));
-	if (!names || !slots) {
+	array_slots = ls_zalloc(ls_tagtab_bytes(ARRAY_BITS));
+	array_table = ls_zalloc(array_size(MAX_ARRAYS + 1, sizeof(*array_table)));
+	if (!names || !slots || !array_slots || !array_table) {
 		ls_free(slots);
+		ls_free(array_slots);
+		ls_free(array_table);
 		return -ENOMEM;
 	}
+	ls_arrays_init(&arrays, array_slots, ARRAY_BITS, array_table, MAX_ARRAYS);
 	ls_tagtab_init(&named, slots, NAMED_BITS);
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	if (!ls_size_offset)
@@ -594,4 +727,6 @@ void ls_identity_exit(void)
 	ls_free(ls.takers.slots);
 	ls_free(named.slots);
 	ls_free(names);
+	ls_free(arrays.tab.slots);
+	ls_free(arrays.table);
 }

@@ -77,6 +77,7 @@ struct ls_tables {
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
 	u32 nr_orphans;
+	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */
 	u32 semaphore_acquisitions;
 	u32 signal_changes;		/* semaphore classes that became signals, or locks again */
 };
@@ -275,11 +276,19 @@ void ls_alloc_detach(void);
 void ls_alloc_forget(unsigned long start, unsigned long end);
 unsigned long ls_site_ip(u32 site);
 void ls_alloc_seed(const void *object, const char *function);
-bool ls_site_is_array(u32 site, bool new_offset);
+u32 ls_site_bytes(u32 site);
+u32 ls_site_refinement(u32 site);
 u32 ls_life(unsigned long addr);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_page(unsigned long addr);
 void ls_watch_object(unsigned long object);
+
+/* allocators.c: functions that allocate for others */
+void ls_allocators_init(void);
+void ls_allocators_module(struct module *mod, bool coming);
+u32 ls_allocator_refines(unsigned long ip);
+bool ls_allocator_for_others(unsigned long ip);
+unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement);
 
 /* percpu.c: per-CPU memory that has no symbol of the kernel */
 struct ls_percpu_range {

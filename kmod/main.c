@@ -200,6 +200,7 @@ static int __init lockscope_init(void)
 	if (rc)
 		goto out_free;
 	ls_events_init();
+	ls_allocators_init();
 	ls_roots_init();
 	rc = ls_context_attach();
 	rc = rc ? rc : ls_modules_init();

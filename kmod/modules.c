@@ -40,6 +40,7 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 			area_going(start, end);
 	}
 	ls_percpu_module(mod, state == MODULE_STATE_COMING);
+	ls_allocators_module(mod, state == MODULE_STATE_COMING);
 	if (state == MODULE_STATE_COMING)
 		ls_annotations_module(mod);
 	return NOTIFY_OK;
@@ -75,6 +76,7 @@ static void take_stock(void)
 	preempt_enable();
 	for (i = 0; i < nr; i++) {
 		ls_annotations_module(stock[i]);
+		ls_allocators_module(stock[i], true);
 		module_put(stock[i]);
 	}
 	kvfree(stock);

@@ -9,6 +9,7 @@
 
 #include "features.h"
 #include "lockscope.h"
+#include "refine.h"
 #include "trace.h"
 
 static char (*names)[LS_NAME_MAX];
@@ -160,6 +161,40 @@ static void name_static(char *name, const struct ls_class *c, struct symbol *s)
 			 vmlinux ? "" : ":", s->name);
 }
 
+static void name_allocated(char *name, const struct ls_class *c, const struct symbol *s)
+{
+	char size[16] = "";
+
+	if (c->bytes)
+		snprintf(size, sizeof(size), "(%u)", c->bytes);
+	if (!strcmp(c->label, "stack"))
+		snprintf(name, LS_NAME_MAX, "stack of %s", s->name);
+	else if (c->refinement != LS_REFINE_ARRAY)
+		snprintf(name, LS_NAME_MAX, "%s%s+%#x @ %s", c->label, size, c->offset, s->name);
+	else if (c->offset)
+		snprintf(name, LS_NAME_MAX, "%s%s[]+%#x @ %s", c->label, size, c->offset, s->name);
+	else
+		snprintf(name, LS_NAME_MAX, "%s%s[] @ %s", c->label, size, s->name);
+}
+
+/* What the objects of the class are used for, behind its name. */
+static void name_role(char *name, const struct ls_class *c)
+{
+	size_t len = strlen(name);
+	struct symbol data;
+
+	if (c->refinement == LS_REFINE_ARRAY || (!c->role[0] && !c->role_addr))
+		return;
+	/* Of a driver the name of its operations says which; others have been read from a name. */
+	if (LS_REFINED_BY_DRIVER >> c->refinement & 1) {
+		if (resolve(c->role_addr, &data))
+			snprintf(name + len, LS_NAME_MAX - len, " (%s%s%s)", data.name,
+				 c->role[0] ? " " : "", c->role);
+	} else {
+		snprintf(name + len, LS_NAME_MAX - len, " (%s)", c->role);
+	}
+}
+
 static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 {
 	strscpy(s->module, "vmlinux", sizeof(s->module));
@@ -186,12 +221,7 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		break;
 	case LS_ORIGIN_ALLOC:
 		resolve(c->addr, s);
-		if (!strcmp(c->label, "stack"))
-			snprintf(name, LS_NAME_MAX, "stack of %s", s->name);
-		else if (c->offset == 0xffff)
-			snprintf(name, LS_NAME_MAX, "%s[] @ %s", c->label, s->name);
-		else
-			snprintf(name, LS_NAME_MAX, "%s+%#x @ %s", c->label, c->offset, s->name);
+		name_allocated(name, c, s);
 		break;
 	case LS_ORIGIN_ANNOTATED:
 		resolve(c->addr, s);
@@ -263,6 +293,7 @@ void ls_name_class(u32 id)
 	struct symbol s = { };
 
 	make_name(c, names[id], &s);
+	name_role(names[id], c);
 	c->canonical = ls_tagtab_insert(&by_name, name_key(names[id], c->kind), id);
 	if (!c->canonical)
 		c->canonical = id;

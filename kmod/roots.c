@@ -4,6 +4,7 @@
  * kernel's own tables lead to the ones whose locks are taken most: so they get
  * the identity that a later allocation of their kind would get.
  */
+#include <linux/fs.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
 #include <linux/memcontrol.h>
@@ -49,8 +50,23 @@ static void memory_groups(void)
 #endif
 }
 
+static void super_blocks_seen(void)
+{
+	struct list_head *all = (struct list_head *)ls_symbol("super_blocks");
+	spinlock_t *lock = (spinlock_t *)ls_symbol("sb_lock");
+	struct super_block *sb;
+
+	if (!all || !lock)
+		return;
+	spin_lock(lock);
+	list_for_each_entry(sb, all, s_list)
+		ls_alloc_seed(sb, "alloc_super");
+	spin_unlock(lock);
+}
+
 void ls_roots_init(void)
 {
+	super_blocks_seen();
 	page_sets();
 	interrupts();
 	memory_groups();

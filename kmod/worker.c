@@ -404,7 +404,7 @@ static void name_classes(void)
 		if (state == LS_CLASS_EMPTY)
 			break;		/* its maker is just about to say */
 		named++;
-		if (state == LS_CLASS_READY && !(c->marks & LS_CLASS_KMALLOC)) {
+		if (state == LS_CLASS_READY && !(c->marks & LS_CLASS_MARKER)) {
 			ls_name_class(named);
 			if (c->canonical != named)
 				ls_judge_unite(&judge, named, c->canonical);

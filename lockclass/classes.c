@@ -38,7 +38,7 @@ ls_u32 ls_classes_add(struct ls_classes *c, const struct ls_class *proto, bool *
 	*cls = *proto;
 	cls->canonical = 0;
 	cls->state = LS_CLASS_EMPTY;
-	entry = id | (proto->marks & (LS_CLASS_KMALLOC | LS_CLASS_ASK) ? LS_KEY_KMALLOC : 0);
+	entry = id | (proto->marks & LS_CLASS_KEY_ASKS ? LS_KEY_ASK : 0);
 	found = ls_tagtab_insert(&c->keys, proto->key, entry);
 	if (found == entry) {
 		*created = true;
@@ -61,7 +61,9 @@ void ls_classes_forget_range(struct ls_classes *c, ls_u64 start, ls_u64 end)
 	for (id = 1; id <= nr; id++) {
 		struct ls_class *cls = &c->table[id];
 
-		if (ls_load_acquire(&cls->state) == LS_CLASS_READY && cls->addr >= start && cls->addr < end)
+		if (ls_load_acquire(&cls->state) == LS_CLASS_READY &&
+		    ((cls->addr >= start && cls->addr < end) ||
+		     (cls->role_addr >= start && cls->role_addr < end)))
 			ls_tagtab_remove(&c->keys, cls->key);
 	}
 }

@@ -19,6 +19,7 @@
 #include "tagtab.h"
 
 #define LS_LABEL_LEN 48
+#define LS_ROLE_LEN 24
 #define LS_CLASS_NONE 0		/* no class could be had; counted */
 
 enum ls_class_state {
@@ -28,17 +29,21 @@ enum ls_class_state {
 };
 
 /*
- * In the key table, beside the id: the class stands for (kmalloc cache, offset)
- * and the allocation site has to be asked for.
+ * In the key table, beside the id: the key alone does not tell the class. What has
+ * to be looked at besides is said by the marks of the class that the id names.
  */
-#define LS_KEY_KMALLOC (1u << 23)
+#define LS_KEY_ASK (1u << 23)
 
 /* Marks of a class. */
-#define LS_CLASS_KMALLOC 1u	/* its key carries LS_KEY_KMALLOC */
+#define LS_CLASS_KMALLOC 1u	/* no class, a marker: the allocation site is part of the key */
 #define LS_CLASS_SAME 2u	/* same instance taken twice: told */
 #define LS_CLASS_INVERTED 4u	/* instances taken in both orders: told */
 #define LS_CLASS_SIGNAL 8u	/* semaphore that counts events: no order follows from it */
-#define LS_CLASS_ASK 16u	/* its key carries LS_KEY_KMALLOC: some instance may have another class */
+#define LS_CLASS_ASK 16u	/* some lock of this key may have another class */
+#define LS_CLASS_REFINE 32u	/* no class, a marker: what the object is used for is part of the key */
+#define LS_CLASS_UNREFINED 64u	/* that was not known yet when the class was made */
+#define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
+#define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key carries LS_KEY_ASK */
 #define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED)
 
 struct ls_class {
@@ -57,6 +62,12 @@ struct ls_class {
 	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have;
 				 * completions: what some completer did not have (ls_need_bits()), halves */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
+	/* What refines it (enum ls_refinement of the module), and markers of it. */
+	ls_u8 refinement;
+	ls_s32 root;			/* markers: from the object refined by to the lock; arrays: stride; bytes */
+	ls_u32 bytes;			/* size asked for where it tells what the memory is for, else 0 */
+	ls_u64 role_addr;		/* static data that the role was read from, or 0 */
+	char role[LS_ROLE_LEN];		/* of the object, as in the class's name; empty: none */
 	/* Semaphores, as in struct ls_class_counts. */
 	ls_u64 acquires;
 	ls_u64 releases;
@@ -93,6 +104,12 @@ LS_INLINE ls_u64 ls_key_alloc(ls_u64 cache, ls_u32 offset, ls_u32 site)
 	return ((cache << 16 ^ offset) * LS_GOLDEN + site) * LS_GOLDEN;
 }
 
+/* What @key stands for, where objects of @role are apart from others. */
+LS_INLINE ls_u64 ls_key_refined(ls_u64 key, ls_u64 role)
+{
+	return (key + role) * LS_GOLDEN;
+}
+
 LS_INLINE ls_u64 ls_key_site(ls_u64 ip)
 {
 	return ls_mix(ip ^ 0x5173ull << 48);
@@ -119,7 +136,7 @@ LS_INLINE ls_u32 ls_classes_fast(const struct ls_classes *c, ls_u64 key)
 	ls_u64 slot = ls_tagtab_first(&c->keys, key);
 	ls_u32 id = slot & LS_TAG_ID_MASK;
 
-	return ls_likely(ls_tag_match(slot, key) && id < LS_KEY_KMALLOC) ? id : 0;
+	return ls_likely(ls_tag_match(slot, key) && id < LS_KEY_ASK) ? id : 0;
 }
 
 /*

@@ -63,3 +63,11 @@ void ls_held_set_read(struct ls_ctx *ctx, ls_u32 i, enum ls_read read)
 	h->val = (h->val & ~LS_VAL_READ_MASK) | ((ls_u32)read << LS_VAL_READ_SHIFT);
 	rekey(ctx, i, h->below);
 }
+
+void ls_held_set_class(struct ls_ctx *ctx, ls_u32 i, ls_u32 id)
+{
+	struct ls_held *h = &ctx->held[i];
+
+	h->val = (h->val & ~LS_VAL_CLASS_MASK) | id;
+	rekey(ctx, i, h->below);
+}

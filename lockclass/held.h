@@ -147,4 +147,7 @@ ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to);
 /* Change how entry @i is held (downgrade_write). */
 void ls_held_set_read(struct ls_ctx *ctx, ls_u32 i, enum ls_read read);
 
+/* Entry @i turns out to be of class @id. */
+void ls_held_set_class(struct ls_ctx *ctx, ls_u32 i, ls_u32 id);
+
 #endif /* LOCKSCOPE_HELD_H */

@@ -18,6 +18,7 @@ typedef __UINT8_TYPE__ ls_u8;
 typedef __UINT16_TYPE__ ls_u16;
 typedef __UINT32_TYPE__ ls_u32;
 typedef __UINT64_TYPE__ ls_u64;
+typedef __INT32_TYPE__ ls_s32;
 typedef __SIZE_TYPE__ ls_size;
 
 #define ls_likely(x) __builtin_expect(!!(x), 1)

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions that allocate for others: the caller, or the size, says what the memory is
+ * for. And functions whose objects are refined (refine.h).
+ */
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+
+#include "lockscope.h"
+#include "refine.h"
+#include "wrapper/module.h"
+
+#define THROUGH 1	/* the site is where it was called */
+#define SIZED 2		/* what it allocates differs by size alone */
+
+static struct allocator {
+	const char *name;
+	const char *module;	/* NULL: the kernel itself */
+	u8 flags;
+	u8 refinement;
+	unsigned long start, size;	/* 0: not there */
+} allocators[] = {
+	{ "kvmalloc_node", NULL, THROUGH },
+	{ "__kvmalloc_node_noprof", NULL, THROUGH },
+	{ "krealloc", NULL, THROUGH },
+	{ "krealloc_noprof", NULL, THROUGH },
+	{ "devm_kmalloc", NULL, THROUGH },
+	{ "__devres_alloc_node", NULL, THROUGH },
+	{ "mempool_kmalloc", NULL, SIZED },
+	{ "bpf_map_kmalloc_node", NULL, THROUGH },
+	{ "__bpf_map_area_alloc", NULL, THROUGH },
+	{ "bpf_map_area_alloc", NULL, THROUGH },
+	/* net: private data behind struct net_device; one type for each namespace's subsystem */
+	{ "alloc_netdev_mqs", NULL, THROUGH, LS_REFINE_NETDEV },
+	{ "alloc_etherdev_mqs", NULL, THROUGH },
+	{ "devm_alloc_etherdev_mqs", NULL, THROUGH },
+	{ "rtnl_create_link", NULL, SIZED },
+	{ "ops_init", NULL, SIZED },
+	{ "sk_prot_alloc", NULL, SIZED, LS_REFINE_SOCK },
+	{ "alloc_candev_mqs", "can_dev", THROUGH },
+	{ "wiphy_new_nm", "cfg80211", THROUGH },
+	{ "ieee80211_alloc_hw_nm", "mac80211", THROUGH },
+	/* devices with private data */
+	{ "scsi_host_alloc", "scsi_mod", THROUGH },
+	{ "__usb_create_hcd", "usbcore", THROUGH },
+	{ "usb_create_hcd", "usbcore", THROUGH },
+	{ "usb_create_shared_hcd", "usbcore", THROUGH },
+	{ "__spi_alloc_controller", NULL, THROUGH },
+	{ "iio_device_alloc", "industrialio", THROUGH },
+	{ "snd_card_new", "snd", THROUGH },
+	{ "snd_devm_card_new", "snd", THROUGH },
+	{ "drmm_kmalloc", "drm", THROUGH },
+	{ "__devm_drm_dev_alloc", "drm", THROUGH },
+	{ "__regmap_init", NULL, THROUGH },
+	{ "__devm_regmap_init", NULL, THROUGH },
+	{ "__regmap_init_mmio_clk", NULL, THROUGH },
+	{ "__devm_regmap_init_mmio_clk", NULL, THROUGH },
+	{ "__regmap_init_i2c", "regmap_i2c", THROUGH },
+	{ "__devm_regmap_init_i2c", "regmap_i2c", THROUGH },
+	{ "__regmap_init_spi", "regmap_spi", THROUGH },
+	{ "__devm_regmap_init_spi", "regmap_spi", THROUGH },
+	{ "crypto_create_tfm_node", NULL, SIZED },
+	{ "crypto_alloc_tfmmem", NULL, SIZED },
+	{ "__crypto_alloc_tfm", NULL, SIZED },
+	/* file systems */
+	{ "kmem_alloc", "xfs", THROUGH },
+	{ "kmem_alloc_large", "xfs", THROUGH },
+	{ "kmem_zalloc", "xfs", THROUGH },
+	{ "f2fs_kmalloc", "f2fs", THROUGH },
+	{ "f2fs_kvmalloc", "f2fs", THROUGH },
+	/* refined only */
+	{ "alloc_super", NULL, 0, LS_REFINE_SUPER },
+	{ "alloc_tty_struct", NULL, 0, LS_REFINE_TTY },
+	{ "__alloc_disk_node", NULL, 0, LS_REFINE_DISK },
+	{ "tty_buffer_init", NULL, 0, LS_REFINE_TTY_PORT },	/* does not allocate, but initialises */
+};
+
+static const struct allocator *allocator_at(unsigned long ip)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		if (ip - READ_ONCE(allocators[i].start) < READ_ONCE(allocators[i].size))
+			return &allocators[i];
+	return NULL;
+}
+
+/* enum ls_refinement of what the function around @ip allocates or initialises. Any context. */
+u32 ls_allocator_refines(unsigned long ip)
+{
+	const struct allocator *a = allocator_at(ip);
+
+	return a ? a->refinement : LS_REFINE_NONE;
+}
+
+/* Does the function around @ip allocate for others? Any context. */
+bool ls_allocator_for_others(unsigned long ip)
+{
+	const struct allocator *a = allocator_at(ip);
+
+	return a && a->flags;
+}
+
+/*
+ * Memory of *@bytes that the code at @ip, which allocates for others, has asked for:
+ * which code it is for. *@bytes stays where the size is part of the answer, else it is 0.
+ * *@refinement is what refines it. Preemption off.
+ */
+unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement)
+{
+	unsigned long frames[24];
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i;
+	const struct allocator *a = NULL;
+	u32 size = *bytes;
+
+	*bytes = 0;
+	*refinement = LS_REFINE_NONE;
+	for (i = 0; i < nr && frames[i] != ip; i++)
+		;
+	for (; i < nr; i++) {
+		a = allocator_at(frames[i]);
+		if (a && !*refinement)
+			*refinement = a->refinement;
+		if (!a || !(a->flags & THROUGH))
+			break;
+	}
+	if (a && a->flags & SIZED)
+		*bytes = size;
+	return i < nr ? frames[i] : ip;
+}
+
+static void find(struct allocator *a, unsigned long start)
+{
+	unsigned long size, offset;
+
+	if (!start || !ls_size_offset(start, &size, &offset))
+		return;
+	WRITE_ONCE(a->start, start);
+	smp_wmb();
+	WRITE_ONCE(a->size, size);
+}
+
+void ls_allocators_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		find(&allocators[i], ls_symbol(allocators[i].name));
+}
+
+/* Module @mod comes, its symbols are there, or goes. Process context. */
+void ls_allocators_module(struct module *mod, bool coming)
+{
+	static typeof(kallsyms_lookup_name) *in_module;
+	u32 i;
+
+	if (!in_module)
+		in_module = (void *)ls_symbol("module_kallsyms_lookup_name");
+	for (i = 0; i < ARRAY_SIZE(allocators); i++) {
+		struct allocator *a = &allocators[i];
+		char name[MODULE_NAME_LEN + 48];
+
+		if (!a->module || strcmp(a->module, module_name(mod)))
+			continue;
+		WRITE_ONCE(a->size, 0);
+		smp_wmb();
+		WRITE_ONCE(a->start, 0);
+		snprintf(name, sizeof(name), "%s:%s", a->module, a->name);
+		if (coming && in_module)
+			find(a, in_module(name));
+	}
+}

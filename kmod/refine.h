@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Refinements: what the authors' lock-class keys depend on beside the structure that a
+ * lock lies in, read from the object whenever its class is looked up. Two objects that
+ * differ in it are never one instance, so a cycle through both is none.
+ *
+ *   refinement	classes apart by			lockdep's keys (6.1)
+ *   INODE	file system type; directories, quota	inode_init_always(): i_lock_key, i_mutex_key,
+ *		files, inodes without a name		invalidate_lock_key; i_mutex_dir_key in
+ *							lockdep_annotate_inode_mutex_key();
+ *							lockdep_set_quota_inode(); xfs_setup_inode()
+ *   SUPER	file system type			alloc_super(): s_umount_key, s_vfs_rename_key,
+ *							s_writers_key
+ *   SOCK	family, protocol, kernel sockets	af_family_slock_keys and the like, net/core/sock.c;
+ *							nlk_cb_mutex_keys
+ *   NETDEV	driver, levels of devices below		netdev_lockdep_set_classes(), nested_level
+ *   QUEUE	driver of the queue's device		netdev_xmit_lock_key by type
+ *   TTY	type of driver (pty master, slave)	tty_lock_set_subclass(), pty_common_install()
+ *   TTY_PORT	the same of the port's terminal		tty_buffer_set_lock_subclass()
+ *   DISK	driver					lkclass of blk_alloc_disk()
+ *   EXTENT	root and level of the tree block	btrfs_lockdep_keysets, fs/btrfs/locking.c
+ */
+#ifndef LOCKSCOPE_REFINE_H
+#define LOCKSCOPE_REFINE_H
+
+#include <linux/fs.h>
+#include <linux/uaccess.h>
+#include <net/sock.h>
+
+#include "lockscope.h"
+
+enum ls_refinement {
+	LS_REFINE_NONE = 0,
+	LS_REFINE_INODE,
+	LS_REFINE_SUPER,
+	LS_REFINE_SOCK,
+	LS_REFINE_NETDEV,
+	LS_REFINE_QUEUE,
+	LS_REFINE_TTY,
+	LS_REFINE_TTY_PORT,
+	LS_REFINE_DISK,
+	LS_REFINE_EXTENT,
+	LS_REFINE_ARRAY,	/* elements of an array are one class (arrays.h): no role */
+};
+
+#define LS_REFINED_BY_DRIVER \
+	(1u << LS_REFINE_NETDEV | 1u << LS_REFINE_QUEUE | 1u << LS_REFINE_DISK)
+
+#define LS_INODE_DIR 1u
+#define LS_INODE_QUOTA 2u
+#define LS_INODE_HIDDEN 4u	/* in no hash: a file system's own */
+#define LS_INODE_BITS 3
+
+/* Word at @from, 0 when it is no address of the kernel's memory. Any context. */
+static __always_inline u64 ls_word_at(const void *from)
+{
+	u64 word;
+
+	/* A fault on any other address is an oops, whatever the exception table says. */
+	if ((s64)from >= 0)
+		return 0;
+	__get_kernel_nofault(&word, (const u64 *)from, u64, gone);
+	return word;
+gone:
+	return 0;
+}
+
+static __always_inline u64 ls_role_of_inode(const struct inode *inode)
+{
+	const struct super_block *sb = READ_ONCE(inode->i_sb);
+	u64 type = sb ? ls_word_at(&sb->s_type) : 0;
+
+	if (!type)
+		return 0;
+	return type << LS_INODE_BITS | (S_ISDIR(inode->i_mode) ? LS_INODE_DIR : 0) |
+	       (inode->i_flags & S_NOQUOTA ? LS_INODE_QUOTA : 0) |
+	       (inode->i_hash.pprev == &inode->i_hash.next ? LS_INODE_HIDDEN : 0);
+}
+
+#define LS_SOCK_KERNEL (1ull << 32)
+#define LS_SOCK_KNOWN (1ull << 33)
+
+static __always_inline u64 ls_role_of_sock(const struct sock *sk)
+{
+	u32 family = READ_ONCE(sk->sk_family);
+
+	return family ? LS_SOCK_KNOWN | (sk->sk_kern_sock ? LS_SOCK_KERNEL : 0) |
+			(u64)sk->sk_protocol << 16 | family : 0;
+}
+
+u64 ls_role_of_rare(u32 refinement, u64 root);
+
+/*
+ * What the object at @root is used for, as a number; 0: not known yet. Any context, the
+ * object's memory exists.
+ */
+static __always_inline u64 ls_role_of(u32 refinement, u64 root)
+{
+	switch (refinement) {
+	case LS_REFINE_INODE:
+		return ls_role_of_inode((const struct inode *)root);
+	case LS_REFINE_SOCK:
+		return ls_role_of_sock((const struct sock *)root);
+	default:
+		return ls_role_of_rare(refinement, root);
+	}
+}
+
+/*
+ * Which refinement a lock at @lock of @kind has, in the object of @cache at @object from
+ * allocation site @site (0: a named cache's), initialised at @init (0: not known). *@root:
+ * from the object that refines it to the lock, bytes. Any context.
+ */
+u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cache,
+		     unsigned long object, u32 site, unsigned long init, s32 *root);
+
+/* @role in words, for the class's name, and the static data that it was read from. Any context. */
+void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role);
+
+#endif /* LOCKSCOPE_REFINE_H */
