@@ -20,11 +20,12 @@ run_step() {
 	step_word=$1 step_name=$2
 	shift 2
 	step_from=$(uptime_s)
-	if "$@" > "$w/step.$$" 2>&1; then
+	step_status=0
+	"$@" > "$w/step.$$" 2>&1 || step_status=$?
+	if [ $step_status = 0 ]; then
 		say "ok $step_name ($(($(uptime_s) - step_from)) s)"
 		return 0
 	fi
-	step_status=$?
 	say "$step_word $step_name: status $step_status: $(tail -n 1 "$w/step.$$")"
 	{ echo "== $step_name"; cat "$w/step.$$"; } >> /out/log
 	return "$step_status"
@@ -57,7 +58,7 @@ disk() {
 	losetup -f --show "$w/$1.image"
 }
 
-# part FILE SHELL: a function of the load in the background, see join.
+# part COMMAND...: in the background, see join.
 parts=
 part() {
 	"$@" > /dev/null 2>> /out/parts.log &
@@ -99,7 +100,7 @@ trees() {
 	mv "$1/t1" "$1/t2/t1" && rm -r "$1/t2" "$1/t3"
 }
 
-# again DIR: memory is short for a moment: caches go, what is dirty is written.
+# reclaim: memory is short for a moment: caches go, what is dirty is written.
 reclaim() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
