@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "lockclass/addrmap.h"
+#include "lockclass/arrays.h"
 #include "lockclass/chains.h"
 #include "lockclass/classes.h"
 #include "lockclass/edges.h"
