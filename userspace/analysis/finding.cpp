@@ -147,13 +147,25 @@ std::string finding_id(const Model &model, FindingKind kind, const std::vector<C
 	return hex64(stable_hash(text));
 }
 
+/// " (role)" of a class's name, empty when it has none.
+static std::string role_of(const std::string &name)
+{
+	const auto end = name.find(") struct ");
+	const auto last = end != name.npos ? end : name.size() - (name.ends_with(')') ? 1 : 0);
+	if (last == name.size())
+		return {};
+	const auto start = name.rfind(" (", last);
+	return start == name.npos ? std::string{} : name.substr(start, last - start + 1);
+}
+
 std::string short_name(const LockClass &cls)
 {
 	std::string out = cls.name;
+	const std::string role = role_of(out);
 	if (auto at = out.find(" struct "); at != out.npos)
-		return out.substr(at + 8);
+		return out.substr(at + 8) + role;
 	if (auto at = out.find(" @ "); at != out.npos && cls.origin == LS_ORIGIN_INIT)
-		out.resize(at);
+		return out.substr(0, at) + role;
 	if (cls.origin == LS_ORIGIN_STATIC || cls.origin == LS_ORIGIN_PERCPU)
 		if (auto colon = out.find(':'); colon != out.npos && colon + 1 < out.size())
 			out = out.substr(colon + 1);

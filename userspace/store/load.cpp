@@ -106,7 +106,9 @@ private:
 				if (auto field = row.text(8); !field.empty()) {
 					/* The field outlives a change of layout, the offset does
 					 * not. */
+					const auto role = cls.name.rfind(" (");
 					cls.stable = cls.name.substr(0, cls.name.rfind("+0x")) +
+						     (role != cls.name.npos ? cls.name.substr(role) : "") +
 						     " " + field;
 					cls.name += " " + field;
 				}
