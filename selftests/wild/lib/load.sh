@@ -34,6 +34,9 @@ run_step() {
 # step NAME COMMAND...: has to succeed.
 step() { run_step failed "$@"; }
 
+# must NAME COMMAND...: the rest makes no sense without it.
+must() { run_step failed "$@" || exit 1; }
+
 # maybe NAME COMMAND...: is not there on every kernel or machine.
 maybe() { run_step left-out "$@"; }
 
