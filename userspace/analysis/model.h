@@ -266,6 +266,14 @@ struct StateChange {
 	std::vector<std::uint64_t> locks; ///< hashes of the candidates, see Guard::instance
 };
 
+/// How the recording of a run ended; run.finish in a store.
+enum class RunEnd {
+	Open = 0,     ///< it goes on, or its recorder came to no end
+	Finished = 1, ///< everything the module had was stored
+	Failed = 2,   ///< the recorder gave up, see Run::problem
+	ModuleGone = 3, ///< the module was unloaded meanwhile: what it saw last is missing
+};
+
 struct Run {
 	std::string instance, boot, backend, release, build_id, file;
 	std::int64_t started = 0, updated = 0;		       ///< seconds since 1970
@@ -274,6 +282,10 @@ struct Run {
 	std::unordered_map<std::uint32_t, std::size_t> sights; ///< ordinal -> Model::sights
 	std::vector<Primitive> primitives;
 	std::optional<StatReport> stat; ///< if somebody counted
+	RunEnd end = RunEnd::Finished;
+	std::string problem;		 ///< why the recorder failed, one line
+	bool writing = false;		 ///< a recorder has the store open
+	std::vector<std::string> unread; ///< tables of which a part could not be read
 };
 
 /// What stands for an interrupt in a list of classes: "<hardirq>", "<softirq>".
@@ -281,6 +293,7 @@ const LockClass &interrupt_class(ClassId id);
 
 struct Model {
 	std::vector<Run> runs;
+	std::vector<std::string> damaged; ///< files of which only a part may be read
 	std::vector<LockClass> classes;
 	std::vector<Code> code{Code{}};
 	std::vector<Sight> sights;

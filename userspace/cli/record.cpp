@@ -114,31 +114,11 @@ void summary(const Options &options, const Globals &globals, const Recorder &rec
 		     options.out.c_str());
 }
 
-Result<int> record(const Options &options, const Globals &globals)
+/* Drains until the run is over; @module is unloaded if it was loaded for this. */
+Result<int> drain_run(const Options &options, const Globals &globals,
+		      std::unique_ptr<Session> &session, std::optional<LoadedModule> &module,
+		      bool bpf)
 {
-	LS_TRY_STATUS(check_options(options));
-	std::optional<LoadedModule> module;
-	bool bpf = options.backend == "bpf";
-	if (options.device == kDevicePath && !bpf) {
-		auto loaded = LoadedModule::ensure(options.module);
-		if (loaded) {
-			module.emplace(std::move(*loaded));
-		} else {
-			/* Locked down, or signed modules only. */
-			if (options.backend != "auto" || options.stat ||
-			    (loaded.error().code != EPERM &&
-			     loaded.error().code != EKEYREJECTED))
-				return loaded.error();
-			std::fprintf(stderr, "lockscope: %s: recording sleeping locks only, by BPF\n",
-				     loaded.error().what.c_str());
-			bpf = true;
-		}
-	}
-	auto opened =
-		Session::open({options.device, options.out, options.symbol_dirs, Hold::Always, bpf});
-	if (!opened)
-		return opened.error();
-	std::unique_ptr<Session> session = std::move(*opened);
 	auto watch = Watch::begin(session->source(), options.watch);
 	if (!watch)
 		return watch.error();
@@ -170,6 +150,7 @@ Result<int> record(const Options &options, const Globals &globals)
 			return started.error();
 		child.emplace(std::move(*started));
 	}
+	LS_TRY_STATUS(session->begin());
 
 	const auto start = Clock::now();
 	auto over = [&] {
@@ -208,6 +189,7 @@ Result<int> record(const Options &options, const Globals &globals)
 	if (stat)
 		LS_TRY_STATUS(store_stat());
 	LS_TRY_STATUS(watch->end());
+	LS_TRY_STATUS(session->close());
 	summary(options, globals, session->recorder(), probes.get());
 	/* Nothing is left that this run could go on with. */
 	if (bpf || (module && module->ours()))
@@ -221,6 +203,37 @@ Result<int> record(const Options &options, const Globals &globals)
 	if (child && !(stop_signal() && stop_signal() != SIGINT))
 		return child->status();
 	return stop_signal() ? static_cast<int>(Exit::Interrupted) : 0;
+}
+
+Result<int> record(const Options &options, const Globals &globals)
+{
+	LS_TRY_STATUS(check_options(options));
+	std::optional<LoadedModule> module;
+	bool bpf = options.backend == "bpf";
+	if (options.device == kDevicePath && !bpf) {
+		auto loaded = LoadedModule::ensure(options.module);
+		if (loaded) {
+			module.emplace(std::move(*loaded));
+		} else {
+			/* Locked down, or signed modules only. */
+			if (options.backend != "auto" || options.stat ||
+			    (loaded.error().code != EPERM &&
+			     loaded.error().code != EKEYREJECTED))
+				return loaded.error();
+			std::fprintf(stderr, "lockscope: %s: recording sleeping locks only, by BPF\n",
+				     loaded.error().what.c_str());
+			bpf = true;
+		}
+	}
+	auto opened =
+		Session::open({options.device, options.out, options.symbol_dirs, Hold::Always, bpf});
+	if (!opened)
+		return opened.error();
+	std::unique_ptr<Session> session = std::move(*opened);
+	auto status = drain_run(options, globals, session, module, bpf);
+	if (!status && session)
+		session->give_up(status.error());
+	return status;
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/suppressed.h"
 
+#include "report/completeness.h"
 #include "report/report.h"
 #include "store/load.h"
 
@@ -19,7 +20,7 @@ struct Options {
 	std::vector<std::string> files;
 	std::string format = "text", out, min_confidence = "possible", fail_on = "error";
 	std::size_t limit = 0;
-	bool all = false, list_weights = false;
+	bool all = false, list_weights = false, allow_incomplete = false;
 	std::string weights;
 	AnalysisOptions analysis;
 	SuppressionOptions suppressions;
@@ -42,7 +43,7 @@ int run(const Options &options, const Globals &globals)
 {
 	if (options.list_weights)
 		return deliver(weights_table(), options.out);
-	auto model = load_stores(stores_or_default(options.files));
+	auto model = load_stores(stores_or_default(options.files), Damage::Salvage);
 	if (!model)
 		return fail(model.error());
 	if (model->runs.empty())
@@ -79,7 +80,14 @@ int run(const Options &options, const Globals &globals)
 	const auto shown = select_findings(analysis, wanted);
 	const bool any = std::any_of(shown.begin(), shown.end(),
 				     [&](const Finding *f) { return f->severity >= worst; });
-	return static_cast<int>(any ? Exit::Findings : Exit::Clean);
+	if (any)
+		return static_cast<int>(Exit::Findings);
+	const auto incomplete = incompleteness(*model);
+	if (incomplete.empty() || options.allow_incomplete)
+		return static_cast<int>(Exit::Clean);
+	return fail({0, "too incomplete to be called clean: " + incomplete.front().text,
+		     "record again, or take it as it is with --allow-incomplete",
+		     Exit::Environment});
 }
 
 } // namespace
@@ -103,6 +111,8 @@ void add_report_command(CLI::App &app, Globals &globals)
 			    "exit 1 for findings this severe or worse")
 		->check(CLI::IsMember({"note", "warning", "error", "none"}))
 		->capture_default_str();
+	command->add_flag("--allow-incomplete", options->allow_incomplete,
+			  "exit 0 when nothing was found, also where a run is incomplete");
 	command->add_option("--limit", options->limit, "list at most this many, 0 for all")
 		->check(kCount)
 		->capture_default_str();

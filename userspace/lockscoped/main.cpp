@@ -56,16 +56,23 @@ bool worth_waiting(const Error &error, const std::string &device)
 Status follow(Session &session, const Options &options)
 {
 	auto last_snapshot = Clock::now();
+	LS_TRY_STATUS(session.begin());
 	for (;;) {
 		auto status = session.drain();
 		if (status && (stop_signal() || Clock::now() - last_snapshot >= kSnapshotEvery)) {
 			status = session.finish();
 			last_snapshot = Clock::now();
 		}
-		if (!status && worth_waiting(status.error(), options.session.device))
+		if (!status && worth_waiting(status.error(), options.session.device)) {
+			LS_TRY_STATUS(session.close(RunEnd::ModuleGone));
 			return session.end();
-		if (!status || stop_signal())
+		}
+		if (!status) {
+			session.give_up(status.error());
 			return status;
+		}
+		if (stop_signal())
+			return session.close();
 		nap(milliseconds(options.interval_ms));
 	}
 }

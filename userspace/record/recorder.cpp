@@ -332,6 +332,21 @@ Status Recorder::end()
 	return store_.end_run(run_);
 }
 
+Status Recorder::set_finish(RunEnd end, const std::string &problem)
+{
+	return store_.set_finish(run_, end, problem);
+}
+
+void Recorder::forget_run()
+{
+	if (run_.resumed)
+		return;
+	if (store_.created())
+		store_.remove();
+	else
+		(void)store_.remove_run(run_).ok();
+}
+
 Progress Recorder::progress() const
 {
 	Progress progress;

@@ -77,6 +77,11 @@ public:
 	bool resumed() const { return run_.resumed; }
 	/// The module goes away: nothing can be added to this run any more.
 	Status end();
+	/// Say in the store how the recording of this run ended, or that it goes on.
+	Status set_finish(RunEnd end, const std::string &problem = {});
+	/// Take back what attach() added to the store, when nothing was to be recorded. A
+	/// run that was there before stays as it was.
+	void forget_run();
 
 private:
 	Status store_batch(const std::vector<LogRecord> &records);

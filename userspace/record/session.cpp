@@ -108,4 +108,28 @@ Status Session::finish()
 	return add_lines();
 }
 
+Status Session::begin()
+{
+	begun_ = true;
+	return recorder_->set_finish(RunEnd::Open);
+}
+
+Status Session::close(RunEnd end)
+{
+	LS_TRY_STATUS(recorder_->set_finish(end));
+	closed_ = true;
+	return success();
+}
+
+void Session::give_up(const Error &error)
+{
+	if (closed_)
+		return;
+	if (!begun_)
+		recorder_->forget_run();
+	else
+		(void)recorder_->set_finish(RunEnd::Failed, error.what).ok();
+	closed_ = true;
+}
+
 } // namespace lockscope

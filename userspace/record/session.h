@@ -49,6 +49,14 @@ public:
 	/// The module goes, or has gone: this run is over.
 	Status end() { return recorder_->end(); }
 
+	/// From here on the run counts as unfinished, whatever becomes of its recorder.
+	Status begin();
+	/// Nothing more is recorded now: finish() was the last word, or @end says why not.
+	Status close(RunEnd end = RunEnd::Finished);
+	/// The recorder gives up. Before begin() nothing of this run stays in the store; later
+	/// the store says why, as far as its disk permits.
+	void give_up(const Error &error);
+
 private:
 	Status add_lines();
 	Status add_types(class LineFinder &finder,
@@ -64,6 +72,8 @@ private:
 	DataNames names_{fields_};
 	std::unique_ptr<Recorder> recorder_;
 	bool live_ = false;
+	bool begun_ = false;
+	bool closed_ = false;
 };
 
 } // namespace lockscope

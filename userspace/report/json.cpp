@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The report for programs: "lockscope-report/1".
+#include "report/completeness.h"
 #include "report/json_parts.h"
 #include "report/report.h"
 
@@ -226,12 +227,21 @@ Json losses_json(const Model &model)
 		{"pairs", model.counter(kLossNames[LS_LOSS_PAIRS])}};
 }
 
+Json incomplete_json(const Model &model)
+{
+	Json out = Json::array();
+	for (const auto &why : incompleteness(model))
+		out.push_back({{"reason", why.reason}, {"text", why.text}});
+	return out;
+}
+
 } // namespace
 
 std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options)
 {
 	const Run latest = model.runs.empty() ? Run{} : model.runs.back();
 	Json out = {{"schema", "lockscope-report/1"},
+		    {"incomplete", incomplete_json(model)},
 		    {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
 		    {"backend", latest.backend},
 		    {"runs", model.runs.size()},

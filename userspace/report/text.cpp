@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The report for people.
+#include "report/completeness.h"
 #include "report/finding_text.h"
 #include "report/printer.h"
 #include "report/report.h"
@@ -169,6 +170,8 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 {
 	Printer out(style);
 	const auto shown = select_findings(analysis, options);
+	for (const auto &why : incompleteness(model))
+		out.wrap(0, "Incomplete: " + why.text, Tone::Yellow, 2);
 	print_header(model, analysis, shown, out);
 	for (std::size_t i = 0; i < shown.size(); i++) {
 		out.blank();

@@ -182,6 +182,18 @@ Result<Database> Database::open(const std::string &path, Access access)
 		return database;
 	}
 
+	if (access == Access::Salvage) {
+		database.salvaging_ = true;
+		if (connect(path, SQLITE_OPEN_READWRITE) != SQLITE_OK)
+			return database_error(database.db_.get(), path);
+		/* A file that is too short is refused otherwise, and so is one of whose
+		 * tables one cannot be understood. The damage stays as it is. */
+		sqlite3 *db = database.db_.get();
+		sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+		sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+		LS_TRY_STATUS(database.exec("PRAGMA writable_schema = ON"));
+		return database;
+	}
 	auto readable = [&] {
 		return sqlite3_exec(database.db_.get(), "SELECT count(*) FROM sqlite_schema",
 				    nullptr, nullptr, nullptr) == SQLITE_OK;

@@ -11,6 +11,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace lockscope {
 
@@ -49,7 +51,8 @@ private:
 	std::unique_ptr<sqlite3_stmt, Finalize> stmt_;
 };
 
-enum class Access { Read, Write };
+/// Salvage: of a damaged file, what can be read; nothing is written to it.
+enum class Access { Read, Write, Salvage };
 
 /// An open database file.
 class Database {
@@ -63,6 +66,10 @@ public:
 	Result<std::int64_t> query_integer(const std::string &sql);
 	std::int64_t last_id() const { return sqlite3_last_insert_rowid(db_.get()); }
 	const std::string &path() const { return *path_; }
+	bool salvaging() const { return salvaging_; }
+	/// Tables of which each_row() could not read a part, since the last call.
+	std::vector<std::string> take_unread() { return std::exchange(unread_, {}); }
+	void add_unread(std::string table) { unread_.push_back(std::move(table)); }
 
 private:
 	struct Close {
@@ -72,6 +79,8 @@ private:
 	 * owner, so it must not move with the object. */
 	std::unique_ptr<std::string> path_;
 	std::unique_ptr<sqlite3, Close> db_;
+	bool salvaging_ = false;
+	std::vector<std::string> unread_;
 };
 
 /// The error that @db reports now, with what it means for @path.

@@ -129,18 +129,12 @@ private:
 		std::map<std::tuple<std::string, std::string, std::uint64_t>,
 			 std::vector<SourceLine>>
 			lines;
-		auto cached = db_.prepare("SELECT build_id, function, offset, frames FROM line");
-		if (!cached)
-			return cached.error();
-		for (;;) {
-			auto more = cached->step();
-			if (!more)
-				return more.error();
-			if (!*more)
-				break;
-			lines[{cached->text(0), cached->text(1), cached->word(2)}] =
-				decode_lines(cached->text(3));
-		}
+		LS_TRY_STATUS(each_row(db_, "SELECT build_id, function, offset, frames FROM line",
+				       [&](Statement &row) {
+					       lines[{row.text(0), row.text(1), row.word(2)}] =
+						       decode_lines(row.text(3));
+					       return true;
+				       }));
 		return each("SELECT id, function, offset, module, build_id FROM code",
 			    [&](Statement &row) {
 				    Code place;
@@ -178,6 +172,10 @@ private:
 				    auto held = unpack_held(row.blob(14));
 				    if (!held || !valid_sight(row.word(15)))
 					    return false;
+				    /* Read from both ends, or twice by a damaged page. */
+				    if (run().sights.contains(
+						static_cast<std::uint32_t>(row.word(0))))
+					    return true;
 				    Sight sight;
 				    sight.what = static_cast<std::uint32_t>(row.word(15));
 				    sight.extra = row.word(16);
@@ -320,22 +318,29 @@ bool already_there(const Model &model, const Run &run)
 	});
 }
 
-} // namespace
-
-Status load_store(const std::string &path, Model &model)
+/* One step of a SELECT of runs: in a damaged file the rest may be missing. */
+Result<bool> next_run(Database &db, Statement &runs)
 {
-	auto db = open_store(path, Access::Read);
-	if (!db)
-		return db.error();
+	auto more = runs.step();
+	return more || !db.salvaging() ? more : Result<bool>(false);
+}
+
+Status load_runs(Database &db, const std::string &path, Model &model)
+{
 	/* One snapshot of a store that may be written meanwhile. */
-	LS_TRY_STATUS(db->exec("BEGIN"));
-	auto runs = db->prepare(
-		"SELECT id, instance, boot, backend, release, build_id, started, updated"
+	LS_TRY_STATUS(db.exec("BEGIN"));
+	auto version = schema_version(db);
+	if (!version)
+		return version.error();
+	auto runs = db.prepare(
+		"SELECT id, instance, boot, backend, release, build_id, started, updated, " +
+		(*version >= kFinishSchema ? "finish, problem" : finish_of_old_run() + ", ''") +
 		" FROM run ORDER BY id");
 	if (!runs)
 		return runs.error();
+	const bool writing = is_being_written(path);
 	for (;;) {
-		auto more = runs->step();
+		auto more = next_run(db, *runs);
 		if (!more)
 			return more.error();
 		if (!*more)
@@ -348,20 +353,47 @@ Status load_store(const std::string &path, Model &model)
 		run.build_id = runs->text(5);
 		run.started = runs->integer(6);
 		run.updated = runs->integer(7);
+		/* Of an end that this program does not know nothing can be said. */
+		const auto end = runs->word(8);
+		run.end = end <= static_cast<std::uint64_t>(RunEnd::ModuleGone)
+				  ? static_cast<RunEnd>(end)
+				  : RunEnd::Open;
+		run.problem = runs->text(9);
+		run.writing = writing;
 		run.file = path;
 		if (already_there(model, run))
 			continue;
 		const auto number = static_cast<std::uint32_t>(model.runs.size());
 		model.runs.push_back(std::move(run));
-		LS_TRY_STATUS(RunLoader(*db, model, runs->integer(0), number).load());
+		LS_TRY_STATUS(RunLoader(db, model, runs->integer(0), number).load());
+		model.runs[number].unread = db.take_unread();
 	}
 }
 
-Result<Model> load_stores(const std::vector<std::string> &paths)
+} // namespace
+
+Status load_store(const std::string &path, Model &model, Damage damage)
+{
+	auto db = open_store(path, Access::Read);
+	if (!db && damage == Damage::Salvage) {
+		auto salvaged = open_store(path, Access::Salvage);
+		const std::size_t before = model.runs.size();
+		if (salvaged && load_runs(*salvaged, path, model) && model.runs.size() > before) {
+			model.damaged.push_back(path);
+			return success();
+		}
+		model.runs.resize(before);
+	}
+	if (!db)
+		return db.error();
+	return load_runs(*db, path, model);
+}
+
+Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage)
 {
 	Model model;
 	for (const auto &path : paths)
-		LS_TRY_STATUS(load_store(path, model));
+		LS_TRY_STATUS(load_store(path, model, damage));
 	return model;
 }
 

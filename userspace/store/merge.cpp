@@ -66,16 +66,18 @@ Status remove_run(Database &db, std::int64_t run)
 Status copy_run(Database &db, std::int64_t from)
 {
 	const std::string id = std::to_string(from);
-	LS_TRY_STATUS(db.exec(
-		"INSERT INTO main.run(instance, boot, backend, release, build_id, started,"
-		" updated, ended, log_offset, sights) SELECT instance, boot, backend, release,"
-		" build_id, started, updated, coalesce(ended, updated), log_offset, sights"
-		" FROM input.run WHERE id = " +
-		id));
-	const std::string to = std::to_string(db.last_id());
 	auto version = schema_version(db, "input");
 	if (!version)
 		return version.error();
+	LS_TRY_STATUS(db.exec(
+		"INSERT INTO main.run(instance, boot, backend, release, build_id, started,"
+		" updated, ended, log_offset, sights, finish, problem) SELECT instance, boot,"
+		" backend, release, build_id, started, updated, coalesce(ended, updated),"
+		" log_offset, sights, " +
+		(*version >= kFinishSchema ? "finish, problem"
+					   : finish_of_old_run("input") + ", ''") +
+		" FROM input.run WHERE id = " + id));
+	const std::string to = std::to_string(db.last_id());
 	for (const auto &table : kRunTables) {
 		const std::string columns =
 			std::string(table.columns) + (*version >= table.since ? table.later : "");
@@ -95,8 +97,16 @@ Status copy_new_runs(Database &db)
 		bool longer;
 	};
 	std::vector<Match> matches;
+	auto version = schema_version(db, "input");
+	if (!version)
+		return version.error();
+	/* Of two that are equally long the finished one has more. */
+	const std::string finished = *version >= kFinishSchema ? "i.finish = 1" : "0";
 	auto runs =
-		db.prepare("SELECT i.id, m.id, i.log_offset > m.log_offset FROM input.run i"
+		db.prepare("SELECT i.id, m.id, i.log_offset > m.log_offset OR (i.log_offset ="
+			   " m.log_offset AND m.finish <> 1 AND " +
+			   finished +
+			   ") FROM input.run i"
 			   " LEFT JOIN main.run m ON m.instance = i.instance AND m.boot = i.boot"
 			   " ORDER BY i.id");
 	if (!runs)

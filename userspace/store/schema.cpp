@@ -65,6 +65,16 @@ CREATE TABLE stat_total(run INTEGER, name TEXT, value INTEGER,
 	PRIMARY KEY(run, name)) WITHOUT ROWID;
 )sql";
 
+/*
+ * run.finish is an enum RunEnd, run.problem what stopped a recorder that failed. See
+ * finish_of_old_run() for the older runs.
+ */
+constexpr const char *kToVersion7 = R"sql(
+ALTER TABLE run ADD COLUMN finish INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run ADD COLUMN problem TEXT NOT NULL DEFAULT '';
+UPDATE run SET finish = 1 WHERE EXISTS(SELECT 1 FROM primitive WHERE primitive.run = run.id);
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -123,7 +133,8 @@ struct Migration {
 	int from;
 	const char *sql;
 };
-constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables}, {4, kToVersion5}, {5, kToVersion6}};
+constexpr Migration kMigrations[] = {{1, kToVersion2},   {2, kToVersion3}, {3, kAccessTables},
+				      {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -159,6 +170,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec(kAccessTables));
 	LS_TRY_STATUS(db.exec(kToVersion5));
 	LS_TRY_STATUS(db.exec(kToVersion6));
+	LS_TRY_STATUS(db.exec(kToVersion7));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");
@@ -200,9 +212,14 @@ Result<std::int64_t> schema_version(Database &db, const std::string &schema)
 	return db.query_integer("PRAGMA " + schema + ".user_version");
 }
 
+std::string finish_of_old_run(const std::string &schema)
+{
+	return "EXISTS(SELECT 1 FROM " + schema + ".primitive p WHERE p.run = run.id)";
+}
+
 Result<Database> open_store(const std::string &path, Access access)
 {
-	if (access == Access::Read && !exists(path))
+	if (access != Access::Write && !exists(path))
 		return os_error(ENOENT, "cannot open " + path,
 				"record first: lockscope record -o " + path);
 	auto opened = Database::open(path, access);
@@ -233,6 +250,8 @@ Result<Database> open_store(const std::string &path, Access access)
 	}
 
 	LS_TRY_STATUS(check_version(db));
+	if (access == Access::Salvage)
+		return db;
 	/* A page lost in the middle would only show when it is read; rows out of order,
 	 * which quick_check does not see, would never be found. */
 	auto check = db.prepare("PRAGMA integrity_check(1)");

@@ -7,10 +7,11 @@
 namespace lockscope {
 
 /// Goes up with every change that older programs cannot read.
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 /// Oldest version that is still read. 1: sights of acquisitions only. 2: neither
 /// counts of classes nor types of spinlocks. 3: no memory accesses.
 /// 4: neither what pointers lead to nor who had memory for himself. 5: no statistics.
+/// 6: not how a run ended.
 inline constexpr int kOldestSchema = 1;
 /// First version with memory accesses.
 inline constexpr int kAccessSchema = 4;
@@ -18,14 +19,21 @@ inline constexpr int kAccessSchema = 4;
 inline constexpr int kAloneSchema = 5;
 /// First version with statistics.
 inline constexpr int kStatSchema = 6;
+/// First version with run.finish and run.problem.
+inline constexpr int kFinishSchema = 7;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;
 
 /// Open @path and check that it is a store of a schema this program reads.
 /// Access::Write creates the schema in a new or empty file, brings an older one
 /// up to date and sets WAL mode.
+/// Access::Salvage opens what is damaged, as long as it can be seen to be a store.
 /// Errors: missing, foreign, damaged, truncated or newer file, disk full.
 Result<Database> open_store(const std::string &path, Access access);
+
+/// The value of run.finish where a store older than kFinishSchema has none: only a recorder
+/// that came to its end stored lock functions. @schema names an attached store.
+std::string finish_of_old_run(const std::string &schema = "main");
 
 /// Does @path look like a store, whatever may be wrong inside? By its first bytes.
 bool is_store(const std::string &path);

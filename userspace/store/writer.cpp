@@ -3,11 +3,13 @@
 
 #include "store/schema.h"
 #include "store/statement.h"
+#include "util/file.h"
 
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -32,6 +34,7 @@ std::string key_blob(const HashKey &key)
 Result<StoreWriter> StoreWriter::open(const std::string &path)
 {
 	StoreWriter writer;
+	writer.created_ = !exists(path);
 	/* SQLite's own locks are per process and byte range; this one keeps a
 	 * second recorder out for as long as the first one lives. */
 	writer.lock_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -45,6 +48,12 @@ Result<StoreWriter> StoreWriter::open(const std::string &path)
 		return db.error();
 	writer.db_.emplace(std::move(*db));
 	return writer;
+}
+
+bool is_being_written(const std::string &path)
+{
+	const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+	return file.valid() && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Result<Statement *> StoreWriter::cached(const char *sql)
@@ -351,6 +360,44 @@ Status StoreWriter::end_run(const RunState &run)
 	LS_TRY_STATUS(end.bind(0, std::int64_t{std::time(nullptr)}).bind(1, run.id).run());
 	LS_STATEMENT(close, "UPDATE code SET hash = NULL, open = 0 WHERE run = ?");
 	return close.bind(0, run.id).run();
+}
+
+Status StoreWriter::set_finish(const RunState &run, RunEnd end, const std::string &problem)
+{
+	LS_STATEMENT(set, "UPDATE run SET finish = ?, problem = ?, updated = ? WHERE id = ?");
+	set.bind(0, static_cast<int>(end)).bind(1, problem);
+	return set.bind(2, std::int64_t{std::time(nullptr)}).bind(3, run.id).run();
+}
+
+Status StoreWriter::remove_run(const RunState &run)
+{
+	auto tables = db_->prepare("SELECT s.name FROM sqlite_schema s, pragma_table_info(s.name) c"
+				   " WHERE s.type = 'table' AND c.name = 'run'");
+	if (!tables)
+		return tables.error();
+	const std::string id = std::to_string(run.id);
+	std::string sql = "BEGIN IMMEDIATE; DELETE FROM run WHERE id = " + id + ";";
+	for (;;) {
+		auto more = tables->step();
+		if (!more)
+			return more.error();
+		if (!*more)
+			break;
+		sql += "DELETE FROM \"" + tables->text(0) + "\" WHERE run = " + id + ";";
+	}
+	auto done = db_->exec(sql + "COMMIT");
+	if (!done)
+		rollback();
+	return done;
+}
+
+void StoreWriter::remove()
+{
+	const std::string path = db_->path();
+	statements_.clear();
+	db_.reset();
+	for (const char *suffix : {"-wal", "-shm", ""})
+		::unlink((path + suffix).c_str());
 }
 
 std::string encode_lines(const std::vector<SourceLine> &lines)

@@ -38,6 +38,9 @@ struct Location {
 	std::string module, build_id;
 };
 
+/// Does a StoreWriter have the store at @path open now?
+bool is_being_written(const std::string &path);
+
 class StoreWriter {
 public:
 	/// Open or create the store; one writer at a time.
@@ -133,6 +136,14 @@ public:
 
 	/// The run is over: its hash key is erased.
 	Status end_run(const RunState &run);
+	/// How its recording ended, or RunEnd::Open as long as it goes on.
+	Status set_finish(const RunState &run, RunEnd end, const std::string &problem = {});
+	/// Forget a run from which nothing is to be kept.
+	Status remove_run(const RunState &run);
+	/// Did open() make the file?
+	bool created() const { return created_; }
+	/// Close the store and delete its files; nothing else may be called after that.
+	void remove();
 
 private:
 	Result<Statement *> cached(const char *sql);
@@ -142,6 +153,7 @@ private:
 	/* Declared before the database: the lock is let go last. */
 	Fd lock_;
 	std::optional<Database> db_;
+	bool created_ = false;
 	std::deque<std::pair<const char *, Statement>> statements_; // addresses stay
 };
 

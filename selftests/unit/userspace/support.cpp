@@ -35,7 +35,8 @@ Status record_image(const Image &image, const std::string &store, const std::str
 	Recorder recorder(*source, *writer, symbols, {});
 	LS_TRY_STATUS(recorder.attach("kmod", boot, "0123456789abcdef"));
 	LS_TRY_STATUS(recorder.drain());
-	return recorder.snapshot();
+	LS_TRY_STATUS(recorder.snapshot());
+	return recorder.set_finish(RunEnd::Finished);
 }
 
 void age_store(const std::string &store, int version)
@@ -43,6 +44,8 @@ void age_store(const std::string &store, int version)
 	auto db = Database::open(store, Access::Write);
 	ASSERT_TRUE(db.ok());
 	std::string sql = "PRAGMA user_version = " + std::to_string(version) + ";";
+	if (version < kFinishSchema)
+		sql += "ALTER TABLE run DROP COLUMN finish; ALTER TABLE run DROP COLUMN problem;";
 	if (version < kStatSchema)
 		sql += "DROP TABLE stat; DROP TABLE stat_site; DROP TABLE stat_total;";
 	if (version < kAloneSchema)

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "report/completeness.h"
+
+#include "store/rows.h"
+#include "util/text.h"
+
+#include <cstdio>
+#include <initializer_list>
+#include <set>
+
+namespace lockscope {
+
+namespace {
+
+std::uint64_t value(const Run &run, const std::string &name)
+{
+	auto at = run.counters.find(name);
+	return at == run.counters.end() ? 0 : at->second;
+}
+
+std::uint64_t sum_of_losses(const Run &run, std::initializer_list<ls_loss> losses)
+{
+	std::uint64_t sum = 0;
+	for (auto loss : losses)
+		sum += value(run, kLossNames[loss]);
+	return sum;
+}
+
+/// "" as long as @lost is within @bound of all there were.
+std::string beyond(std::uint64_t lost, std::uint64_t all, double bound, const std::string &what)
+{
+	if (static_cast<double>(lost) <= bound * static_cast<double>(all))
+		return {};
+	char most[32];
+	std::snprintf(most, sizeof(most), "%g %%", bound * 100);
+	return with_commas(lost) + " of " + with_commas(all) + " " + what + " lost, at most " + most +
+	       " may be";
+}
+
+std::vector<std::string> losses_beyond_bounds(const Run &run)
+{
+	const auto unjudged = sum_of_losses(
+		run, {LS_LOSS_RECURSION, LS_LOSS_HELD_OVERFLOW, LS_LOSS_CHAINS, LS_LOSS_CLASSES,
+		      LS_LOSS_ADDRESSES});
+	const auto records = sum_of_losses(run, {LS_LOSS_RECORDS, LS_LOSS_STACKS, LS_LOSS_EDGES}) +
+			     value(run, kMalformedCounter);
+	std::uint64_t accesses = 0;
+	for (const auto &loss : kAccessLosses)
+		accesses += value(run, loss.name);
+	std::vector<std::string> out = {
+		beyond(unjudged, value(run, "acquisitions"), kMostAcquisitionsLost,
+		       "acquisitions"),
+		beyond(records, records + run.sights.size(), kMostRecordsLost, "records"),
+		beyond(accesses, value(run, kAccessesCounter), kMostAccessesLost, "accesses"),
+	};
+	std::erase(out, "");
+	return out;
+}
+
+void judge(const Run &run, const std::string &which, std::vector<Incomplete> &out)
+{
+	const auto acquisitions = value(run, "acquisitions");
+	auto add = [&](const char *reason, const std::string &text) {
+		out.push_back({reason, which + text});
+	};
+	const std::string known = "; " + counted(acquisitions, "acquisition") +
+				  (acquisitions == 1 ? " is known" : " are known");
+	switch (run.end) {
+	case RunEnd::Finished:
+		break;
+	case RunEnd::Open:
+		if (run.writing)
+			add("recording", "a recorder is still writing" + known);
+		else
+			add("interrupted",
+			    "the recorder was killed, or lost its disk or its machine, before it "
+			    "finished" +
+				    known);
+		break;
+	case RunEnd::Failed:
+		add("failed", "the recorder gave up: " + run.problem + known);
+		break;
+	case RunEnd::ModuleGone:
+		add("module-gone",
+		    "the module was unloaded while it was recorded, what it saw last is missing" +
+			    known);
+		break;
+	}
+	if (acquisitions == 0 && run.end == RunEnd::Finished)
+		add("empty", "no acquisition was seen");
+	if (run.backend == "bpf")
+		add("no-module",
+		    "recorded without the module: sleeping locks only, and of them the order only" +
+			    known);
+	if (const auto losses = losses_beyond_bounds(run); !losses.empty())
+		add("lossy", join(losses, "; "));
+	if (const std::set<std::string> tables(run.unread.begin(), run.unread.end());
+	    !tables.empty())
+		add("damaged", "not all rows could be read of " +
+				       join({tables.begin(), tables.end()}, ", ") + known);
+}
+
+} // namespace
+
+std::vector<Incomplete> incompleteness(const Model &model)
+{
+	std::vector<Incomplete> out;
+	if (model.runs.empty())
+		out.push_back({"no-runs", "nothing was recorded"});
+	for (const auto &file : model.damaged)
+		out.push_back({"damaged", file + " is damaged: what can be read is below"});
+	for (std::size_t i = 0; i < model.runs.size(); i++)
+		judge(model.runs[i],
+		      model.runs.size() > 1 ? "run " + std::to_string(i + 1) + " of " +
+						      std::to_string(model.runs.size()) + ": "
+					    : "",
+		      out);
+	return out;
+}
+
+} // namespace lockscope
