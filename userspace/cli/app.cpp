@@ -97,7 +97,8 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 		   [&](const std::string &mode) { globals.color = *parse_color_mode(mode); },
 		   "auto, always or never")
 		->check(CLI::IsMember({"auto", "always", "never"}));
-	app->footer("Exit: 0 clean, 1 findings, 2 usage, 3 environment, 130 interrupted.\n"
+	app->footer("Exit: 0 clean, 1 findings, 2 usage, 3 environment or a run too incomplete to be\n"
+		    "called clean, 130 interrupted.\n"
 		    "Example:\n  lockscope record -- make -C /usr/src/linux && lockscope report");
 	add_record_command(*app, globals);
 	add_report_command(*app, globals);

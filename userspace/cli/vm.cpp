@@ -16,7 +16,8 @@ constexpr char kFooter[] =
 	"  lockscope vm run --module 'out/kmod/RELEASE/lockscope.ko splat=1' -o out/vm -- stress-ng --pipe 1 -t 5\n"
 	"\n"
 	"The guest sees this machine's files under a writable overlay; what COMMAND\n"
-	"leaves in /out is brought back to DIR. Exits with COMMAND's status, or\n"
+	"leaves in /out is brought back to DIR; what is in /out/live is in DIR at once, also\n"
+	"when the guest dies: lockscope record -o /out/live/lockscope.db. Exits with COMMAND's status, or\n"
 	"2 usage, 3 no guest could be made, 124 time is up, 125 the guest died,\n"
 	"130 interrupted.";
 

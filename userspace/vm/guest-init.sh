@@ -78,6 +78,13 @@ mount -t bpf bpf /new/sys/fs/bpf 2> /dev/null
 mkdir -p /new/tmp /new/out /new/run/lockscope-vm
 rm -rf /new/out/..?* /new/out/.[!.]* /new/out/* 2> /dev/null
 chmod 1777 /new/tmp
+# What is written to /out/live is in the result directory at once, so that it is there
+# when the guest dies. cache=mmap: SQLite shares memory through a file.
+if [ "$LS_OUT" = 1 ]; then
+	mkdir /new/out/live
+	mount -t 9p -o trans=virtio,version=9p2000.L,cache=mmap,msize=262144 out /new/out/live ||
+		failed "cannot mount the result directory"
+fi
 hostname lockscope-vm
 ip link set lo up 2> /dev/null || ifconfig lo up 2> /dev/null
 
@@ -99,9 +106,10 @@ wait "$out" "$err"
 kill "$guard" 2> /dev/null
 
 if [ "$LS_OUT" = 1 ]; then
+	# The mount moves out of what is to be copied into it.
 	mkdir -p /out
-	mount -t 9p -o trans=virtio,version=9p2000.L,cache=none,msize=262144 out /out ||
-		failed "cannot mount the result directory"
+	mount --move /new/out/live /out || failed "cannot move the result directory"
+	rmdir /new/out/live
 	# Everything, dot files too; sockets and pipes cannot be copied.
 	cp -R -P /new/out/. /out/ 2> /ctl/copy-errors ||
 		echo "lockscope-vm: some of /out was not copied" > /dev/console

@@ -217,7 +217,11 @@ Result<int> Run::lost(bool timed_out)
 {
 	dir_.keep = options_.out_dir.empty();
 	const std::string console = read_text(machine_.console_log);
-	const std::string hint = "the kernel's last words are in " + machine_.console_log;
+	std::string hint = "the kernel's last words are in " + machine_.console_log;
+	std::error_code ec;
+	if (const fs::path store = fs::path(options_.out_dir) / "lockscope.db";
+	    !options_.out_dir.empty() && fs::exists(store, ec))
+		hint += ", what was recorded until then in " + store.string();
 	if (std::string cause = cause_of_death(console); !cause.empty())
 		return Error{0, "guest died: " + cause, hint, kGuestLost};
 	if (timed_out) {

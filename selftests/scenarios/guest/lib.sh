@@ -11,11 +11,14 @@ state=/sys/kernel/debug/lockscope
 
 lockscope() { "$LS_BIN/lockscope" "$@"; }
 
-# Both reports of a store beside it.
+# Is status $1 that of a report which was written?
+reported() { [ "$1" = 1 ] || [ "$1" = 3 ]; }
+
+# Both reports of a store beside it. What a run is too incomplete for (3) stands in them.
 reports() {
-	lockscope report --format json -o "${1%.db}.json" "$1" || [ $? = 1 ]
-	lockscope report --all --format json -o "${1%.db}.all.json" "$1" || [ $? = 1 ]
-	lockscope report --all "$1" > "${1%.db}.txt" || [ $? = 1 ]
+	lockscope report --format json -o "${1%.db}.json" "$1" || reported $?
+	lockscope report --all --format json -o "${1%.db}.all.json" "$1" || reported $?
+	lockscope report --all "$1" > "${1%.db}.txt" || reported $?
 }
 
 # list_cases GROUP...: the lines of the driver's list for cases of these groups.

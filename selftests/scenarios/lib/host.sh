@@ -72,6 +72,10 @@ console_clean() {
 no_losses() {
 	losses=$(jq -r '.losses | to_entries | map(select(.value != 0) | "\(.key) \(.value)") | join(", ")' "$2") || losses="no report"
 	check "$1: no losses" "$losses" [ -z "$losses" ]
+	# Without the module a run is never complete.
+	cut_short=$(jq -r '[.incomplete[] | select(.reason != "no-module") | .text] | join("; ")' "$2") ||
+		cut_short="no report"
+	check "$1: complete" "$cut_short" [ -z "$cut_short" ]
 }
 
 # explained NAME REPORT.json: each finding has a section in docs/triage.md,
