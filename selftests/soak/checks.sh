@@ -113,7 +113,7 @@ check_store() {
 		[ "${rows:-0}" -ge "$least" ] && [ "$rows" -le "$most" ] ||
 			fail "store: $rows $1, the module had $least to $most"
 	done
-	lockscope report --all --format json -o /run/report.json $store 2> /run/report.stderr ||
+	lockscope report --all --allow-incomplete --format json -o /run/report.json $store 2> /run/report.stderr ||
 		[ $? = 1 ] || fail "report: $(tail -n 1 /run/report.stderr)"
 	jq -r '.findings[].id' /run/report.json | sort -u > /run/ids.now
 	touch /run/ids

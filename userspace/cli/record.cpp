@@ -140,17 +140,19 @@ Result<int> drain_run(const Options &options, const Globals &globals,
 		auto report = stat->read();
 		return report ? session->recorder().put_stat(*report) : report.error();
 	};
+	LS_TRY_STATUS(session->begin());
 	LS_TRY_STATUS(session->drain());
 
 	catch_signals();
 	std::optional<Child> child;
 	if (!options.command.empty()) {
 		auto started = Child::start(options.command);
-		if (!started)
+		if (!started) {
+			session->cancel();
 			return started.error();
+		}
 		child.emplace(std::move(*started));
 	}
-	LS_TRY_STATUS(session->begin());
 
 	const auto start = Clock::now();
 	auto over = [&] {

@@ -340,8 +340,8 @@ Status Recorder::set_finish(RunEnd end, const std::string &problem)
 void Recorder::forget_run()
 {
 	if (run_.resumed)
-		return;
-	if (store_.created())
+		(void)store_.set_finish(run_, run_.finish).ok();
+	else if (store_.created())
 		store_.remove();
 	else
 		(void)store_.remove_run(run_).ok();

@@ -121,13 +121,18 @@ Status Session::close(RunEnd end)
 	return success();
 }
 
+void Session::cancel()
+{
+	if (!closed_)
+		recorder_->forget_run();
+	closed_ = true;
+}
+
 void Session::give_up(const Error &error)
 {
-	if (closed_)
-		return;
 	if (!begun_)
-		recorder_->forget_run();
-	else
+		return cancel();
+	if (!closed_)
 		(void)recorder_->set_finish(RunEnd::Failed, error.what).ok();
 	closed_ = true;
 }

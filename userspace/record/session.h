@@ -53,6 +53,8 @@ public:
 	Status begin();
 	/// Nothing more is recorded now: finish() was the last word, or @end says why not.
 	Status close(RunEnd end = RunEnd::Finished);
+	/// There is nothing to record after all: what is in the store stays as it was.
+	void cancel();
 	/// The recorder gives up. Before begin() nothing of this run stays in the store; later
 	/// the store says why, as far as its disk permits.
 	void give_up(const Error &error);

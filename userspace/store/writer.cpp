@@ -75,7 +75,7 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 	RunState run;
 	{
 		LS_STATEMENT(find, "SELECT id, log_offset, sights, key,"
-				   " (SELECT max(id) FROM code WHERE run = run.id) FROM run"
+				   " (SELECT max(id) FROM code WHERE run = run.id), finish FROM run"
 				   " WHERE instance = ? AND boot = ?");
 		find.bind(0, instance).bind(1, boot);
 		auto row = find.step();
@@ -86,6 +86,7 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 			run.log_offset = find.word(1);
 			run.sights = static_cast<std::uint32_t>(find.integer(2));
 			run.codes = static_cast<std::uint32_t>(find.integer(4));
+			run.finish = static_cast<RunEnd>(find.integer(5));
 			run.resumed = true;
 			if (auto key = find.blob(3); key.size() == sizeof(run.key))
 				std::memcpy(run.key.data(), key.data(), sizeof(run.key));

@@ -29,6 +29,7 @@ struct RunState {
 	std::uint32_t codes = 0;  ///< highest code row
 	HashKey key{};
 	bool resumed = false;
+	RunEnd finish = RunEnd::Open; ///< what an earlier recorder left
 };
 
 /// A resolved code address.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// make_image FILE [abi|broken|malformed|race|rules]: an image with one lock-order fault,
-// or with a data race or accesses beside it, for tests that run the programs.
+// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large]: an image with
+// one lock-order fault, with a data race or accesses beside it, or with none: nothing at all,
+// records lost, more than a small disk has room for. For tests that run the programs.
 #include "log_builder.h"
 
 #include "util/file.h"
@@ -24,10 +25,12 @@ int main(int argc, char **argv)
 		     .comm = "opener",
 		     .stack = {"foo_open", "__x64_sys_openat", "do_syscall_64"}},
 		    {{.cls = foo, .function = "foo_open"}}, {.cls = bar, .function = "bar_get"});
-	log.acquire({.pid = 20,
-		     .comm = "worker",
-		     .stack = {"bar_ioctl", "__x64_sys_ioctl", "do_syscall_64"}},
-		    {{.cls = bar, .function = "bar_ioctl"}}, {.cls = foo, .function = "foo_put"});
+	const bool faultless = how == "clean" || how == "lossy" || how == "large";
+	if (!faultless)
+		log.acquire({.pid = 20,
+			     .comm = "worker",
+			     .stack = {"bar_ioctl", "__x64_sys_ioctl", "do_syscall_64"}},
+			    {{.cls = bar, .function = "bar_ioctl"}}, {.cls = foo, .function = "foo_put"});
 	if (how == "race") {
 		const auto data = log.add_data("foo_count", LS_DATA_STATIC, 0, "foo");
 		const auto write = log.access({.pid = 10, .comm = "opener", .stack = {"foo_open"}},
@@ -58,6 +61,11 @@ int main(int argc, char **argv)
 				   {.data = limit, .op = LS_ACC_READ, .function = function});
 		}
 	}
+	if (how == "lossy")
+		log.info().losses[LS_LOSS_RECORDS] = 10;
+	if (how == "large")
+		for (int i = 0; i < 40000; i++)
+			log.add_class("lock_" + std::to_string(i));
 	if (how == "abi")
 		log.info().abi_major = LS_ABI_MAJOR + 1;
 	if (how == "malformed") {
@@ -71,7 +79,8 @@ int main(int argc, char **argv)
 		const ls_rec record{12, LS_REC_CLASS, 0};
 		log.raw(&record, sizeof(record));
 	}
-	auto written = write_file(argv[1], encode_image(log.image()));
+	auto written = write_file(argv[1], encode_image(how == "empty" ? LogBuilder().image()
+								      : log.image()));
 	if (!written)
 		std::fprintf(stderr, "%s\n", written.error().what.c_str());
 	return written ? 0 : 3;
