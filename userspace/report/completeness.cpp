@@ -42,7 +42,8 @@ std::vector<std::string> losses_beyond_bounds(const Run &run)
 	const auto unjudged = sum_of_losses(
 		run, {LS_LOSS_RECURSION, LS_LOSS_HELD_OVERFLOW, LS_LOSS_CHAINS, LS_LOSS_CLASSES,
 		      LS_LOSS_ADDRESSES});
-	const auto records = sum_of_losses(run, {LS_LOSS_RECORDS, LS_LOSS_STACKS, LS_LOSS_EDGES}) +
+	/* A stack that is lost costs a finding its detail; sites and pairs its name and rank. */
+	const auto records = sum_of_losses(run, {LS_LOSS_RECORDS, LS_LOSS_EDGES}) +
 			     value(run, kMalformedCounter);
 	std::uint64_t accesses = 0;
 	for (const auto &loss : kAccessLosses)
