@@ -33,15 +33,15 @@ std::string beyond(std::uint64_t lost, std::uint64_t all, double bound, const st
 		return {};
 	char most[32];
 	std::snprintf(most, sizeof(most), "%g %%", bound * 100);
-	return with_commas(lost) + " of " + with_commas(all) + " " + what + " lost, at most " + most +
-	       " may be";
+	return with_commas(lost) + " of " + with_commas(all) + " " + what + " lost, at most " +
+	       most + " may be";
 }
 
 std::vector<std::string> losses_beyond_bounds(const Run &run)
 {
-	const auto unjudged = sum_of_losses(
-		run, {LS_LOSS_RECURSION, LS_LOSS_HELD_OVERFLOW, LS_LOSS_CHAINS, LS_LOSS_CLASSES,
-		      LS_LOSS_ADDRESSES});
+	const auto unjudged =
+		sum_of_losses(run, {LS_LOSS_RECURSION, LS_LOSS_HELD_OVERFLOW, LS_LOSS_CHAINS,
+				    LS_LOSS_CLASSES, LS_LOSS_ADDRESSES});
 	/* A stack that is lost costs a finding its detail; sites and pairs its name and rank. */
 	const auto records = sum_of_losses(run, {LS_LOSS_RECORDS, LS_LOSS_EDGES}) +
 			     value(run, kMalformedCounter);
@@ -49,8 +49,7 @@ std::vector<std::string> losses_beyond_bounds(const Run &run)
 	for (const auto &loss : kAccessLosses)
 		accesses += value(run, loss.name);
 	std::vector<std::string> out = {
-		beyond(unjudged, value(run, "acquisitions"), kMostAcquisitionsLost,
-		       "acquisitions"),
+		beyond(unjudged, value(run, "acquisitions"), kMostAcquisitionsLost, "acquisitions"),
 		beyond(records, records + run.sights.size(), kMostRecordsLost, "records"),
 		beyond(accesses, value(run, kAccessesCounter), kMostAccessesLost, "accesses"),
 	};

@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 		log.acquire({.pid = 20,
 			     .comm = "worker",
 			     .stack = {"bar_ioctl", "__x64_sys_ioctl", "do_syscall_64"}},
-			    {{.cls = bar, .function = "bar_ioctl"}}, {.cls = foo, .function = "foo_put"});
+			    {{.cls = bar, .function = "bar_ioctl"}},
+			    {.cls = foo, .function = "foo_put"});
 	if (how == "race") {
 		const auto data = log.add_data("foo_count", LS_DATA_STATIC, 0, "foo");
 		const auto write = log.access({.pid = 10, .comm = "opener", .stack = {"foo_open"}},
@@ -79,8 +80,8 @@ int main(int argc, char **argv)
 		const ls_rec record{12, LS_REC_CLASS, 0};
 		log.raw(&record, sizeof(record));
 	}
-	auto written = write_file(argv[1], encode_image(how == "empty" ? LogBuilder().image()
-								      : log.image()));
+	auto written = write_file(
+		argv[1], encode_image(how == "empty" ? LogBuilder().image() : log.image()));
 	if (!written)
 		std::fprintf(stderr, "%s\n", written.error().what.c_str());
 	return written ? 0 : 3;
