@@ -314,6 +314,7 @@ void ls_tracepoint_detach(const char *name, void *probe, void *data);
 /* names.c: worker only */
 bool ls_symbol_at(struct ls_rec_symbol *rec);
 void ls_symbol_log(u64 ip);
+void ls_names_keep(unsigned long start, unsigned long end);
 int ls_names_init(u32 max_classes);
 void ls_names_exit(void);
 void ls_name_class(u32 id);
@@ -346,6 +347,7 @@ u32 ls_worker_class(u32 val);
 u32 ls_worker_findings(void);
 u64 ls_worker_taken(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);
+void ls_worker_log(const void *record, size_t len);
 void ls_worker_info(struct ls_info *info);
 bool ls_worker_take(struct ls_event *e, u32 *ordinal);
 void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr);

@@ -3,8 +3,10 @@
  * Stable names of lock classes (contract.md, "Stable identity"): no address in
  * them, the same on every boot. Worker only.
  */
+#include <linux/ctype.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/sort.h>
 
 #include "features.h"
@@ -44,12 +46,40 @@ struct symbol {
 	unsigned long offset;
 };
 
+/*
+ * Allocation sites whose code has gone: what was allocated there may outlive it, and
+ * its locks be taken for the first time when other code lies there.
+ */
+static struct kept_name {
+	struct kept_name *next;
+	unsigned long addr;
+	unsigned long offset;
+	char module[LS_MODULE_LEN];
+	char name[];
+} *kept_names;
+
+static bool find_kept(unsigned long addr, struct symbol *s)
+{
+	const struct kept_name *k;
+
+	for (k = kept_names; k && k->addr != addr; k = k->next)
+		;
+	if (!k)
+		return false;
+	strscpy(s->name, k->name, sizeof(s->name));
+	strscpy(s->module, k->module, sizeof(s->module));
+	s->offset = k->offset;
+	return true;
+}
+
 /* False when nothing covers @addr. Compiler suffixes (.isra.0, .cold) go: they change with the build. */
 static bool resolve(unsigned long addr, struct symbol *s)
 {
 	char text[KSYM_SYMBOL_LEN];
 	char *p, *end;
 
+	if (find_kept(addr, s))
+		return true;
 	strscpy(s->module, "vmlinux", sizeof(s->module));
 	s->offset = 0;
 	sprint_symbol(text, addr);
@@ -195,6 +225,23 @@ static void name_role(char *name, const struct ls_class *c)
 	}
 }
 
+/*
+ * "zspage-zram0", "raid5-md127": caches of devices. The number of one differs from boot
+ * to boot, and all of them hold the same. What has no number but a name stays as it is.
+ */
+static void name_slab(char *name, const struct ls_class *c)
+{
+	const char *dash = strrchr(c->label, '-');
+	size_t end = strlen(c->label);
+
+	while (end && isdigit(c->label[end - 1]))
+		end--;
+	if (dash && end > dash + 1 - c->label && c->label[end])
+		snprintf(name, LS_NAME_MAX, "%.*sN+%#x", (int)end, c->label, c->offset);
+	else
+		snprintf(name, LS_NAME_MAX, "%s+%#x", c->label, c->offset);
+}
+
 static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 {
 	strscpy(s->module, "vmlinux", sizeof(s->module));
@@ -217,7 +264,7 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 			snprintf(name, LS_NAME_MAX, "%s of %s+%#lx", kinds[c->kind], s->name, s->offset);
 		break;
 	case LS_ORIGIN_SLAB:
-		snprintf(name, LS_NAME_MAX, "%s+%#x", c->label, c->offset);
+		name_slab(name, c);
 		break;
 	case LS_ORIGIN_ALLOC:
 		resolve(c->addr, s);
@@ -337,6 +384,38 @@ void ls_symbol_log(u64 ip)
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
 }
 
+/* Code at [start, end) goes: the allocation sites in it keep their names. Worker only. */
+void ls_names_keep(unsigned long start, unsigned long end)
+{
+	struct kept_name *k, **at;
+	unsigned long ip;
+	struct symbol s;
+	u32 site;
+
+	/* An earlier site at one of these addresses, in code that went before, is older. */
+	for (site = 1; (ip = ls_site_ip(site)); site++) {
+		if (ip < start || ip >= end)
+			continue;
+		for (at = &kept_names; (k = *at); at = &k->next)
+			if (k->addr == ip) {
+				*at = k->next;
+				kfree(k);
+				break;
+			}
+		if (!resolve(ip, &s))
+			continue;
+		k = kmalloc(struct_size(k, name, strlen(s.name) + 1), GFP_KERNEL);
+		if (!k)
+			return;
+		k->addr = ip;
+		k->offset = s.offset;
+		strcpy(k->module, s.module);
+		strcpy(k->name, s.name);
+		k->next = kept_names;
+		kept_names = k;
+	}
+}
+
 int ls_names_init(u32 max_classes)
 {
 	u32 bits = order_base_2(max_classes + 1) + 1;
@@ -353,6 +432,12 @@ int ls_names_init(u32 max_classes)
 
 void ls_names_exit(void)
 {
+	struct kept_name *k;
+
+	while ((k = kept_names)) {
+		kept_names = k->next;
+		kfree(k);
+	}
 	ls_free(names);
 	ls_free(by_name.slots);
 	ls_free(percpu_symbols);

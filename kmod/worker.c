@@ -569,13 +569,39 @@ int ls_worker_flush(void)
 	return rc > 0 ? 0 : rc ? (int)rc : -ETIME;
 }
 
+static void name_going(u64 ip, unsigned long start, unsigned long end, struct ls_tagtab *done)
+{
+	u64 key = ls_mix(ip);
+
+	if (ip < start || ip >= end || ls_tagtab_find(done, key))
+		return;
+	ls_tagtab_insert(done, key, 1);
+	ls_symbol_log(ip);
+}
+
+/* Where accesses were, and where the locks were taken that were held then. */
+static void going_accesses(unsigned long start, unsigned long end, struct ls_tagtab *done)
+{
+	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
+	struct ls_rec_access a;
+	u32 id, i, nr = ls_load(&ls_acc->nr_sites);
+
+	for (id = 1; id <= nr; id++) {
+		if (!ls_access_get(id, &a, guards))
+			continue;
+		name_going(a.ip, start, end, done);
+		for (i = 0; i < a.nr_guards; i++)
+			name_going(guards[i].ip, start, end, done);
+	}
+}
+
 /*
  * Module code at [start, end) is about to go. Everything recorded is judged and
  * every address in it that the log names gets its symbol. May sleep.
  */
 void ls_worker_module_going(unsigned long start, unsigned long end)
 {
-	u64 ips[LS_STACK_FRAMES], at, key;
+	u64 ips[LS_STACK_FRAMES], at;
 	struct ls_rec_sight s;
 	struct ls_held_rec *held;
 	struct ls_tagtab done;
@@ -588,29 +614,29 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 	mutex_lock(&work_mutex);
 	for (id = 1; id <= stack_index.nr; id++) {
 		nr = ls_worker_stack(id, ips);
-		for (i = 0; i < nr; i++) {
-			key = ls_mix(ips[i]);
-			if (ips[i] >= start && ips[i] < end && !ls_tagtab_find(&done, key)) {
-				ls_tagtab_insert(&done, key, 1);
-				ls_symbol_log(ips[i]);
-			}
-		}
+		for (i = 0; i < nr; i++)
+			name_going(ips[i], start, end, &done);
 	}
 	/* Acquire sites of held locks need not be in any stack. */
 	for (id = 0; held && id < sight_index.nr; id++) {
 		if (!ls_logindex_get(&sight_index, id, &at) || !ls_worker_sight(id, &s, held))
 			continue;
-		for (i = 0; i < s.nr_held; i++) {
-			key = ls_mix(held[i].ip);
-			if (held[i].ip >= start && held[i].ip < end && !ls_tagtab_find(&done, key)) {
-				ls_tagtab_insert(&done, key, 1);
-				ls_symbol_log(held[i].ip);
-			}
-		}
+		for (i = 0; i < s.nr_held; i++)
+			name_going(held[i].ip, start, end, &done);
 	}
+	going_accesses(start, end, &done);
+	ls_names_keep(start, end);
 	mutex_unlock(&work_mutex);
 	kfree(held);
 	ls_free(done.slots);
+}
+
+/* Append one record to the log. May sleep. */
+void ls_worker_log(const void *record, size_t len)
+{
+	mutex_lock(&work_mutex);
+	ls_log_append(record, len, NULL, 0, NULL);
+	mutex_unlock(&work_mutex);
 }
 
 /* Stop the hooks and wait until none is running. */

@@ -29,9 +29,10 @@
  * Minor 3: LS_IOC_SITE_HITS. Minor 4: LS_IOC_WAITS, LS_IOC_SYMBOL,
  * LS_FINDING_DEADLOCK.
  * Minor 5: LS_COUNT_SHARED; ls_guard_rec.lock_offset of VIA counts from the pointer.
+ * Minor 6: LS_REC_MODULE.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 5
+#define LS_ABI_MINOR 6
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -146,6 +147,7 @@ enum ls_rec_type {
 	LS_REC_ACCESS = 9,
 	LS_REC_RACE = 10,
 	LS_REC_HISTORY = 11,
+	LS_REC_MODULE = 12,
 };
 
 struct ls_rec {
@@ -292,6 +294,25 @@ struct ls_rec_symbol {
 	__u32 offset;
 	__u32 size;
 	char function[LS_SYMBOL_LEN];
+	char module[LS_MODULE_LEN];
+};
+
+enum ls_module_state {
+	LS_MODULE_COMES = 1,	/* or was there before: its code is about to run */
+	LS_MODULE_STARTED = 2,	/* what only its start needed is freed next */
+	LS_MODULE_GOES = 3,
+};
+
+/*
+ * Which module's code lies where, from this record on. The symbols of all of that
+ * code that earlier records name come before a record of its end.
+ */
+struct ls_rec_module {
+	struct ls_rec hdr;
+	__u32 state;		/* enum ls_module_state */
+	__u32 pad;
+	__u64 text, text_end;	/* code that stays until it goes */
+	__u64 init, init_end;	/* code for its start; 0, 0: none, or freed before */
 	char module[LS_MODULE_LEN];
 };
 

@@ -9,22 +9,46 @@
 /*
  * The areas of a module's code and data that stay until it goes:
  * for (i = 0; i < LS_MODULE_AREAS; i++) ls_module_area(mod, i, &start, &end).
+ * Those for its start only, empty once they are freed: from LS_MODULE_AREAS on,
+ * below LS_MODULE_ALL_AREAS.
  */
 #ifdef LS_HAVE_MODULE_MEM
 #define LS_MODULE_AREAS MOD_INIT_TEXT
+#define LS_MODULE_ALL_AREAS MOD_MEM_NUM_TYPES
 static inline void ls_module_area(const struct module *mod, int i, unsigned long *start,
 				  unsigned long *end)
 {
 	*start = (unsigned long)mod->mem[i].base;
 	*end = *start + mod->mem[i].size;
 }
+
+/* Code that stays, or (@init) is for the start only. */
+static inline void ls_module_text(const struct module *mod, bool init, u64 *start, u64 *end)
+{
+	const struct module_memory *mem = &mod->mem[init ? MOD_INIT_TEXT : MOD_TEXT];
+
+	*start = mem->size ? (unsigned long)mem->base : 0;
+	*end = *start + mem->size;
+}
 #else
 #define LS_MODULE_AREAS 1
+#define LS_MODULE_ALL_AREAS 2
 static inline void ls_module_area(const struct module *mod, int i, unsigned long *start,
 				  unsigned long *end)
 {
-	*start = (unsigned long)mod->core_layout.base;
-	*end = *start + mod->core_layout.size;
+	const struct module_layout *layout = i ? &mod->init_layout : &mod->core_layout;
+
+	*start = (unsigned long)layout->base;
+	*end = *start + layout->size;
+}
+
+/* Code that stays, or (@init) is for the start only. */
+static inline void ls_module_text(const struct module *mod, bool init, u64 *start, u64 *end)
+{
+	const struct module_layout *layout = init ? &mod->init_layout : &mod->core_layout;
+
+	*start = layout->text_size ? (unsigned long)layout->base : 0;
+	*end = *start + layout->text_size;
 }
 #endif
 
