@@ -1,23 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0
+// Fields of lock classes: what the types of the running kernel say of the memory
+// that a lock lies in.
 #pragma once
 
 #include "source/log.h"
 #include "symbolize/fields.h"
 
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
 namespace lockscope {
 
-/// What the types of the running kernel say of a class.
-inline LockField class_field(FieldNames &names, const ClassRecord &record)
-{
-	const auto kind = static_cast<ls_kind>(record.kind);
-	const auto plus = record.name.rfind("+0x");
-	/* Only a named cache says what its objects are. */
-	if (record.origin == LS_ORIGIN_SLAB)
-		return names.find(record.name.substr(0, plus), record.object_size, record.offset,
-				  kind);
-	if (record.origin == LS_ORIGIN_STATIC || record.origin == LS_ORIGIN_PERCPU)
-		return {"", names.variable(record.name, kind)};
-	return {};
-}
+class ClassFields {
+public:
+	explicit ClassFields(FieldNames &names) : names_(names) {}
+
+	/// What is known of the class by now. Asked again after more classes were, it may
+	/// know more: all locks of one sort of object tell its type together.
+	/// ClassRecord::module of a cache: whose types it may hold, besides the kernel's.
+	LockField find(const ClassRecord &record);
+
+	/// "struct foo" of what @function of @module allocates; empty when it is not known.
+	std::string allocated(const std::string &function, const std::string &module,
+			      std::uint32_t object_size);
+
+private:
+	/// Objects of one sort: of one cache, or from one allocating function.
+	struct Objects {
+		std::vector<FieldNames::LockPlace> places;
+		std::set<std::string> missed; ///< names that tell no type
+		bool handed_out = false;      ///< by the allocating function: as sure as can be
+		std::string module, type;
+		std::size_t tried = 0; ///< places when the type was looked for in @module
+	};
+	const std::string &type_of(Objects &objects, const std::string &module,
+				   std::uint32_t least, std::uint32_t most);
+	LockField in_cache(const ClassRecord &record);
+	LockField in_allocation(const ClassRecord &record);
+
+	FieldNames &names_;
+	std::map<std::string, Objects> objects_;
+};
 
 } // namespace lockscope

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "record/class_names.h"
 
-#include "record/class_field.h"
-
 namespace lockscope {
 
 namespace {
@@ -52,7 +50,7 @@ ClassNames::Name ClassNames::find(std::uint32_t id)
 	Name name{at->second.name, static_cast<ls_kind>(at->second.kind)};
 	/* Only objects of a named cache have fields; to read types takes long. */
 	if (at->second.origin == LS_ORIGIN_SLAB)
-		if (auto field = class_field(fields_, at->second); !field.path.empty())
+		if (auto field = fields_.find(at->second); !field.path.empty())
 			name.name += " " + field.path;
 	return name;
 }

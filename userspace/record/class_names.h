@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lockclass/abi.h"
+#include "record/class_field.h"
 #include "source/log.h"
 #include "source/source.h"
 #include "symbolize/fields.h"
@@ -33,7 +34,8 @@ private:
 	std::map<std::uint32_t, ClassRecord> records_;
 	std::uint64_t log_offset_ = 0;
 	std::vector<std::byte> buffer_;
-	FieldNames fields_;
+	FieldNames names_;
+	ClassFields fields_{names_};
 };
 
 } // namespace lockscope

@@ -138,7 +138,31 @@ Status Recorder::put(const ClassRecord &record)
 	else
 		object_offset_.erase(record.id);
 	class_kind_[record.id] = static_cast<ls_kind>(record.kind);
-	return store_.put_class(run_, record, fields_ ? fields_(record) : LockField{});
+	const LockField field = fields_ ? fields_(record) : LockField{};
+	unnamed_.erase(record.id);
+	if (fields_ && field.path.empty() &&
+	    (record.origin == LS_ORIGIN_SLAB || record.origin == LS_ORIGIN_ALLOC))
+		unnamed_[record.id].record = record;
+	return store_.put_class(run_, record, field);
+}
+
+/* Other locks of the same object, or who takes them, may have told its type since. */
+Status Recorder::name_classes()
+{
+	for (auto at = unnamed_.begin(); at != unnamed_.end();) {
+		ClassRecord record = at->second.record;
+		/* The log does not tell whose a cache is. */
+		if (record.origin == LS_ORIGIN_SLAB && at->second.takers.size() == 1)
+			record.module = *at->second.takers.begin();
+		const LockField field = fields_(record);
+		if (field.path.empty()) {
+			++at;
+			continue;
+		}
+		LS_TRY_STATUS(store_.put_class(run_, at->second.record, field));
+		at = unnamed_.erase(at);
+	}
+	return success();
 }
 
 Status Recorder::put(const StackRecord &record)
@@ -160,6 +184,10 @@ Status Recorder::put(const SightRecord &record)
 		auto at = code(record.ip);
 		if (!at)
 			return at.error();
+		/* Helpers of the kernel take locks for modules. */
+		if (auto cls = unnamed_.find(record.val & LS_VAL_CLASS_MASK); cls != unnamed_.end())
+			if (auto taker = symbols_.find(record.ip); taker && taker->module != "vmlinux")
+				cls->second.takers.insert(taker->module);
 		std::vector<HeldRow> held;
 		for (const auto &entry : record.held) {
 			auto row = code(entry.ip);
@@ -196,6 +224,12 @@ Status Recorder::put(const SymbolRecord &record)
 	code_.erase(record.ip + 1);
 	return store_.set_code(run_, **probe,
 			       {record.function, record.offset + 1, record.module, {}}, true);
+}
+
+Status Recorder::put(const ModuleRecord &record)
+{
+	symbols_.module_changed(record);
+	return success();
 }
 
 Status Recorder::put(const InversionRecord &record)
@@ -280,6 +314,7 @@ Status Recorder::snapshot()
 		Transaction transaction(store_);
 		LS_TRY_STATUS(transaction.begin());
 		LS_TRY_STATUS(put_counters());
+		LS_TRY_STATUS(name_classes());
 		LS_TRY_STATUS(put_access_counts());
 		for (const auto &prim : *prims)
 			LS_TRY_STATUS(store_.put_primitive(run_, prim));

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -90,6 +91,7 @@ private:
 	Status put(const SightRecord &record);
 	Status put(const FindingRecord &record);
 	Status put(const SymbolRecord &record);
+	Status put(const ModuleRecord &record);
 	Status put(const InversionRecord &record);
 	Status put(const ResetRecord &record);
 	Status put(const DataRecord &record);
@@ -100,6 +102,7 @@ private:
 	Status name_pointee(std::uint32_t data, std::uint32_t via, std::uint32_t offset,
 			    ls_kind lock);
 	Status put_access_counts();
+	Status name_classes();
 	Result<std::uint32_t> code(std::uint64_t ip);
 	std::uint64_t instance(std::uint64_t lock) const;
 	std::uint64_t object(std::uint64_t lock, std::uint32_t val) const;
@@ -124,6 +127,12 @@ private:
 	std::set<std::tuple<std::uint32_t, std::uint32_t, ls_kind>> named_;
 	/// Locks behind pointers, by data, pointer, offset and kind.
 	std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ls_kind>> pointees_;
+	/// Classes of which no field is known yet, and modules that take them.
+	struct Unnamed {
+		ClassRecord record;
+		std::set<std::string> takers;
+	};
+	std::map<std::uint32_t, Unnamed> unnamed_;
 	std::optional<ls_access_info> access_info_;
 	std::optional<StatReport> stat_before_; ///< of earlier recorders of this run
 	std::vector<std::byte> buffer_;

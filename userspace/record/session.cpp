@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "record/session.h"
 
-#include "record/class_field.h"
 #include "source/bpf.h"
 #include "symbolize/lines.h"
 #include "util/file.h"
@@ -37,8 +36,8 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 	}
 	FieldNamer fields;
 	if (session->live_)
-		fields = [&names = session->fields_](const ClassRecord &record) {
-			return class_field(names, record);
+		fields = [&classes = session->classes_](const ClassRecord &record) {
+			return classes.find(record);
 		};
 	session->recorder_ = std::make_unique<Recorder>(*session->source_, *session->store_,
 							*session->symbols_, std::move(fields));

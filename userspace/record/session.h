@@ -3,6 +3,7 @@
 // symbols and recorder under one owner.
 #pragma once
 
+#include "record/class_field.h"
 #include "record/recorder.h"
 #include "source/source.h"
 #include "store/writer.h"
@@ -71,7 +72,8 @@ private:
 	std::optional<StoreWriter> store_;
 	std::unique_ptr<SymbolSource> symbols_;
 	FieldNames fields_;
-	DataNames names_{fields_};
+	ClassFields classes_{fields_};
+	DataNames names_{fields_, classes_};
 	std::unique_ptr<Recorder> recorder_;
 	bool live_ = false;
 	bool begun_ = false;

@@ -117,6 +117,22 @@ const char *decode_symbol(std::span<const std::byte> bytes, SymbolRecord &out)
 	return nullptr;
 }
 
+const char *decode_module(std::span<const std::byte> bytes, ModuleRecord &out)
+{
+	auto raw = fixed<ls_rec_module>(bytes);
+	if (!raw)
+		return "module record of a wrong length";
+	auto module = text(raw->module);
+	if (!module || module->empty())
+		return "module record whose name does not end";
+	if (raw->state < LS_MODULE_COMES || raw->state > LS_MODULE_GOES)
+		return "module record of an unknown state";
+	if (raw->text > raw->text_end || raw->init > raw->init_end)
+		return "module record whose code ends before it begins";
+	out = {raw->state, raw->text, raw->text_end, raw->init, raw->init_end, *module};
+	return nullptr;
+}
+
 const char *decode_inversion(std::span<const std::byte> bytes, InversionRecord &out)
 {
 	auto raw = fixed<ls_rec_inversion>(bytes);
@@ -187,6 +203,9 @@ std::size_t LogDecoder::decode(std::span<const std::byte> bytes, std::vector<Log
 			break;
 		case LS_REC_INVERSION:
 			problem = append(decode_inversion, record, out);
+			break;
+		case LS_REC_MODULE:
+			problem = append(decode_module, record, out);
 			break;
 		case LS_REC_DATA:
 			problem = append(decode_data, record, out);

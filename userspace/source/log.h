@@ -61,6 +61,12 @@ struct SymbolRecord {
 	std::string function, module;
 };
 
+struct ModuleRecord {
+	std::uint32_t state = 0; ///< enum ls_module_state
+	std::uint64_t text = 0, text_end = 0, init = 0, init_end = 0;
+	std::string module;
+};
+
 struct InversionRecord {
 	std::uint32_t class_id = 0;
 	bool same_instance = false;
@@ -109,7 +115,7 @@ struct HistoryRecord {
 
 using LogRecord = std::variant<ClassRecord, StackRecord, SightRecord, FindingRecord, SymbolRecord,
 			       InversionRecord, ResetRecord, DataRecord, AccessRecord, RaceRecord,
-			       HistoryRecord>;
+			       HistoryRecord, ModuleRecord>;
 
 /// Longest record a reader accepts, in bytes; a full sight is under 2 KiB.
 inline constexpr std::uint32_t kMaxRecordBytes = 65536;

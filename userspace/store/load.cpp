@@ -106,11 +106,17 @@ private:
 				if (auto field = row.text(8); !field.empty()) {
 					/* The field outlives a change of layout, the offset does
 					 * not. */
+					const auto site = cls.name.rfind(" @ ");
 					const auto role = cls.name.rfind(" (");
-					cls.stable = cls.name.substr(0, cls.name.rfind("+0x")) +
-						     (role != cls.name.npos ? cls.name.substr(role) : "") +
-						     " " + field;
-					cls.name += " " + field;
+					if (cls.origin == LS_ORIGIN_ALLOC && site != cls.name.npos) {
+						cls.name = cls.stable = field + cls.name.substr(site);
+					} else {
+						cls.stable = cls.name.substr(0, cls.name.rfind("+0x"));
+						if (role != cls.name.npos)
+							cls.stable += cls.name.substr(role);
+						cls.stable += " " + field;
+						cls.name += " " + field;
+					}
 				}
 				const auto id = static_cast<std::uint32_t>(row.word(0));
 				canonical[id] = static_cast<std::uint32_t>(row.word(1));

@@ -18,7 +18,7 @@ std::string DataNames::type(const DataRecord &data)
 		type = fields_.type_of_cache(data.name, data.object_size);
 		break;
 	case LS_DATA_ALLOC:
-		type = fields_.type_of_allocation(plain_function(data.name), data.object_size);
+		type = classes_.allocated(plain_function(data.name), data.module, data.object_size);
 		break;
 	default:
 		type = fields_.type_of_percpu(data.name.substr(data.name.rfind(':') + 1));

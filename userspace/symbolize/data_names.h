@@ -2,6 +2,7 @@
 // Members of objects and variables, from the kernel's type information.
 #pragma once
 
+#include "record/class_field.h"
 #include "record/recorder.h"
 #include "symbolize/fields.h"
 
@@ -14,7 +15,7 @@ namespace lockscope {
 
 class DataNames final : public DataNamer {
 public:
-	explicit DataNames(FieldNames &fields) : fields_(fields) {}
+	DataNames(FieldNames &fields, ClassFields &classes) : fields_(fields), classes_(classes) {}
 
 	std::string type(const DataRecord &data) override;
 	std::string member(const DataRecord &data, std::uint32_t offset, ls_kind lock) override;
@@ -23,6 +24,7 @@ public:
 
 private:
 	FieldNames &fields_;
+	ClassFields &classes_;
 	/// By kind, size of what was allocated, and name.
 	std::map<std::tuple<std::uint8_t, std::uint32_t, std::string>, std::string> types_;
 };

@@ -253,6 +253,28 @@ bool is_named(const std::string &cache, const std::string &type)
 					    });
 }
 
+/// Is the cache called after a struct of that name, with more behind it? Of names of one
+/// word there are too many.
+bool is_extended(const std::string &cache, const std::string &type)
+{
+	return cache.size() > type.size() && cache.starts_with(type) && cache[type.size()] == '_' &&
+	       type.find('_') != type.npos;
+}
+
+/// May an object of a struct have @bytes? It may end with an array, of as many elements
+/// as are needed.
+bool may_have(const btf *types, const btf_type *type, std::uint32_t bytes)
+{
+	if (type->size >= bytes || btf_vlen(type) == 0)
+		return type->size == bytes;
+	const btf_member &last = btf_members(type)[btf_vlen(type) - 1];
+	const btf_type *array = resolve(types, last.type, nullptr);
+	if (!array || !btf_is_array(array) || btf_array(array)->nelems > 1)
+		return false;
+	const __s64 element = btf__resolve_size(types, btf_array(array)->type);
+	return element > 0 && (bytes - type->size) % element == 0;
+}
+
 int silent(enum libbpf_print_level, const char *, va_list)
 {
 	return 0;
@@ -298,7 +320,8 @@ void FieldNames::load()
 		for (std::uint32_t id = first; id < btf__type_cnt(types); id++) {
 			const btf_type *type = btf__type_by_id(types, id);
 			if (btf_is_struct(type) && type->name_off)
-				structs_.push_back({types, id, type->size, type_name(types, type)});
+				structs_.push_back({types, id, type->size, type_name(types, type),
+						    loaded_.size() - 1});
 			else if (btf_is_var(type))
 				variables_.insert({type_name(types, type), {types, type->type}});
 			else if (btf_is_func(type))
@@ -336,7 +359,10 @@ LockField FieldNames::find(const std::string &cache, std::uint32_t object_size,
 		std::set<std::string> seen;
 		for (const auto &candidate : structs_) {
 			const bool named = is_named(cache, candidate.name);
-			if ((candidate.size != object_size && !named) || offset >= candidate.size)
+			const bool extended =
+				candidate.size <= object_size && is_extended(cache, candidate.name);
+			if ((candidate.size != object_size && !named && !extended) ||
+			    offset >= candidate.size)
 				continue;
 			auto found = find_lock(candidate.types, candidate.id, offset, kind, 0);
 			/* A lock alone is no field. */
@@ -346,7 +372,7 @@ LockField FieldNames::find(const std::string &cache, std::uint32_t object_size,
 			/* Modules may carry a copy of one struct. */
 			if (!seen.insert(found->path).second)
 				continue;
-			const int score = named ? 1000 : similarity(cache, candidate.name);
+			const int score = named ? 1000 : similarity(cache, candidate.name) + extended;
 			/* Size alone is chance. */
 			if (score == 0)
 				continue;
@@ -440,6 +466,65 @@ std::string FieldNames::type_of_allocation(const std::string &function, std::uin
 				return found->size() == 1 ? *found->begin() : "";
 	}
 	return {};
+}
+
+std::pair<std::uint32_t, std::uint32_t> FieldNames::allocated_sizes(std::uint32_t object_size)
+{
+	std::uint32_t least = object_size / 2 + 1;
+	if (object_size == 128 || object_size == 256)
+		least = object_size / 4 * 3 + 1;
+	else if (object_size == 96 || object_size == 192)
+		least = object_size / 3 * 2 + 1;
+	else if (object_size <= 8)
+		least = 1;
+	return {least, object_size};
+}
+
+std::string FieldNames::type_of_object(const std::string &module, std::uint32_t least,
+				       std::uint32_t most, const std::vector<LockPlace> &places)
+{
+	constexpr std::size_t kPlacesOfKernelTypes = 3;
+	if (places.empty())
+		return {};
+	if (owned_.empty() || std::find(loaded_.begin(), loaded_.end(), module) == loaded_.end())
+		load();
+	const Struct *found = nullptr;
+	bool exact = false;
+	for (const auto &candidate : structs_) {
+		const std::string &file = loaded_[candidate.file];
+		if (candidate.size > most || (file != module && file != "vmlinux"))
+			continue;
+		const bool fits = candidate.size >= least;
+		if (!fits && (least != most ||
+			      !may_have(candidate.types,
+					btf__type_by_id(candidate.types, candidate.id), most)))
+			continue;
+		if (!std::all_of(places.begin(), places.end(), [&](const LockPlace &place) {
+			    auto lock = find_lock(candidate.types, candidate.id, place.offset,
+						  place.kind, 0);
+			    return lock && !lock->path.empty();
+		    }))
+			continue;
+		/* One of the very size is meant rather than a shorter one. */
+		if (found && exact && !fits)
+			continue;
+		if (found && exact == fits && found->name != candidate.name)
+			return {};
+		found = &candidate;
+		exact = fits;
+	}
+	if (!found || (loaded_[found->file] == "vmlinux" && places.size() < kPlacesOfKernelTypes))
+		return {};
+	return "struct " + found->name;
+}
+
+LockField FieldNames::field(const std::string &type, std::uint32_t offset, ls_kind kind)
+{
+	const Struct *outer = named(type);
+	auto found = outer ? find_lock(outer->types, outer->id, offset, kind, 0) : std::nullopt;
+	if (!found || !found->path.starts_with('.'))
+		return {};
+	return {type + found->path, found->type};
 }
 
 std::string FieldNames::type_of_percpu(const std::string &symbol)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct btf;
@@ -31,7 +32,8 @@ public:
 	/// "struct ext4_inode_info.i_data_sem" when exactly one struct fits an
 	/// object of @cache: it has a lock of @kind at @offset, and either the
 	/// cache's own name, or the size and a word of that name. When several do,
-	/// the one that shares most words; empty on a tie, or for none.
+	/// the one that shares most words; empty on a tie, or for none. A cache called
+	/// after a struct with more behind it ("request_queue_srcu") may have more in it.
 	LockField find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
 			       ls_kind kind);
 
@@ -50,6 +52,23 @@ public:
 	/// of a pointer. An object of it has to be what kmalloc() rounds up to @object_size.
 	/// Empty when there is none, or several.
 	std::string type_of_allocation(const std::string &function, std::uint32_t object_size);
+	/// A lock in an object.
+	struct LockPlace {
+		std::uint32_t offset;
+		ls_kind kind;
+		bool operator==(const LockPlace &) const = default;
+	};
+	/// Bytes, least and most, for which kmalloc() gives an object of that size.
+	static std::pair<std::uint32_t, std::uint32_t> allocated_sizes(std::uint32_t object_size);
+	/// "struct foo" for objects of @least to @most bytes that have locks at @places: the
+	/// only one of the types of @module and of the kernel that has all of them. For a
+	/// type of the module's own one place will do, for one of the kernel's three
+	/// are needed: it has so many that one fits by chance. A struct that ends with an
+	/// array may be longer than it says. Empty when there is none, or several.
+	std::string type_of_object(const std::string &module, std::uint32_t least,
+				   std::uint32_t most, const std::vector<LockPlace> &places);
+	/// As find(), of a type that is known, as one of these gave it.
+	LockField field(const std::string &type, std::uint32_t offset, ls_kind kind);
 	/// "struct rq" of a static per-CPU symbol; empty for what is no struct.
 	std::string type_of_percpu(const std::string &symbol);
 	/// Path to the innermost member at @offset of @type, or to the outermost lock
@@ -71,6 +90,7 @@ private:
 		const btf *types;
 		std::uint32_t id, size;
 		std::string name;
+		std::size_t file; ///< in loaded_
 	};
 	struct Variable {
 		const btf *types;

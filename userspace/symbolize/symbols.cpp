@@ -20,6 +20,8 @@ constexpr std::uint64_t kMaxFunctionBytes = 1u << 20;
 constexpr auto kRereadAfter = std::chrono::seconds(2);
 constexpr int kRest = 20;
 constexpr std::uint64_t kPage = 4096;
+/* Code for a module's start: functions that run once. */
+constexpr std::uint64_t kMaxStartBytes = 2 * kPage;
 
 std::uint64_t take_hex(std::string_view &line)
 {
@@ -104,6 +106,21 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 		std::lower_bound(symbols_.begin(), next, start,
 				 [](const Symbol &s, std::uint64_t a) { return s.address < a; });
 	return Location{names_.c_str() + first->name, ip - start, modules_[first->module], {}};
+}
+
+std::optional<Location> SymbolTable::find(std::uint64_t ip, const Range &within) const
+{
+	auto at = std::upper_bound(symbols_.begin(), symbols_.end(), ip - 1,
+				   [](std::uint64_t a, const Symbol &s) { return a < s.address; });
+	/* Others are what ftrace remembers of code that lay there before. */
+	const Symbol *found = nullptr;
+	while (at != symbols_.begin() && (--at)->address >= within.begin &&
+	       (!found || at->address == found->address))
+		if (modules_[at->module] == within.module)
+			found = &*at;
+	if (!found)
+		return std::nullopt;
+	return Location{names_.c_str() + found->name, ip - found->address, within.module, {}};
 }
 
 std::vector<SymbolTable::Range> SymbolTable::ranges(const std::string &name) const
@@ -252,35 +269,81 @@ std::string KernelSymbols::build_id(const std::string &module)
 	return at->second;
 }
 
+void KernelSymbols::module_changed(const ModuleRecord &record)
+{
+	/* What the code of this module was in may still be asked for. */
+	if (record.state != LS_MODULE_COMES)
+		return;
+	for (const auto &[begin, end] : {std::pair(record.text, record.text_end),
+					 std::pair(record.init, record.init_end)}) {
+		if (begin == end)
+			continue;
+		std::erase_if(areas_, [b = begin, e = end](const Range &old) {
+			return old.begin < e && b < old.end;
+		});
+		areas_.push_back({begin, end, record.module});
+	}
+}
+
+/// The module whose code the byte before @ip is, where the source has made that known.
+std::optional<KernelSymbols::Range> KernelSymbols::owner(std::uint64_t ip) const
+{
+	for (const auto &area : areas_)
+		if (ip > area.begin && ip <= area.end)
+			return area;
+	return std::nullopt;
+}
+
+/// Is the symbol that lies before @ip one of other code?
+bool KernelSymbols::misplaced(const Location &found, std::uint64_t ip) const
+{
+	const std::uint64_t start = ip - found.offset;
+	/* All code of a module that was made known is known. */
+	if (std::any_of(areas_.begin(), areas_.end(),
+			[&](const Range &area) { return area.module == found.module; }))
+		return true;
+	/*
+	 * Sizes count data as well. Where code lies apart from it, close to that of
+	 * others, they do not tell where a module's code ends: then one that is not in
+	 * the table is told by where it begins now.
+	 */
+	const auto wrong = [&](const Range &r) {
+		const bool here = ip > r.begin && ip <= r.end;
+		return r.module == found.module ? start >= r.begin && start < r.end && !here
+						: here && start < r.begin;
+	};
+	if (std::any_of(ranges_.begin(), ranges_.end(), wrong))
+		return true;
+	if (found.module == "vmlinux")
+		return false;
+	const bool home = std::any_of(ranges_.begin(), ranges_.end(), [&](const Range &r) {
+		return r.module == found.module && start >= r.begin && start < r.end;
+	});
+	if (home && !packed_)
+		return false;
+	/* Init code: others come where it lay. */
+	const auto replaced = [&](const Range &r) {
+		return !packed_ && r.module != found.module && ip > r.begin && ip <= r.end;
+	};
+	const auto now = read_modules();
+	return (!home && found.offset > kMaxStartBytes) ||
+	       std::any_of(now.begin(), now.end(),
+			   [&](const Range &r) { return wrong(r) || replaced(r); });
+}
+
 std::optional<Location> KernelSymbols::find(std::uint64_t ip)
 {
 	for (int round = 0; round < 2; round++) {
 		if (!table_ && !refresh())
 			return std::nullopt;
-		auto found = table_->find(ip);
 		/*
 		 * A module that came since, or took the place of another, is not in an
 		 * old table: the symbol before it is another module's last one.
 		 * Init code lies outside of its module's range, symbol and all.
-		 *
-		 * Sizes count data as well. Where code lies apart from it, close to that of
-		 * others, they do not tell where a module's code ends: then one that is not in
-		 * the table is told by where it begins now.
 		 */
-		auto wrong = [&](const Range &r) {
-			const std::uint64_t start = ip - found->offset;
-			const bool here = ip > r.begin && ip <= r.end;
-			return r.module == found->module ? start >= r.begin && start < r.end && !here
-							 : here && start < r.begin;
-		};
-		if (found && std::any_of(ranges_.begin(), ranges_.end(), wrong))
-			found.reset();
-		if (found && packed_ && found->module != "vmlinux") {
-			const auto now = read_modules();
-			if (std::any_of(now.begin(), now.end(), wrong))
-				found.reset();
-		}
-		if (found) {
+		const auto area = owner(ip);
+		auto found = area ? table_->find(ip, *area) : table_->find(ip);
+		if (found && (area || !misplaced(*found, ip))) {
 			found->build_id = build_id(found->module);
 			return found;
 		}

@@ -2,6 +2,7 @@
 // Code addresses to functions.
 #pragma once
 
+#include "source/log.h"
 #include "store/writer.h"
 #include "util/result.h"
 
@@ -20,6 +21,8 @@ public:
 	virtual ~SymbolSource() = default;
 	/// @ip is a return address. Nothing when it is not known (any more).
 	virtual std::optional<Location> find(std::uint64_t ip) = 0;
+	/// A module's code has come or goes; addresses asked for from now on are of later.
+	virtual void module_changed(const ModuleRecord &) {}
 	/// Of the kernel ("vmlinux") or a module, in hex digits; empty when it is
 	/// not known.
 	virtual std::string build_id(const std::string &) { return {}; }
@@ -48,6 +51,8 @@ public:
 	/// The function that contains the byte before @ip: a call that does not
 	/// return may be the last instruction of its function.
 	std::optional<Location> find(std::uint64_t ip) const;
+	/// The same of code that is known to be that module's.
+	std::optional<Location> find(std::uint64_t ip, const Range &within) const;
 
 	/// Where the kernel's function @name lies, and what a compiler has made of it:
 	/// NAME.part.0, NAME.cold, NAME.isra.0.constprop.0.
@@ -78,6 +83,8 @@ public:
 	explicit KernelSymbols(std::string proc = "/proc") : proc_(std::move(proc)) {}
 
 	std::optional<Location> find(std::uint64_t ip) override;
+	/// Code of modules that were made known so is named by their symbols alone.
+	void module_changed(const ModuleRecord &record) override;
 	std::string build_id(const std::string &module) override;
 	/// As SymbolTable has it; nothing when there is no table.
 	std::vector<SymbolTable::Range> ranges(const std::string &name);
@@ -87,10 +94,13 @@ private:
 	using Clock = std::chrono::steady_clock;
 	bool refresh();
 	std::vector<Range> read_modules() const;
+	std::optional<Range> owner(std::uint64_t ip) const;
+	bool misplaced(const Location &found, std::uint64_t ip) const;
 
 	std::string proc_;
 	std::optional<SymbolTable> table_;
 	std::vector<Range> ranges_; ///< in order of where they begin
+	std::vector<Range> areas_;  ///< where modules' code is known to lie; none overlap
 	bool packed_ = false;	    ///< ranges overlap, or may: they are more than code
 	std::unordered_map<std::string, std::string> build_ids_;
 	Clock::time_point read_again_; ///< at the earliest, when no module came or went

@@ -72,6 +72,35 @@ protected:
 
 } // namespace
 
+TEST_F(LogTest, ModulesAndWhereTheirCodeLies)
+{
+	ls_rec_module record{};
+	record.hdr = {sizeof(record), LS_REC_MODULE, 0};
+	record.state = LS_MODULE_STARTED;
+	record.text = 0x1000;
+	record.text_end = 0x3000;
+	std::strcpy(record.module, "foo");
+	log.raw(&record, sizeof(record));
+	bytes = log.log();
+	const auto out = decode(bytes);
+	ASSERT_FALSE(out.records.empty());
+	const auto *module = std::get_if<ModuleRecord>(&out.records.back());
+	ASSERT_TRUE(module);
+	EXPECT_EQ(module->module, "foo");
+	EXPECT_EQ(module->state, std::uint32_t{LS_MODULE_STARTED});
+	EXPECT_EQ(module->text, 0x1000u);
+	EXPECT_EQ(module->text_end, 0x3000u);
+	EXPECT_EQ(module->init_end, 0u);
+	last<ls_rec_module>()->state = 0;
+	expect_refused("unknown state");
+	last<ls_rec_module>()->text_end = 0x800;
+	expect_refused("ends before it begins");
+	last<ls_rec_module>()->module[0] = 0;
+	expect_refused("name does not end");
+	std::memset(last<ls_rec_module>()->module, 'x', LS_MODULE_LEN);
+	expect_refused("name does not end");
+}
+
 TEST_F(LogTest, DecodesWhatItWasGiven)
 {
 	log.acquire({.pid = 7, .comm = "task", .stack = {"outer"}},

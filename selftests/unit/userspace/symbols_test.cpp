@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "support.h"
 
+#include "record/class_field.h"
 #include "symbolize/fields.h"
 #include "symbolize/lines.h"
 #include "symbolize/symbols.h"
@@ -156,6 +157,72 @@ TEST(KernelSymbols, InitCodeInThePlaceOfInitCode)
 	EXPECT_EQ(again.find(0xffffffffc0009100)->function, "old_init");
 }
 
+/* A table from when one module started knows nothing of what came behind its start's code. */
+TEST(KernelSymbols, StartCodeDoesNotReachIntoWhatComesLater)
+{
+	TempDir dir;
+	const std::string modules = "ext 4096 0 - Live 0xffffffffc0001000\n"
+				    "other 4096 0 - Live 0xffffffffc0003000\n";
+	const std::string symbols = "ffffffff81000000 T first\n"
+				    "ffffffffc0001000 t ext_one\t[ext]\n"
+				    "ffffffffc0003000 t other_one\t[other]\n"
+				    "ffffffffc0009000 t ext_setup\t[ext]\n";
+	spill(dir / "modules", modules);
+	spill(dir / "kallsyms", symbols);
+	KernelSymbols all(dir.path());
+	EXPECT_EQ(all.find(0xffffffffc0009010)->function, "ext_setup");
+	/* A page has what that start may have, 90 KB further on nothing of it is. */
+	EXPECT_EQ(all.find(0xffffffffc0009f00)->function, "ext_setup");
+	EXPECT_FALSE(all.find(0xffffffffc001f000));
+	/* In that very place another one comes. */
+	spill(dir / "modules", modules + "late 4096 0 - Live 0xffffffffc0009000\n");
+	spill(dir / "kallsyms", symbols + "ffffffffc0009000 t late_one\t[late]\n"
+					  "ffffffffc0009100 t late_two\t[late]\n");
+	auto at = all.find(0xffffffffc0009120);
+	ASSERT_TRUE(at);
+	EXPECT_EQ(at->function, "late_two");
+	EXPECT_EQ(at->module, "late");
+}
+
+/* The log says where code lay at that time, whatever the tables have by now. */
+TEST(KernelSymbols, CodeOfModulesThatTheLogHas)
+{
+	TempDir dir;
+	const std::string modules = "ext 65536 0 - Live 0xffffffffc0001000\n";
+	const std::string symbols = "ffffffff81000000 T first\n"
+				    "ffffffffc0001000 t ext_one\t[ext]\n"
+				    "ffffffffc0009000 t ext_setup\t[ext]\n";
+	spill(dir / "modules", modules);
+	spill(dir / "kallsyms", symbols);
+	KernelSymbols all(dir.path());
+	all.module_changed({LS_MODULE_COMES, 0xffffffffc0001000, 0xffffffffc0002000,
+			    0xffffffffc0009000, 0xffffffffc000a000, "ext"});
+	EXPECT_EQ(all.find(0xffffffffc0001010)->function, "ext_one");
+	EXPECT_EQ(all.find(0xffffffffc0009010)->function, "ext_setup");
+	/* Data is no code, and what lies between is neither's. */
+	EXPECT_FALSE(all.find(0xffffffffc0002010));
+	EXPECT_FALSE(all.find(0xffffffffc000a010));
+	all.module_changed({LS_MODULE_STARTED, 0xffffffffc0001000, 0xffffffffc0002000,
+			    0xffffffffc0009000, 0xffffffffc000a000, "ext"});
+	EXPECT_EQ(all.find(0xffffffffc0009020)->function, "ext_setup") << "seen before it was freed";
+	/* Others come there. The names of that start are remembered by ftrace. */
+	all.module_changed({LS_MODULE_COMES, 0xffffffffc0009000, 0xffffffffc000b000, 0, 0, "late"});
+	EXPECT_FALSE(all.find(0xffffffffc0009010)) << "not in the table yet";
+	spill(dir / "modules", modules + "late 8192 0 - Loading 0xffffffffc0009000\n");
+	spill(dir / "kallsyms", symbols + "ffffffffc0008ff0 t ext_more\t[ext]\n"
+					  "ffffffffc0009000 t late_one\t[late]\n"
+					  "ffffffffc0009008 T ext_setup\t[ext]\n");
+	auto at = all.find(0xffffffffc0009010);
+	ASSERT_TRUE(at);
+	EXPECT_EQ(at->function, "late_one");
+	EXPECT_EQ(at->offset, 0x10u);
+	EXPECT_EQ(at->module, "late");
+	/* Who has gone keeps its place until another one takes it. */
+	all.module_changed({LS_MODULE_GOES, 0xffffffffc0009000, 0xffffffffc000b000, 0, 0, "late"});
+	EXPECT_EQ(all.find(0xffffffffc0009030)->function, "late_one");
+	EXPECT_EQ(all.find(0xffffffff81000010)->function, "first");
+}
+
 TEST(Fields, WordsOfNames)
 {
 	EXPECT_EQ(FieldNames::similarity("ext4_inode_cache", "ext4_inode_info"), 2);
@@ -239,6 +306,38 @@ protected:
 		btf__free(types);
 	}
 
+	/* A module's types, which build on the kernel's. */
+	void add_module(const char *module)
+	{
+		btf *base = btf__parse((dir / "vmlinux").c_str(), nullptr);
+		btf *types = btf__new_empty_split(base);
+		const auto find = [&](const char *type, __u32 kind) {
+			return btf__find_by_name_kind(base, type, kind);
+		};
+		const int spin_t = find("spinlock_t", BTF_KIND_TYPEDEF);
+		const int raw_t = find("raw_spinlock_t", BTF_KIND_TYPEDEF);
+		const int word = find("unsigned int", BTF_KIND_INT);
+		const int unit = btf__add_struct(types, "unit", 400);
+		btf__add_field(types, "busy", spin_t, 64 * 8, 0);
+		btf__add_field(types, "list", raw_t, 72 * 8, 0);
+		btf__add_struct(types, "plain", 400);
+		btf__add_field(types, "count", word, 64 * 8, 0);
+		const int slot = btf__add_struct(types, "slot", 24);
+		btf__add_field(types, "lock", spin_t, 0, 0);
+		const int slots = btf__add_array(types, word, slot, 1);
+		btf__add_struct(types, "head", 104);
+		btf__add_field(types, "gate", spin_t, 8 * 8, 0);
+		btf__add_field(types, "slots", slots, 80 * 8, 0);
+		btf__add_struct(types, "request_line", 200);
+		btf__add_field(types, "lock", spin_t, 16 * 8, 0);
+		function(types, "unit_probe", word, {btf__add_ptr(types, unit)});
+		std::uint32_t size = 0;
+		const void *data = btf__raw_data(types, &size);
+		spill(dir / module, std::string(static_cast<const char *>(data), size));
+		btf__free(types);
+		btf__free(base);
+	}
+
 	static void function(btf *types, const char *name, int returned, std::vector<int> taken)
 	{
 		const int prototype = btf__add_func_proto(types, returned);
@@ -263,6 +362,109 @@ TEST_F(SmallTypes, WhatAFunctionAllocatesIsWhatItHandsOut)
 	/* Of two functions of that name the size may tell. */
 	EXPECT_EQ(names.type_of_allocation("both_static", 16), "struct link");
 	EXPECT_EQ(names.type_of_allocation("nobody_knows", 32), "");
+}
+
+TEST_F(SmallTypes, LocksOfAnObjectTellItsTypeTogether)
+{
+	add_module("mod");
+	using Places = std::vector<FieldNames::LockPlace>;
+	const auto of = [&](const char *module, const Places &places) {
+		return names.type_of_object(module, 257, 512, places);
+	};
+	EXPECT_EQ(of("mod", {{64, LS_KIND_SPINLOCK}}), "struct unit");
+	EXPECT_EQ(of("mod", {{64, LS_KIND_SPINLOCK}, {72, LS_KIND_SPINLOCK}}), "struct unit");
+	/* One that is not there makes it another type, one of another kind as well. */
+	EXPECT_EQ(of("mod", {{64, LS_KIND_SPINLOCK}, {80, LS_KIND_SPINLOCK}}), "");
+	EXPECT_EQ(of("mod", {{64, LS_KIND_MUTEX}}), "");
+	EXPECT_EQ(of("mod", {}), "");
+	/* Types of a module say nothing of others' objects, nor do sizes that do not fit. */
+	EXPECT_EQ(of("another", {{64, LS_KIND_SPINLOCK}}), "");
+	EXPECT_EQ(names.type_of_object("mod", 513, 1024, {{64, LS_KIND_SPINLOCK}}), "");
+	/* The kernel has so many types that one lock is chance. */
+	EXPECT_EQ(names.type_of_object("mod", 17, 32, {{4, LS_KIND_SPINLOCK}}), "");
+	EXPECT_EQ(names.type_of_object("mod", 17, 32,
+				       {{0, LS_KIND_SPINLOCK},
+					{4, LS_KIND_SPINLOCK},
+					{12, LS_KIND_SPINLOCK}}),
+		  "struct both");
+	EXPECT_EQ(names.field("struct unit", 72, LS_KIND_SPINLOCK).path, "struct unit.list");
+	EXPECT_EQ(names.field("struct unit", 72, LS_KIND_SPINLOCK).type, "raw_spinlock_t");
+	EXPECT_EQ(names.field("struct unit", 76, LS_KIND_SPINLOCK).path, "");
+}
+
+TEST_F(SmallTypes, ObjectsMayEndWithAnArray)
+{
+	add_module("mod");
+	const auto of = [&](std::uint32_t size) {
+		return names.type_of_object("mod", size, size, {{8, LS_KIND_SPINLOCK}});
+	};
+	EXPECT_EQ(of(104), "struct head");
+	EXPECT_EQ(of(104 + 3 * 24), "struct head");
+	EXPECT_EQ(of(104 + 3 * 24 + 8), "") << "no whole number of elements";
+}
+
+TEST_F(SmallTypes, ACacheCalledAfterAStructAndMore)
+{
+	add_module("mod");
+	const auto of = [&](const char *cache, std::uint32_t size) {
+		return names.find(cache, size, 16, LS_KIND_SPINLOCK).path;
+	};
+	EXPECT_EQ(of("request_line_more", 300), "struct request_line.lock");
+	EXPECT_EQ(of("request_line_more", 100), "") << "too short for one";
+	EXPECT_EQ(of("request_lines", 300), "");
+	/* One word is too little, of what is longer too. */
+	EXPECT_EQ(names.find("unit_more", 500, 64, LS_KIND_SPINLOCK).path, "");
+}
+
+TEST_F(SmallTypes, ClassesOfAModulesMemory)
+{
+	add_module("mod");
+	ClassFields classes(names);
+	ClassRecord record;
+	record.id = record.canonical = 1;
+	record.kind = LS_KIND_SPINLOCK;
+	record.origin = LS_ORIGIN_ALLOC;
+	record.offset = 64;
+	record.object_size = 512;
+	record.module = "mod";
+	record.name = "kmalloc-512+0x40 @ unit_probe";
+	EXPECT_EQ(classes.find(record).path, "struct unit.busy");
+	EXPECT_EQ(classes.allocated("unit_probe", "mod", 512), "struct unit");
+	/* Another lock, where the only type has none: neither is known any more. */
+	ClassRecord odd = record;
+	odd.offset = 100;
+	odd.name = "kmalloc-512+0x64 @ unit_probe";
+	EXPECT_EQ(classes.find(odd).path, "");
+	EXPECT_EQ(classes.find(record).path, "");
+	/* What a function hands out is what it allocates. */
+	record.name = "kmalloc-32+0x4 @ both_create";
+	record.module = "vmlinux";
+	record.offset = 4;
+	record.object_size = 32;
+	EXPECT_EQ(classes.find(record).path, "struct both.spin");
+	/* A cache by the module that takes its locks. */
+	record.origin = LS_ORIGIN_SLAB;
+	record.name = "raid-mdN+0x8";
+	record.offset = 8;
+	record.object_size = 104 + 24;
+	EXPECT_EQ(classes.find(record).path, "");
+	record.module = "mod";
+	EXPECT_EQ(classes.find(record).path, "struct head.gate");
+}
+
+TEST(Fields, SizesThatAnAllocationMayBeOf)
+{
+	using Sizes = std::pair<std::uint32_t, std::uint32_t>;
+	for (std::uint32_t size : {8, 16, 32, 64, 96, 128, 192, 256, 512, 4096, 8192}) {
+		const auto [least, most] = FieldNames::allocated_sizes(size);
+		EXPECT_EQ(most, size);
+		EXPECT_LE(least, most);
+	}
+	EXPECT_EQ(FieldNames::allocated_sizes(96), Sizes(65, 96));
+	EXPECT_EQ(FieldNames::allocated_sizes(128), Sizes(97, 128));
+	EXPECT_EQ(FieldNames::allocated_sizes(192), Sizes(129, 192));
+	EXPECT_EQ(FieldNames::allocated_sizes(256), Sizes(193, 256));
+	EXPECT_EQ(FieldNames::allocated_sizes(4096), Sizes(2049, 4096));
 }
 
 TEST_F(SmallTypes, PointersSayWhatTheyLeadTo)
