@@ -26,6 +26,8 @@ enum lockscope_op {
 	LOCKSCOPE_OP_IGNORE,
 	LOCKSCOPE_OP_REUSE,
 	LOCKSCOPE_OP_BENIGN,
+	LOCKSCOPE_OP_ACQUIRE_MEMBER,
+	LOCKSCOPE_OP_RELEASE_MEMBER,
 };
 
 /*
@@ -54,6 +56,15 @@ lockscope_annotation(unsigned long op, const volatile void *p, unsigned long n, 
 #define lockscope_acquire_read(p, name) lockscope_annotation(LOCKSCOPE_OP_ACQUIRE_READ, p, 0, name)
 #define lockscope_acquire_try(p, name) lockscope_annotation(LOCKSCOPE_OP_ACQUIRE_TRY, p, 0, name)
 #define lockscope_release(p) lockscope_annotation(LOCKSCOPE_OP_RELEASE, p, 0, 0)
+
+/*
+ * The same of one of many locks in a table, such as a bit in each element: @name is of
+ * all of them, and nothing is kept of one that nobody has. @try: taken without
+ * waiting. Between the two nobody else has a lock at @p.
+ */
+#define lockscope_acquire_member(p, try, name) \
+	lockscope_annotation(LOCKSCOPE_OP_ACQUIRE_MEMBER, p, try, name)
+#define lockscope_release_member(p) lockscope_annotation(LOCKSCOPE_OP_RELEASE_MEMBER, p, 0, 0)
 
 /* From now on the lock (of any type) is of class @name, until its memory is freed. */
 #define lockscope_set_class(lock, name) lockscope_annotation(LOCKSCOPE_OP_CLASS, lock, 0, name)

@@ -68,6 +68,32 @@ static void require_held(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip
 	ls_fault_here(pc, ctx, LS_FINDING_NOT_HELD, lock, ip, id, 0, 0);
 }
 
+/*
+ * One of many locks: their name is found by address while one is held, so that nothing
+ * is left behind in memory whose end nobody reports. Locks of an object of a named
+ * cache, and static ones, have a name already.
+ */
+static void name_member(u64 lock, const char *text)
+{
+	struct ls_class proto = {
+		.kind = LS_KIND_PRIVATE, .origin = LS_ORIGIN_ANNOTATED, .addr = (unsigned long)text,
+		.key = ls_key_init((unsigned long)text, 1),
+	};
+	u32 id = ls_classes_find(&ls.classes, proto.key);
+	bool created;
+
+	if (!id) {
+		ls_copy_label(proto.label, text, sizeof(proto.label));
+		id = ls_classes_add(&ls.classes, &proto, &created);
+		if (!id)
+			ls_lose(LS_LOSS_CLASSES);
+		else if (created)
+			ls_wake_worker();
+	}
+	if (id && ls_addrmap_set(&ls.addrs, lock, id))
+		ls_lose(LS_LOSS_ADDRESSES);
+}
+
 static void annotated(unsigned long op, u64 p, unsigned long n, const char *text, u64 ip)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
@@ -107,6 +133,16 @@ static void annotated(unsigned long op, u64 p, unsigned long n, const char *text
 		ls_range_freed(p, n, ip);
 		ls_identity_forget_names(p, p + n);
 		ls_shadow_freed(p, n);
+		break;
+	case LOCKSCOPE_OP_ACQUIRE_MEMBER:
+		if (!ctx->busy)
+			name_member(p, text);
+		ls_acquire(pc, p, ip, LS_DESC(PRIVATE, 0, 0, 0) | (n ? LS_VAL_TRY : 0));
+		break;
+	case LOCKSCOPE_OP_RELEASE_MEMBER:
+		release(pc, ctx, p, ip);
+		if (!ctx->busy)
+			ls_addrmap_remove(&ls.addrs, p);
 		break;
 	case LOCKSCOPE_OP_BENIGN:
 		if (ls_access_benign(p, n))

@@ -57,6 +57,13 @@ std::vector<std::size_t> AccessIndex::overlapping(const MemoryAccess &access) co
 	return out;
 }
 
+const std::vector<std::size_t> &AccessIndex::of(DataId data) const
+{
+	static const std::vector<std::size_t> none;
+	auto at = by_data_.find(index(data));
+	return at == by_data_.end() ? none : at->second;
+}
+
 bool AccessIndex::takes_locks(const Code &code) const
 {
 	return locking_.count(function_key(code)) != 0;

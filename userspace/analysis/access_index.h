@@ -28,6 +28,9 @@ public:
 	/// Accesses of all runs to bytes that @access touches, itself included.
 	std::vector<std::size_t> overlapping(const MemoryAccess &access) const;
 
+	/// Accesses of all runs to @data.
+	const std::vector<std::size_t> &of(DataId data) const;
+
 	/// Was a lock ever taken in @code's function?
 	bool takes_locks(const Code &code) const;
 	/// Places that accesses in the function write.

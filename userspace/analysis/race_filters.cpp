@@ -16,6 +16,10 @@
  *   conditional-locking      the function that takes the lock   the condition itself
  *                            for other accesses is on the way
  *                            here too, and left it out
+ *   bit-lock                 both sides' functions change one   atomic bits that are no
+ *                            word of the object by atomic       lock; jumps over either
+ *                            instructions, before the access    of the two
+ *                            in their code and behind it
  *   different-objects        the two sides took the memory for  one object of two types
  *                            different types of object: it was
  *                            freed in between
@@ -34,6 +38,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -43,6 +49,8 @@ namespace {
 
 /* Instructions of one `count++` lie this close together, in bytes. */
 constexpr std::uint64_t kPairBytes = 64;
+/* Bits used as locks lie in words of this size. */
+constexpr std::uint32_t kWordBytes = 8;
 /* Callers this far out may be the one that takes an object apart. */
 constexpr std::size_t kNearFrames = 3;
 
@@ -89,6 +97,7 @@ public:
 				  " runs in init code only");
 			same_entry_point();
 			conditional_locking();
+			bit_lock();
 			different_objects();
 		}
 		if (finding_.race->statistics)
@@ -224,6 +233,48 @@ private:
 		    }))
 			add("conditional-locking", false,
 			    "the function that takes the lock at other times chose not to here");
+	}
+
+	/*
+	 * Words of the object of @side that its function changes atomically both before and
+	 * behind it: test-and-set and clear, as far as it is known. Who probes code sees such
+	 * instructions; compilers do not report those that are written as assembly.
+	 */
+	std::set<std::uint32_t> bracketing_words(const MemoryAccess &side) const
+	{
+		std::set<std::uint32_t> before, behind, words;
+		const Code &place = model_[side.at];
+		const std::string key = function_key(place);
+		if (key.empty() || side.data == kNoData)
+			return words;
+		for (auto number : index_.of(side.data)) {
+			const auto &other = model_.accesses[number];
+			if (!(other.op & LS_ACC_ATOMIC) || !other.reads() || !other.writes() ||
+			    function_key(model_[other.at]) != key)
+				continue;
+			const auto word = other.offset / kWordBytes;
+			if (model_[other.at].offset < place.offset)
+				before.insert(word);
+			if (model_[other.at].offset > place.offset)
+				behind.insert(word);
+		}
+		std::set_intersection(before.begin(), before.end(), behind.begin(), behind.end(),
+				      std::inserter(words, words.end()));
+		return words;
+	}
+
+	void bit_lock()
+	{
+		if (every_race([&](const Race &race) {
+			    const auto &a = access(race, false), &b = access(race, true);
+			    const auto first = bracketing_words(a), second = bracketing_words(b);
+			    return a.data == b.data &&
+				   std::any_of(first.begin(), first.end(),
+					       [&](auto word) { return second.count(word) != 0; });
+		    }))
+			add("bit-lock", false,
+			    "both sides lie between atomic changes of one word of the object, as a "
+			    "bit that is used as a lock has them");
 	}
 
 	void different_objects()

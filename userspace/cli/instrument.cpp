@@ -5,6 +5,7 @@
 #include "cli/call_outs.h"
 #include "cli/child.h"
 #include "cli/instrument.h"
+#include "instrument_headers.h"
 #include "util/file.h"
 #include "util/text.h"
 #include "vm/fetch.h"
@@ -309,8 +310,36 @@ void tell_tail(const fs::path &log)
 		std::fprintf(stderr, "%s\n", lines[i].c_str());
 }
 
+/// Headers that come before the kernel's: locks that are taken inline.
+Result<fs::path> write_headers(const Plan &plan)
+{
+	const fs::path dir = plan.out / "include";
+	std::error_code error;
+	fs::create_directories(dir / "linux", error);
+	fs::create_directories(dir / "lockscope", error);
+	if (error)
+		return os_error(error.value(), "cannot make " + dir.string(),
+				"choose another folder with -o");
+	const std::pair<const char *, const char *> headers[] = {
+		{"lockscope/annotate.h", kAnnotateHeader},
+		{"linux/bit_spinlock.h", kBitSpinlockHeader},
+		{"linux/local_lock.h", kLocalLockHeader},
+	};
+	for (const auto &[name, text] : headers) {
+		/* One that stays as it is keeps its time: kbuild goes by that. */
+		const auto old = read_file(dir / name);
+		if (old && *old == text)
+			continue;
+		LS_TRY_STATUS(write_file(dir / name, text));
+	}
+	return dir;
+}
+
 Status build(const Plan &plan, const Options &options)
 {
+	auto headers = write_headers(plan);
+	if (!headers)
+		return headers.error();
 	/* Some headers of trace events include the source by its path from their own
 	 * place, and there is no source around the headers. */
 	const std::string flags =
@@ -321,7 +350,7 @@ Status build(const Plan &plan, const Options &options)
 					 "-C",
 					 plan.headers,
 					 "M=" + (plan.tree / plan.name).string(),
-					 "CC=" + plan.compiler,
+					 "CC=" + plan.compiler + " -I" + headers->string(),
 					 flags,
 					 "KBUILD_MODPOST_WARN=1",
 					 "-j" + std::to_string(options.jobs)};

@@ -319,6 +319,27 @@ TEST_F(RaceTest, ConditionalLockingDemotes)
 	EXPECT_FALSE(filter(only(), "conditional-locking"));
 }
 
+/* lock bts before, lock and behind: both functions have the word to themselves. */
+TEST_F(RaceTest, BitsUsedAsLocksDemote)
+{
+	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	const std::uint16_t rmw = LS_ACC_READ | LS_ACC_WRITE | LS_ACC_ATOMIC;
+	const auto change = [&](const char *function, std::uint32_t word, std::uint32_t at) {
+		log.access({.pid = 1}, {.data = data, .offset = word, .size = 8, .op = rmw,
+					.function = function, .at = at});
+	};
+	change("foo_put", 16, 8);
+	change("foo_put", 20, 90);
+	change("foo_get", 16, 8);
+	const auto put = side(1, "foo_put", LS_ACC_WRITE), get = side(2, "foo_get", LS_ACC_READ);
+	log.race(put, get);
+	EXPECT_FALSE(filter(only(), "bit-lock")) << "one does not clear it";
+	change("foo_get", 40, 90);
+	EXPECT_FALSE(filter(only(), "bit-lock")) << "another word";
+	change("foo_get", 16, 90);
+	EXPECT_TRUE(filter(only(), "bit-lock"));
+}
+
 TEST_F(RaceTest, MemoryOfTwoTypesDemotes)
 {
 	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
