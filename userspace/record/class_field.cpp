@@ -48,11 +48,12 @@ LockField ClassFields::in_cache(const ClassRecord &record)
 	const auto kind = static_cast<ls_kind>(record.kind);
 	const std::string cache = record.name.substr(0, record.name.rfind("+0x"));
 	Objects &objects = objects_[cache + " " + std::to_string(record.object_size)];
-	if (!objects.missed.count(record.name)) {
+	const std::string lock = record.name + " " + std::to_string(record.kind);
+	if (!objects.missed.count(lock)) {
 		auto found = names_.find(cache, record.object_size, record.offset, kind);
 		if (!found.path.empty())
 			return found;
-		objects.missed.insert(record.name);
+		objects.missed.insert(lock);
 	}
 	add_place(objects.places, record);
 	const std::string &type =

@@ -495,7 +495,8 @@ std::string FieldNames::type_of_object(const std::string &module, std::uint32_t 
 		if (candidate.size > most || (file != module && file != "vmlinux"))
 			continue;
 		const bool fits = candidate.size >= least;
-		if (!fits && (least != most ||
+		/* So many of the kernel's end with an array of bytes. */
+		if (!fits && (least != most || file == "vmlinux" ||
 			      !may_have(candidate.types,
 					btf__type_by_id(candidate.types, candidate.id), most)))
 			continue;
@@ -520,6 +521,8 @@ std::string FieldNames::type_of_object(const std::string &module, std::uint32_t 
 
 LockField FieldNames::field(const std::string &type, std::uint32_t offset, ls_kind kind)
 {
+	if (owned_.empty())
+		load();
 	const Struct *outer = named(type);
 	auto found = outer ? find_lock(outer->types, outer->id, offset, kind, 0) : std::nullopt;
 	if (!found || !found->path.starts_with('.'))

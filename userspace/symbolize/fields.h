@@ -63,8 +63,8 @@ public:
 	/// "struct foo" for objects of @least to @most bytes that have locks at @places: the
 	/// only one of the types of @module and of the kernel that has all of them. For a
 	/// type of the module's own one place will do, for one of the kernel's three
-	/// are needed: it has so many that one fits by chance. A struct that ends with an
-	/// array may be longer than it says. Empty when there is none, or several.
+	/// are needed: it has so many that one fits by chance. A module's struct that ends with
+	/// an array may be longer than it says. Empty when there is none, or several.
 	std::string type_of_object(const std::string &module, std::uint32_t least,
 				   std::uint32_t most, const std::vector<LockPlace> &places);
 	/// As find(), of a type that is known, as one of these gave it.
