@@ -13,7 +13,7 @@
 
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
-#define LIFE_BITS 13			/* objects of nested classes whose life is followed */
+#define LIFE_BITS 14			/* objects of nested classes and of semaphores whose life is followed */
 
 static struct ls_tagtab site_ids;	/* call site -> number */
 static struct site {

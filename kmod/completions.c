@@ -8,9 +8,16 @@
  * completion to those, if all who complete it hold them. Locks given back before
  * do not count: perhaps nobody waits yet while they are needed. Nor does the run of
  * a work function: what it does after complete() keeps nobody waiting.
+ *
+ * Where the last put of a reference completes, the waiter may do that itself: it drops
+ * its own reference and then waits until all are gone, with the same locks held. That
+ * is no evidence of what others need, so a class counts only once a completion of it was
+ * seen to be completed by another context than the waiter: while a task was waiting, or,
+ * by ls.completers, before the wait began.
  */
 #include <linux/completion.h>
 #include <linux/sched/task_stack.h>
+#include <linux/uaccess.h>
 
 #include "handover.h"
 #include "lockscope.h"
@@ -26,39 +33,59 @@ static u32 class_of_completion(struct ls_ctx *ctx, u64 completion, u64 ip)
 	return id && ls.classes.table[id].kind == LS_KIND_COMPLETION ? id : 0;
 }
 
-/*
- * Somebody completes class @id and had to have the entries @mask of @ctx first.
- * Tells the thread when some lock turns out not to be needed. Preemption off.
- */
-void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
-		      u64 mask, u32 level)
+/* Does class @c still have locks that all who completed it held? */
+static bool needs_left(const struct ls_class *c)
+{
+	return ~ls_load(&c->absent[0]) | ~ls_load(&c->absent[1]);
+}
+
+/* An event of @kind about class @id, which narrows @narrows of what is needed. @ctx not busy. */
+static void tell(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip, u64 mask,
+		 u32 level, u64 bits, u32 kind)
 {
 	struct ls_class *c = &ls.classes.table[id];
 	struct ls_event *e;
-	u64 bits = 0;
-	u32 i;
 
-	/* Nothing is needed any more. */
-	if (ctx->busy || !(~ls_load(&c->absent[0]) | ~ls_load(&c->absent[1])))
-		return;
-	for (i = 0; i < ctx->depth; i++)
-		if (mask & (1ull << i))
-			bits |= ls_need_bits(ctx->held[i].val);
-	if (!(~(ls_load(&c->absent[0]) | (u32)bits)) && !(~(ls_load(&c->absent[1]) | (u32)(bits >> 32))))
-		return;
 	ctx->busy = 1;
 	barrier();
 	e = ls_event_reserve(pc, ctx);
 	if (e) {
 		ls_fetch_or(&c->absent[0], ~(u32)bits);
 		ls_fetch_or(&c->absent[1], ~(u32)(bits >> 32));
+		if (kind != LS_COMPLETE_OPEN)
+			ls_fetch_or(&c->marks, LS_CLASS_CONFIRMED);
 		ls_event_fill(e, ctx, LS_SIGHT_COMPLETE, completion, ip, id | ls_where(level), mask,
-			      0, 0, 0);
+			      0, 0, kind);
 		ls_ring_commit(e);
 		ls_wake_worker();
 	}
 	barrier();
 	ctx->busy = 0;
+}
+
+/*
+ * Class @id is completed in @ctx, which had to have the entries @mask first. Tells the
+ * thread when some lock turns out not to be needed, and when the class is confirmed.
+ * @kind: 0 or LS_COMPLETE_OPEN. Preemption off.
+ */
+void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
+		      u64 mask, u32 level, u32 kind)
+{
+	struct ls_class *c = &ls.classes.table[id];
+	u64 bits = 0;
+	u32 i;
+
+	/* Nothing is needed any more. */
+	if (ctx->busy || !needs_left(c))
+		return;
+	for (i = 0; i < ctx->depth; i++)
+		if (mask & (1ull << i))
+			bits |= ls_need_bits(ctx->held[i].val);
+	if (!(~(ls_load(&c->absent[0]) | (u32)bits)) &&
+	    !(~(ls_load(&c->absent[1]) | (u32)(bits >> 32))) &&
+	    (kind == LS_COMPLETE_OPEN || ls_load(&c->marks) & LS_CLASS_CONFIRMED))
+		return;
+	tell(pc, ctx, id, completion, ip, mask, level, bits, kind);
 }
 
 /* What of @ctx was needed to get here. After an error nobody knows. */
@@ -73,10 +100,16 @@ u64 ls_needed_mask(const struct ls_ctx *ctx)
 	return mask;
 }
 
-/* The current task and a completion, as one number. */
-static u64 mine(u64 completion)
+/* The current context as ls.completers has it; interrupts never wait. */
+static u32 me(u32 level)
 {
-	return ls_mix(completion) + (u64)current;
+	return level == LS_TASK ? (u32)current->pid % (LS_ADDR_ID_MASK - 1) + 1 : LS_ADDR_ID_MASK;
+}
+
+/* Does a task sleep until @completion is completed? */
+static bool waited_for(u64 completion)
+{
+	return !list_empty_careful(&((struct completion *)completion)->wait.task_list);
 }
 
 /* complete() or complete_all(). Preemption off, hooks active. */
@@ -94,9 +127,25 @@ void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip)
 	id = class_of_completion(ctx, completion, ip);
 	if (!id)
 		return;
-	if (level == LS_TASK)
-		ctx->completed = mine(completion);
-	ls_see_completer(pc, ctx, id, completion, ip, ls_needed_mask(ctx), level);
+	if (!needs_left(&ls.classes.table[id]))
+		return;
+	if (!(ls_load(&ls.classes.table[id].marks) & LS_CLASS_CONFIRMED))
+		ls_addrmap_set(&ls.completers, completion, me(level));
+	ls_see_completer(pc, ctx, id, completion, ip, ls_needed_mask(ctx), level,
+			 waited_for(completion) ? 0 : LS_COMPLETE_OPEN);
+}
+
+/* The current task is about to wait with locks held: was @completion another context's to complete? */
+static void confirm(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip, u32 level)
+{
+	struct ls_class *c = &ls.classes.table[id];
+	u32 last;
+
+	if (ls_load(&c->marks) & LS_CLASS_CONFIRMED || !needs_left(c))
+		return;
+	last = ls_addrmap_find(&ls.completers, completion);
+	if (last && last != me(level))
+		tell(pc, ctx, id, completion, ip, 0, level, ~0ull, LS_COMPLETE_CONFIRMED);
 }
 
 static bool on_own_stack(u64 addr)
@@ -116,16 +165,12 @@ static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 	id = class_of_completion(ctx, completion, ip);
 	if (!id)
 		return;
-	/*
-	 * Nothing is needed for certain where who was faster than us went unseen, or
-	 * where it was ourselves, with locks that we had anyway: as when the last
-	 * reference is dropped by whoever waits for that.
-	 */
-	if ((stack && READ_ONCE(((struct completion *)completion)->done)) ||
-	    ctx->completed == mine(completion))
-		ls_see_completer(pc, ctx, id, completion, ip, 0, level);
+	/* Nothing is needed for certain where who was faster than us went unseen. */
+	if (stack && READ_ONCE(((struct completion *)completion)->done))
+		ls_see_completer(pc, ctx, id, completion, ip, 0, level, 0);
 	if (!ctx->depth)
 		return;
+	confirm(pc, ctx, id, completion, ip, level);
 	ls_acquire(pc, completion, ip, WAIT_DESC);
 	/* What lay below may have been found gone: the depth tells nothing. */
 	if (ls_held_is_top(ctx, completion))
@@ -148,6 +193,16 @@ void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip
 	ls_leave();
 }
 
+/* A wait for @completion is over: unless it was for all to come, so is what is known of who completed it. */
+static void used_up(u64 completion)
+{
+	unsigned int done;
+
+	if (ls_addrmap_find(&ls.completers, completion) &&
+	    (get_kernel_nofault(done, &((struct completion *)completion)->done) || done != UINT_MAX))
+		ls_addrmap_remove(&ls.completers, completion);
+}
+
 /* It is back with @ret. Preemption off. */
 void ls_wait_over(u64 completion, u32 desc, unsigned long ret)
 {
@@ -155,8 +210,10 @@ void ls_wait_over(u64 completion, u32 desc, unsigned long ret)
 
 	if (desc & LS_DESC_ZERO)
 		done = !(int)ret;
-	if (done || desc & LS_DESC_VOID)
+	if (done || desc & LS_DESC_VOID) {
 		ls_waited(completion);
+		used_up(completion);
+	}
 	/* The next one at this address is another function's. */
 	if (on_own_stack(completion))
 		ls_addrmap_remove(&ls.addrs, completion);

@@ -87,8 +87,15 @@ static bool spins(const struct ls_held *h)
  */
 static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx)
 {
-	u32 i, level, last = ctx->depth;
+	u32 i, level, last;
 
+	for (i = 0; i < ctx->depth; i++) {
+		if (unlikely(ls_kind_of(ctx->held[i].val) == LS_KIND_SEMAPHORE)) {
+			ls_drop_moved(ctx, LS_TASK);
+			break;
+		}
+	}
+	last = ctx->depth;
 	if (last && spins(&ctx->held[last - 1]))
 		last--;
 	for (i = last; i-- > 0;) {

@@ -447,7 +447,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
 	unsigned long count = preempt_count();
 	struct ls_ctx *ctx;
-	u32 level, val;
+	u32 level, val, stamp = 0;
 	u64 key, slot;
 
 	ctx = context(pc, count, &level);
@@ -465,6 +465,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		return;
 	}
 	val = ls_class_at(ctx, lock, desc >> LS_DESC_KIND_SHIFT, ip);
+	if (unlikely(ctx->depth >= LS_MAX_DEPTH))
+		ls_make_room(ctx, level);
 	if (unlikely(!val || ctx->depth >= LS_MAX_DEPTH)) {
 		if (val)
 			ls_lose(LS_LOSS_HELD_OVERFLOW);
@@ -472,7 +474,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		return;
 	}
 	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE &&
-	    !ls_semaphore_taken(ctx, lock, val, level)) {
+	    !ls_semaphore_taken(ctx, lock, val, level, &stamp)) {
 		if (static_branch_unlikely(&ls_stat_key))
 			ls_stat_acquired(ctx, lock, ip, val | how(desc, count) | level << LS_VAL_LEVEL_SHIFT,
 					 false);
@@ -501,8 +503,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->busy = 1;
 		barrier();
 		ip = ls_caller(ip);
-		if (unlikely(ls_load(&ls.nr_orphans)) && ctx->depth) {
-			ls_drop_orphans(ctx);
+		if (ctx->depth) {
+			ls_drop_moved(ctx, level);
 			key = ls_chain_mix(ctx->key, val);
 		}
 		if (unlikely(ls_load(&ls.nr_unrefined)) && refine_held(ctx))
@@ -519,7 +521,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	}
 	ls_held_push(ctx, lock, ip, val, key);
 	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE)
-		ctx->held[ctx->depth - 1].stamp = ls_fetch_add(&ls.semaphore_acquisitions, 1) + 1;
+		ctx->held[ctx->depth - 1].stamp = stamp;
 	if (unlikely(!--pc->sample))
 		count_chain(pc, key);
 	ctx->timed = 0;
@@ -626,8 +628,10 @@ static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		return;
 	}
 	this_cpu_inc(ls_cpus.unknown_releases);
-	/* Only these may be released by somebody else. */
-	if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_RWSEM)
+	/* Only these may be released by somebody else; of signals no stack has entries. */
+	if (kind == LS_KIND_RWSEM ||
+	    (kind == LS_KIND_SEMAPHORE &&
+	     !(ls_load(&ls.classes.table[ls_class_at(ctx, lock, kind, ip)].marks) & LS_CLASS_SIGNAL)))
 		ls_add_orphan(lock);
 }
 

@@ -685,20 +685,14 @@ void ls_find_function(const char *name, unsigned long *start, unsigned long *siz
 int ls_identity_init(void)
 {
 	void *addrs = ls_zalloc(ls_addrmap_bytes(ADDR_BITS));
-	void *orphans = ls_zalloc(ls_addrmap_bytes(10));
-	void *takers = ls_zalloc(ls_addrmap_bytes(8));
 	struct ls_array *array_table;
 	void *slots, *array_slots;
 
-	if (!addrs || !orphans || !takers) {
-		ls_free(addrs);
-		ls_free(orphans);
-		ls_free(takers);
+	if (!addrs)
 		return -ENOMEM;
-	}
 	ls_addrmap_init(&ls.addrs, addrs, ADDR_BITS);
-	ls_addrmap_init(&ls.orphans, orphans, 10);
-	ls_addrmap_init(&ls.takers, takers, 8);
+	if (ls_semaphores_init())
+		return -ENOMEM;
 	names = ls_zalloc(array_size(MAX_NAMED, sizeof(*names)));
 	slots = ls_zalloc(ls_tagtab_bytes(NAMED_BITS));
 	array_slots = ls_zalloc(ls_tagtab_bytes(ARRAY_BITS));
@@ -723,8 +717,7 @@ int ls_identity_init(void)
 void ls_identity_exit(void)
 {
 	ls_free(ls.addrs.slots);
-	ls_free(ls.orphans.slots);
-	ls_free(ls.takers.slots);
+	ls_semaphores_exit();
 	ls_free(named.slots);
 	ls_free(names);
 	ls_free(arrays.tab.slots);

@@ -63,7 +63,8 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	u32 i, gates;
 
-	if (c->kind == LS_KIND_WORK)	/* one class and one address for all items of a function */
+	/* One class and one address for all items of a function; no order follows from signals. */
+	if (c->kind == LS_KIND_WORK || ls_load(&c->marks) & LS_CLASS_UNORDERED)
 		return;
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];

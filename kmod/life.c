@@ -162,8 +162,8 @@ static void held_at_end(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what)
 
 	if (ctx->busy)
 		return;
-	if (ls_load(&ls.nr_orphans))
-		ls_drop_orphans(ctx);
+	ls_drop_moved(ctx, LS_TASK);
+	ls_drop_semaphores(ctx, what == LS_FINDING_HELD_USER);
 	for (i = ctx->depth; i-- > 0;) {
 		u32 kind = ls_kind_of(ctx->held[i].val);
 

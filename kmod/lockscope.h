@@ -72,14 +72,15 @@ struct ls_tables {
 	struct ls_pairs pairs;
 	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
-	struct ls_addrmap orphans;	/* semaphores released by another context */
-	struct ls_addrmap takers;	/* semaphore that is a signal -> who took it last (special.c) */
+	struct ls_addrmap orphans;	/* semaphores released by another context -> when */
+	struct ls_addrmap takers;	/* semaphore that no stack has -> who took it last (semaphores.c) */
+	struct ls_addrmap semaphores;	/* semaphore released in its present life -> how (semaphores.c) */
+	struct ls_addrmap completers;	/* completion -> who completed it last (completions.c) */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
-	u32 nr_orphans;
 	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */
 	u32 semaphore_acquisitions;
-	u32 signal_changes;		/* semaphore classes that became signals, or locks again */
+	u32 signal_changes;		/* semaphore classes whose use is taken for another than before */
 };
 extern struct ls_tables ls;
 
@@ -164,8 +165,12 @@ void ls_special_detach(void);
 
 /* semaphores.c */
 void ls_add_orphan(u64 lock);
-void ls_drop_orphans(struct ls_ctx *ctx);
-bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level);
+void ls_drop_moved(struct ls_ctx *ctx, u32 level);
+void ls_make_room(struct ls_ctx *ctx, u32 level);
+void ls_drop_semaphores(struct ls_ctx *ctx, bool user);
+int ls_semaphores_init(void);
+void ls_semaphores_exit(void);
+bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *stamp);
 void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip);
 
 /* completions.c */
@@ -173,7 +178,7 @@ void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip);
 void ls_wait_over(u64 completion, u32 desc, unsigned long ret);
 u64 ls_needed_mask(const struct ls_ctx *ctx);
 void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
-		      u64 mask, u32 level);
+		      u64 mask, u32 level, u32 kind);
 
 /* waitqueues.c */
 extern bool ls_waitqueues;

@@ -1,27 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Semaphores: who takes one need not be who gives it back. What hooks.c and
- * special.c do about that; any context.
+ * Semaphores: the context that acquires one need not be the one that releases it.
+ * What hooks.c, special.c, context.c and life.c do about that; any context.
+ *
+ * An entry of a held stack says that this context has acquired a semaphore, not that
+ * it still has it: a buffer that was locked and submitted is released by the completion
+ * of the I/O. No order may be derived from such an entry, nor may the stack fill up with
+ * them. So an entry is dropped
+ *   - when another context was seen to release the semaphore since (ls.orphans): looked at
+ *     before anything new is learnt, whenever the context acquires a semaphore, leaves the
+ *     CPU or has a full stack;
+ *   - when the stack is full and some of the class were handed over before;
+ *   - where the context has come to an end of what it did: it was in user mode since, its
+ *     work item has returned. A kernel thread's round has no mark of its own, but a sleep.
+ *     What an interrupt left behind goes with the next switch (context.c).
  */
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 
 #include "lockscope.h"
 
 /*
- * Semaphores may be released by anyone. What another context has released since
- * we took it is not held here any more, whatever our stack says. Looked at only
- * before something new is learnt. A counter of semaphore acquisitions tells
- * "since": the entry has its value then, the orphan its value at the release.
+ * A counter of semaphore acquisitions tells "since": the entry has its value then, the
+ * orphan its value at the release. Beside it the entry has a hash of the registers that
+ * user mode had left: others mean that the task has been there meanwhile.
  */
 #define ORPHAN_BITS 19
 #define ORPHAN_MASK ((1u << ORPHAN_BITS) - 1)
+#define ENTRY_MASK (~0u >> ORPHAN_BITS)
+
+#define ORPHAN_SLOTS 13
+#define TAKER_SLOTS 12
+#define INSTANCE_SLOTS 13
+#define COMPLETER_SLOTS 10
+
+/* An older orphan than this is of no entry that a context still has. */
+#define ORPHAN_AGE (ORPHAN_MASK / 8)
+
+/* The present stay in the kernel of the current task, as far as its registers tell; interrupts have none. */
+static u32 entry_of(u32 level)
+{
+	const u64 *word = (const u64 *)task_pt_regs(current);
+	u64 hash = 0;
+	u32 i;
+
+	if (level != LS_TASK || current->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return 0;
+	for (i = 0; i < sizeof(struct pt_regs) / sizeof(u64); i++)
+		hash = ls_mix(hash ^ word[i]);
+	return hash & ENTRY_MASK;
+}
+
+static u32 age_of(u32 orphan)
+{
+	return ((ls_load(&ls.semaphore_acquisitions) & ORPHAN_MASK) - (orphan >> 1)) & ORPHAN_MASK;
+}
 
 void ls_add_orphan(u64 lock)
 {
 	u32 now = ls_load(&ls.semaphore_acquisitions) & ORPHAN_MASK;
 
-	if (!ls_addrmap_find(&ls.orphans, lock))
-		ls_fetch_add(&ls.nr_orphans, 1);
 	ls_addrmap_set(&ls.orphans, lock, now << 1 | 1);
 }
 
@@ -35,59 +73,154 @@ static bool released_since(const struct ls_held *h, u32 kind)
 	return kind == LS_KIND_RWSEM || (((orphan >> 1) - h->stamp) & ORPHAN_MASK) <= ORPHAN_MASK / 2;
 }
 
-void ls_drop_orphans(struct ls_ctx *ctx)
-{
-	u32 i;
-
-	for (i = ctx->depth; i-- > 0;) {
-		u32 kind = ls_kind_of(ctx->held[i].val);
-
-		if ((kind != LS_KIND_SEMAPHORE && kind != LS_KIND_RWSEM) ||
-		    !released_since(&ctx->held[i], kind))
-			continue;
-		if (ls_addrmap_remove(&ls.orphans, ctx->held[i].lock))
-			ls_fetch_add(&ls.nr_orphans, -1);
-		if (kind == LS_KIND_SEMAPHORE)
-			ls_fetch_add(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK]
-					      .unmatched_acquires, 1);
-		ls_held_remove(ctx, i);
-	}
-}
-
 /* The current task for ls.takers; 0 in an interrupt, which never has a semaphore. */
 static u32 taker(u32 level)
 {
 	return level == LS_TASK ? (u32)current->pid % LS_ADDR_ID_MASK + 1 : 0;
 }
 
+/* Entry @i of @ctx, a semaphore, is another context's to release now. */
+static void drop(struct ls_ctx *ctx, u32 i)
+{
+	ls_fetch_add(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].unmatched_acquires, 1);
+	ls_held_remove(ctx, i);
+}
+
+/* Entries of the current context, @ctx, that it has no longer. Preemption off. */
+void ls_drop_moved(struct ls_ctx *ctx, u32 level)
+{
+	u32 i, entry = ~0u;
+
+	for (i = ctx->depth; i-- > 0;) {
+		const struct ls_held *h = &ctx->held[i];
+		const struct ls_class *c = &ls.classes.table[h->val & LS_VAL_CLASS_MASK];
+
+		if (c->kind == LS_KIND_RWSEM && released_since(h, LS_KIND_RWSEM)) {
+			ls_addrmap_remove(&ls.orphans, h->lock);
+			ls_held_remove(ctx, i);
+		}
+		if (c->kind != LS_KIND_SEMAPHORE)
+			continue;
+		if (entry == ~0u)
+			entry = entry_of(level);
+		/* Held across system calls it may still be the same task that releases it. */
+		if (h->stamp >> ORPHAN_BITS != entry && taker(level))
+			ls_addrmap_set(&ls.takers, h->lock, taker(level));
+		if (h->stamp >> ORPHAN_BITS != entry || ls_load(&c->marks) & LS_CLASS_SIGNAL ||
+		    released_since(h, LS_KIND_SEMAPHORE))
+			drop(ctx, i);
+	}
+}
+
 /*
- * Semaphore @lock of class @id is taken. Who takes again what he has shares it or
- * waits for events: one entry is enough. A signal is not held afterwards, but who
- * took it last is kept, so that the belief can change. False when it is one.
+ * The stack is full. What is given up first when no entry has moved as far as is known:
+ * semaphores of a class that some context hands over, as when a thread locks and submits
+ * hundreds of buffers before the first of them is written.
  */
-bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level)
+void ls_make_room(struct ls_ctx *ctx, u32 level)
+{
+	u32 i;
+
+	ls_drop_moved(ctx, level);
+	for (i = ctx->depth; ctx->depth >= LS_MAX_DEPTH && i-- > 0;) {
+		const struct ls_class *c = &ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK];
+
+		if (c->kind != LS_KIND_SEMAPHORE || !ls_load(&c->handed))
+			continue;
+		if (taker(level))
+			ls_addrmap_set(&ls.takers, ctx->held[i].lock, taker(level));
+		drop(ctx, i);
+	}
+}
+
+/*
+ * The current context has done what it did: whatever semaphores it has not released
+ * by now another one will, or, with @user, the same task when it comes back.
+ */
+void ls_drop_semaphores(struct ls_ctx *ctx, bool user)
+{
+	u32 i;
+
+	for (i = ctx->depth; i-- > 0;) {
+		if (ls_kind_of(ctx->held[i].val) != LS_KIND_SEMAPHORE)
+			continue;
+		if (user)
+			ls_addrmap_set(&ls.takers, ctx->held[i].lock, taker(LS_TASK));
+		drop(ctx, i);
+	}
+}
+
+/*
+ * Semaphore @lock of class @id is acquired. Whoever acquires again what is on the stack
+ * already shares it or waits for events: one entry is enough. A signal is not held
+ * afterwards, but who acquired it last is kept, so that the belief can change. *@stamp
+ * is for the entry. False when there is to be none.
+ */
+bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *stamp)
 {
 	struct ls_class *c = &ls.classes.table[id];
-	u32 me = taker(level);
-	int i = ls_held_find(ctx, lock);
+	u32 me = taker(level), orphan;
+	int i;
 
 	ls_fetch_add(&c->acquires, 1);
+	ls_drop_moved(ctx, level);
+	i = ls_held_find(ctx, lock);
 	if (i >= 0)
 		ls_held_remove(ctx, i);
 	if (i >= 0 || (me && ls_addrmap_find(&ls.takers, lock) == me))
 		ls_fetch_add(&c->unmatched_acquires, 1);
-	if (!(ls_load(&c->marks) & LS_CLASS_SIGNAL))
-		return true;
-	if (me)
-		ls_addrmap_set(&ls.takers, lock, me);
-	return false;
+	if (ls_load(&c->marks) & LS_CLASS_SIGNAL) {
+		if (me)
+			ls_addrmap_set(&ls.takers, lock, me);
+		return false;
+	}
+	ls_addrmap_remove(&ls.takers, lock);
+	/* Before the counter has gone round and says that it is yet to come. */
+	orphan = ls_addrmap_find(&ls.orphans, lock);
+	if (orphan && age_of(orphan) > ORPHAN_AGE)
+		ls_addrmap_remove(&ls.orphans, lock);
+	*stamp = ((ls_fetch_add(&ls.semaphore_acquisitions, 1) + 1) & ORPHAN_MASK) |
+		 entry_of(level) << ORPHAN_BITS;
+	return true;
+}
+
+#define INSTANCE_SEEN 1u	/* released */
+#define INSTANCE_COUNTED 2u	/* more than opened by its maker */
+#define INSTANCE_HANDED 4u	/* by a context that had not acquired it */
+#define INSTANCE_FLAGS 7u
+#define INSTANCE_LIFE 3		/* shift of the life's number */
+
+/*
+ * Semaphore @lock is released, @own: by the context that acquired it. The address alone
+ * is no instance: memory is used again. The first release of a life says nothing when it
+ * is unmatched: many semaphores are made closed and opened by their maker. True when the
+ * class is taken for something else from now on.
+ */
+static bool count_instance(struct ls_class *c, u64 lock, bool own)
+{
+	u32 was = ls_addrmap_find(&ls.semaphores, lock), now;
+
+	now = ls_life(lock) << INSTANCE_LIFE & LS_ADDR_ID_MASK;
+	if ((was & ~INSTANCE_FLAGS) != now)
+		was = 0;
+	now |= (was & INSTANCE_FLAGS) | INSTANCE_SEEN;
+	if (own || was)
+		now |= INSTANCE_COUNTED;
+	if (!own && was)
+		now |= INSTANCE_HANDED;
+	if (was == now)
+		return false;
+	ls_addrmap_set(&ls.semaphores, lock, now);
+	return ls_semaphore_instance(c, now & ~was & INSTANCE_COUNTED,
+				     now & ~was & INSTANCE_HANDED);
 }
 
 void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 {
 	u32 level, id, last;
 	struct ls_ctx *ctx = ls_context(pc, &level);
-	bool own;
+	struct ls_class *c;
+	bool own, changed;
 
 	/* What was not kept may be what is released. */
 	if (ctx->busy || ctx->lost)
@@ -96,11 +229,46 @@ void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 	id = ls_class_at(ctx, lock, LS_KIND_SEMAPHORE, ip);
 	if (!id)
 		return;
+	c = &ls.classes.table[id];
 	own = ls_held_find(ctx, lock) >= 0;
 	last = ls_addrmap_remove(&ls.takers, lock);
 	own |= last && last == taker(level);
-	if (ls_semaphore_released(&ls.classes.table[id], own)) {
+	changed = ls_semaphore_released(c, own);
+	changed |= count_instance(c, lock, own);
+	if (changed) {
 		ls_fetch_add(&ls.signal_changes, 1);
 		ls_wake_worker();
 	}
+}
+
+static const struct {
+	struct ls_addrmap *map;
+	u32 bits;
+} maps[] = {
+	{ &ls.orphans, ORPHAN_SLOTS },
+	{ &ls.takers, TAKER_SLOTS },
+	{ &ls.semaphores, INSTANCE_SLOTS },
+	{ &ls.completers, COMPLETER_SLOTS },
+};
+
+int ls_semaphores_init(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(maps); i++) {
+		void *slots = ls_zalloc(ls_addrmap_bytes(maps[i].bits));
+
+		if (!slots)
+			return -ENOMEM;
+		ls_addrmap_init(maps[i].map, slots, maps[i].bits);
+	}
+	return 0;
+}
+
+void ls_semaphores_exit(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(maps); i++)
+		ls_free(maps[i].map->slots);
 }

@@ -309,6 +309,8 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	i = ctx->busy ? -1 : ls_held_find(ctx, (u64)function);
 	if (i >= 0)
 		ls_held_remove(ctx, i);
+	if (unlikely(ctx->depth) && !ctx->busy)
+		ls_drop_semaphores(ctx, false);
 	ctx->run = 0;
 	ls_completed((u64)work | LS_ENDED);
 	ls_leave();

@@ -146,7 +146,7 @@ static void wakes(struct ls_cpu *pc, u64 head, u64 ip)
 	}
 	id = class_of_queue(ctx, queue, ip);
 	if (id)
-		ls_see_completer(pc, ctx, id, queue, ip, needed(ctx), level);
+		ls_see_completer(pc, ctx, id, queue, ip, needed(ctx), level, 0);
 }
 
 /* @frame: where the return address to the caller, @ip, lies. */
@@ -213,9 +213,9 @@ static void on_waking(void *data, struct task_struct *task)
 		pc = this_cpu_ptr(&ls_cpus);
 		ctx = ls_context(pc, &level);
 		if (ls_held_find(ctx, queue - LS_WQ_OFF) >= 0)
-			ls_see_completer(pc, ctx, id, queue, 0, needed(ctx), level);
+			ls_see_completer(pc, ctx, id, queue, 0, needed(ctx), level, 0);
 		else if (!signal_pending(task))
-			ls_see_completer(pc, ctx, id, queue, 0, 0, level);
+			ls_see_completer(pc, ctx, id, queue, 0, 0, level, 0);
 	}
 	ls_leave();
 }

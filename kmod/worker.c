@@ -280,7 +280,7 @@ static void learn_signals(void)
 			const struct ls_class *c = &ls.classes.table[id];
 
 			if (c->kind == LS_KIND_SEMAPHORE &&
-			    (!pass || ls_load(&c->marks) & LS_CLASS_SIGNAL))
+			    (!pass || ls_load(&c->marks) & LS_CLASS_UNORDERED))
 				ls_judge_signal(&judge, ls_worker_class(id), pass);
 		}
 	}
@@ -411,7 +411,7 @@ static void name_classes(void)
 			if (ls_exempt(ls_class_name(named)))
 				ls_judge_exempt(&judge, c->canonical);
 			/* learn_signals() knows no class before it has a name. */
-			if (ls_load(&c->marks) & LS_CLASS_SIGNAL)
+			if (ls_load(&c->marks) & LS_CLASS_UNORDERED)
 				ls_judge_signal(&judge, c->canonical, true);
 		}
 	}

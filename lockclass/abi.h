@@ -223,7 +223,7 @@ struct ls_rec_sight {
 	__u16 cpu;
 	__u32 what;		/* LS_SIGHT_* or enum ls_finding_kind (those of one sight) */
 	/*
-	 * LONG_HOLD: nanoseconds waited, and the entry that @new_mask marks is not
+	 * COMPLETE: LS_COMPLETE_*. LONG_HOLD: nanoseconds waited, and the entry that @new_mask marks is not
 	 * the waiting task's but that of the one that has the lock. DEADLOCK: a
 	 * number that all sights of one deadlock have. Else 0.
 	 */
@@ -234,6 +234,13 @@ struct ls_rec_sight {
 #define LS_SIGHT_ACQUIRE 0u
 #define LS_SIGHT_RELEASE 1u
 #define LS_SIGHT_COMPLETE 2u
+/*
+ * LS_SIGHT_COMPLETE: nobody waits yet, so that it may be the waiter itself that
+ * completes; no wait-for edge follows before another context was seen to do so.
+ */
+#define LS_COMPLETE_OPEN 1u
+/* The sight is of a waiter, and another context has completed what it waits for: no more. */
+#define LS_COMPLETE_CONFIRMED 2u
 #define LS_SIGHT_IS_FAULT(what) ((what) >= LS_FINDING_WAIT_CONTEXT)
 #define LS_TASK_KTHREAD 1u
 #define LS_TASK_WORKER 2u	/* workqueue worker */
@@ -528,7 +535,13 @@ enum ls_nesting {
 /* What was counted of a class since load or reset. */
 struct ls_class_counts {
 	__u32 id;
-	__u32 pad;
+	/*
+	 * Semaphores, each once in its life: those that were released, and of these the
+	 * ones that a context released which had not acquired them. Both are scaled down
+	 * when there are too many; 0 from modules before ABI 2.6.
+	 */
+	__u16 instances;
+	__u16 handed;
 	/* Semaphores. */
 	__u64 acquires;
 	__u64 releases;

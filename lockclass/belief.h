@@ -30,4 +30,38 @@ enum ls_belief {
 /* What to think of a rule that @against of @n cases break. Any context. */
 enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
 
+/*
+ * How a class of semaphores is used. Two rules are tested: that a release comes from
+ * the context that acquired the semaphore, over all releases; and that this holds of
+ * an instance during its whole life, over all instances that were released at all.
+ * The second one finds what the first one tolerates: xfs_buf.b_sema is mostly released
+ * by its taker, and yet I/O completion releases nearly every buffer at some time.
+ *
+ *   signal  one of the rules is given up, or no release ever came from the context
+ *	     that had acquired: no order follows, findings through the class are hidden.
+ *   mixed   more than one release in LS_BELIEF_RARELY came from elsewhere: whatever
+ *	     was learnt with it held may be of a time when it had been handed over.
+ *	     Findings through the class are warnings at most.
+ *   lock    all others. Only these take part in an error.
+ *
+ * What that may hide: a real deadlock through semaphores of a class most of which are
+ * also handed over (hidden), or some of which are (a warning in place of an error). One
+ * instance that is handed over hides no other class.
+ */
+#define LS_BELIEF_RARELY 50
+
+enum ls_semaphore_use {
+	LS_SEMAPHORE_LOCK = 0,
+	LS_SEMAPHORE_MIXED,
+	LS_SEMAPHORE_SIGNAL,
+};
+
+/*
+ * @unmatched of @releases came from a context that had not acquired; @handed of
+ * @instances that were released saw at least one such release; not the first one of an
+ * instance, with which its maker may open it. Any context.
+ */
+enum ls_semaphore_use ls_semaphore_used(ls_u64 releases, ls_u64 unmatched, ls_u64 instances,
+					ls_u64 handed);
+
 #endif /* LOCKSCOPE_BELIEF_H */

@@ -83,17 +83,25 @@ void ls_classes_forget_cache(struct ls_classes *c, ls_u64 cache)
 bool ls_classes_counts(const struct ls_classes *c, ls_u32 id, struct ls_class_counts *out)
 {
 	const struct ls_class *cls = &c->table[id];
+	ls_u32 instances, handed, i;
 	ls_u64 any;
-	ls_u32 i;
 
 	if (ls_load_acquire(&cls->state) != LS_CLASS_READY)
 		return false;
 	out->id = id;
-	out->pad = 0;
 	out->acquires = ls_load(&cls->acquires);
 	out->releases = ls_load(&cls->releases);
 	out->unmatched_releases = ls_load(&cls->unmatched_releases);
 	out->unmatched_acquires = ls_load(&cls->unmatched_acquires);
+	/* Both as much smaller as the larger one needs. */
+	instances = ls_load(&cls->instances);
+	handed = ls_load(&cls->handed);
+	while (instances >> 16) {
+		instances >>= 1;
+		handed >>= 1;
+	}
+	out->instances = (ls_u16)instances;
+	out->handed = (ls_u16)(handed < instances ? handed : instances);
 	any = out->acquires | out->releases;
 	for (i = 0; i < LS_NR_NESTINGS; i++)
 		any |= out->nested[i] = ls_load(&cls->nested[i]);
@@ -106,7 +114,8 @@ void ls_class_counts_clear(struct ls_class *c)
 
 	c->acquires = c->releases = 0;
 	c->unmatched_releases = c->unmatched_acquires = 0;
+	c->instances = c->handed = 0;
 	for (i = 0; i < LS_NR_NESTINGS; i++)
 		c->nested[i] = 0;
-	ls_fetch_and(&c->marks, (ls_u8)~LS_CLASS_SIGNAL);
+	ls_fetch_and(&c->marks, (ls_u16)~LS_CLASS_UNORDERED);
 }

@@ -40,17 +40,21 @@ enum ls_class_state {
 #define LS_CLASS_INVERTED 4u	/* instances taken in both orders: told */
 #define LS_CLASS_SIGNAL 8u	/* semaphore that counts events: no order follows from it */
 #define LS_CLASS_ASK 16u	/* some lock of this key may have another class */
-#define LS_CLASS_REFINE 32u	/* no class, a marker: what the object is used for is part of the key */
-#define LS_CLASS_UNREFINED 64u	/* that was not known yet when the class was made */
+#define LS_CLASS_HANDED 32u	/* semaphores most of which are handed over: the same as a signal */
+#define LS_CLASS_CONFIRMED 64u	/* completion that another context than the waiter completed: told */
+#define LS_CLASS_REFINE 128u	/* no class, a marker: what the object is used for is part of the key */
+#define LS_CLASS_UNREFINED 256u	/* that was not known yet when the class was made */
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
 #define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key carries LS_KEY_ASK */
-#define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED)
+#define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)
+#define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED | LS_CLASS_CONFIRMED)
 
 struct ls_class {
 	ls_u8 state;		/* written last */
 	ls_u8 kind;		/* enum ls_kind */
 	ls_u8 origin;		/* enum ls_origin */
-	ls_u8 marks;
+	ls_u8 refinement;	/* what refines it (enum ls_refinement of the module), and markers of it */
+	ls_u16 marks;
 	ls_u32 offset;
 	ls_u32 object_size;
 	ls_u32 canonical;	/* 0 until the thread has named it */
@@ -62,8 +66,6 @@ struct ls_class {
 	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have;
 				 * completions: what some completer did not have (ls_need_bits()), halves */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
-	/* What refines it (enum ls_refinement of the module), and markers of it. */
-	ls_u8 refinement;
 	ls_s32 root;			/* markers: from the object refined by to the lock; arrays: stride; bytes */
 	ls_u32 bytes;			/* size asked for where it tells what the memory is for, else 0 */
 	ls_u64 role_addr;		/* static data that the role was read from, or 0 */
@@ -73,6 +75,8 @@ struct ls_class {
 	ls_u64 releases;
 	ls_u64 unmatched_releases;
 	ls_u64 unmatched_acquires;
+	ls_u32 instances;
+	ls_u32 handed;
 	ls_u32 nested[LS_NR_NESTINGS];
 };
 
@@ -175,9 +179,29 @@ LS_INLINE bool ls_semaphore_released(struct ls_class *c, bool own)
 	if ((ls_believe(unmatched < n ? unmatched : n, n) == LS_BELIEF_BROKEN) == signal)
 		return false;
 	if (signal)
-		ls_fetch_and(&c->marks, (ls_u8)~LS_CLASS_SIGNAL);
+		ls_fetch_and(&c->marks, (ls_u16)~LS_CLASS_SIGNAL);
 	else
 		ls_fetch_or(&c->marks, LS_CLASS_SIGNAL);
+	return true;
+}
+
+/*
+ * An instance of class @c in its present life is released for the first time (@fresh),
+ * or for the first time by a context that had not acquired it (@handed). True when that
+ * changes what the class is taken for. Any context.
+ */
+LS_INLINE bool ls_semaphore_instance(struct ls_class *c, bool fresh, bool handed)
+{
+	ls_u32 n = ls_fetch_add(&c->instances, fresh) + fresh;
+	ls_u32 moved = ls_fetch_add(&c->handed, handed) + handed;
+	bool was = ls_load(&c->marks) & LS_CLASS_HANDED;
+
+	if ((ls_believe(moved < n ? moved : n, n) == LS_BELIEF_BROKEN) == was)
+		return false;
+	if (was)
+		ls_fetch_and(&c->marks, (ls_u16)~LS_CLASS_HANDED);
+	else
+		ls_fetch_or(&c->marks, LS_CLASS_HANDED);
 	return true;
 }
 

@@ -68,7 +68,6 @@ struct ls_ctx {
 	ls_u32 distrust;	/* after a locking error, until nothing is held [RacerX 6.1] */
 	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to give way */
 	ls_u64 contended;	/* on this ww_mutex */
-	ls_u64 completed;	/* what was completed here last, and by whom (completions.c) */
 	ls_u64 run;		/* work item that runs: it never runs twice at a time */
 	ls_u64 section;		/* sequence counter that the task was reading under when switched out */
 	struct ls_queued queued;
@@ -94,7 +93,6 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->nest = 0;
 	ctx->timed = 0;
 	ctx->backoff = 0;
-	ctx->completed = 0;
 	ctx->run = 0;
 	ctx->section = 0;
 	ctx->queued.frame = 0;

@@ -474,9 +474,14 @@ static void first_needs(struct ls_judge *j, ls_u32 id, const struct ls_rec_sight
 /* Class @id is completed: what this one did without is not needed. */
 static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
+	bool confirms = s->extra != LS_COMPLETE_OPEN && !(j->usage[id] & LS_JUDGE_CONFIRMED);
 	ls_u32 i = 0;
 
 	j->unsettled = true;
+	if (confirms)
+		j->usage[id] |= LS_JUDGE_CONFIRMED;
+	if (s->extra == LS_COMPLETE_CONFIRMED)
+		return;
 	if (!(j->usage[id] & LS_JUDGE_COMPLETED)) {
 		j->usage[id] |= LS_JUDGE_COMPLETED;
 		first_needs(j, id, s, ordinal);
@@ -491,10 +496,13 @@ static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_s
 			*need = j->needs[--j->nr_needs];
 			continue;
 		}
+		struct ls_judge_edge *e = edge_data(j, need->edge);
+
+		/* What is shown is of the context that confirms it. */
+		if (confirms && ge->from == id)
+			e->sight[__builtin_ctz(need->kinds)] = ordinal + 1;
 		/* Who reads recursively needs less. */
 		if (kind == LS_DEP_ER && need->kinds == LS_DEP_EN) {
-			struct ls_judge_edge *e = edge_data(j, need->edge);
-
 			need->kinds = kind;
 			e->sight[__builtin_ctz(kind)] = ordinal + 1;
 			e->sight[__builtin_ctz(LS_DEP_EN)] = 0;
@@ -519,10 +527,14 @@ void ls_judge_settle(struct ls_judge *j)
 	if (!j->unsettled)
 		return;
 	j->unsettled = false;
+	for (i = 0; i < j->nr_needs; i++) {
+		struct ls_graph_edge *ge = &j->graph.edges[j->needs[i].edge];
+
+		ge->kinds = j->usage[ge->from] & LS_JUDGE_CONFIRMED ? j->needs[i].kinds : 0;
+	}
 	for (i = 0; i < j->nr_needs; i++)
-		j->graph.edges[j->needs[i].edge].kinds = j->needs[i].kinds;
-	for (i = 0; i < j->nr_needs; i++)
-		search_among(j, j->needs[i].edge, true);
+		if (j->graph.edges[j->needs[i].edge].kinds)
+			search_among(j, j->needs[i].edge, true);
 	for (i = 1; i <= j->max_classes; i++) {
 		if (!(j->usage[i] & LS_JUDGE_RESUMED))
 			continue;

@@ -11,7 +11,9 @@
  * Who waits for a completion waits for the locks that everybody needs who completes
  * it. What everybody needs is known only in time: such edges take part in a search
  * only when the caller says that it is time, ls_judge_settle(), and one that a
- * completer proves wrong is gone for good. A gate does not keep a completer apart
+ * completer proves wrong is gone for good. Nor do they take part before another context
+ * than the waiter was seen to complete: who drops its own reference, which may be the
+ * last one, and then waits for all to be gone needs nothing that it does not have. A gate does not keep a completer apart
  * from who waits for it: it is one more lock that the completer needs.
  *
  * Interrupts are two classes of their own in the graph (abi.h, LS_CLASS_HARDIRQ),
@@ -117,6 +119,8 @@ void ls_judge_signal(struct ls_judge *j, ls_u32 id, bool signal);
 #define LS_JUDGE_COMPLETED 1024u
 /* It was LS_JUDGE_SIGNAL, and nobody has searched since. */
 #define LS_JUDGE_RESUMED 2048u
+/* Another context than the waiter was seen to complete it. */
+#define LS_JUDGE_CONFIRMED 4096u
 
 /* LS_USE_* of canonical class @id, and LS_JUDGE_* marks. */
 LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)

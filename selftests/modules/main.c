@@ -50,7 +50,9 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_ww_cases },
 	{ "verdict", verdict_order_cases },
 	{ "verdict", verdict_belief_cases },
+	{ "verdict", verdict_handed_cases },
 	{ "verdict", verdict_completion_cases },
+	{ "verdict", verdict_reference_cases },
 	{ "verdict", verdict_waitqueue_cases },
 	{ "special", special_hold_cases },
 	{ }

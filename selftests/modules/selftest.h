@@ -133,7 +133,9 @@ extern const struct ls_case verdict_annotate_cases[];
 extern const struct ls_case verdict_ww_cases[];
 extern const struct ls_case verdict_order_cases[];
 extern const struct ls_case verdict_belief_cases[];
+extern const struct ls_case verdict_handed_cases[];
 extern const struct ls_case verdict_completion_cases[];
+extern const struct ls_case verdict_reference_cases[];
 extern const struct ls_case verdict_waitqueue_cases[];
 extern const struct ls_case special_hold_cases[];
 

@@ -239,7 +239,7 @@ static __side void rule_tree_ok_descend(void)
 
 const struct ls_case verdict_belief_cases[] = {
 	{ "sem_noise", LS_FAULT, LS_CYCLE, "semaphore used as a lock, given back by a helper now and then",
-	  "sem_noise_s sem_noise_m",
+	  "sem_noise_s sem_noise_m severity=warning",
 	  .side = { { sem_noise_sm }, { sem_noise_ms } } },
 	{ "sem_early", LS_FAULT, LS_CYCLE, "semaphore used as a lock, opened by its maker",
 	  "sem_early_s sem_early_m",

@@ -8,7 +8,6 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
-#include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
@@ -225,43 +224,6 @@ LS_UNDER(cmp_object_ok_completes, cmp_object_ok_b->lock, mutex_lock, mutex_unloc
 LS_UNDER(cmp_object_ok_waits, cmp_object_ok_a->lock, mutex_lock, mutex_unlock,
 	 wait_for_completion(&cmp_object_ok_a->done))
 
-/* Who drops the last reference completes: somebody else, or who waits for that. */
-static DEFINE_MUTEX(cmp_self_m);
-static DECLARE_COMPLETION(cmp_self_c);
-static struct kref cmp_self_users;
-
-static __side void cmp_self_release(struct kref *users)
-{
-	complete(&cmp_self_c);
-}
-
-static int cmp_self_setup(void)
-{
-	kref_init(&cmp_self_users);
-	return 0;
-}
-LS_UNDER(cmp_self_puts, cmp_self_m, mutex_lock, mutex_unlock,
-	 kref_put(&cmp_self_users, cmp_self_release))
-LS_UNDER(cmp_self_waits, cmp_self_m, mutex_lock, mutex_unlock, wait_for_completion(&cmp_self_c))
-
-static DEFINE_MUTEX(cmp_self_ok_m);
-static DECLARE_COMPLETION(cmp_self_ok_c);
-static struct kref cmp_self_ok_users;
-
-static __side void cmp_self_ok_release(struct kref *users)
-{
-	complete(&cmp_self_ok_c);
-}
-
-static int cmp_self_ok_setup(void)
-{
-	kref_init(&cmp_self_ok_users);
-	return 0;
-}
-LS_UNDER(cmp_self_ok_waits, cmp_self_ok_m, mutex_lock, mutex_unlock,
-	 { kref_put(&cmp_self_ok_users, cmp_self_ok_release);
-	   wait_for_completion(&cmp_self_ok_c); })
-
 /* On the waiter's stack, and waited for in earnest. */
 struct ls_request {
 	struct work_struct work;
@@ -379,11 +341,6 @@ const struct ls_case verdict_completion_cases[] = {
 	{ "cmp_object_ok", LS_TWIN, LS_CYCLE, "the mutex of another object", "",
 	  .setup = cmp_object_ok_setup, .teardown = cmp_object_ok_teardown,
 	  .side = { { cmp_object_ok_completes }, { cmp_object_ok_waits } } },
-	{ "cmp_self", LS_FAULT, LS_CYCLE, "the last reference is dropped under the mutex of who waits",
-	  "cmp_self_m cmp_self_c", .setup = cmp_self_setup,
-	  .side = { { cmp_self_puts }, { cmp_self_waits } } },
-	{ "cmp_self_ok", LS_TWIN, LS_CYCLE, "who waits drops the last reference itself", "",
-	  .setup = cmp_self_ok_setup, .side = { { cmp_self_ok_waits } } },
 	{ "cmp_stack", LS_FAULT, LS_CYCLE, "a completion on the stack, completed under another mutex",
 	  "cmp_stack_l cmp_stack_m kind=completion",
 	  .side = { { cmp_stack_ml }, { cmp_stack_waits } } },

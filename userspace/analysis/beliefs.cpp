@@ -24,6 +24,12 @@ ls_belief belief(const ClassCounts &counts)
 	return ls_believe(counts.unmatched_releases, counts.releases);
 }
 
+ls_semaphore_use use(const ClassCounts &counts)
+{
+	return ls_semaphore_used(counts.releases, counts.unmatched_releases, counts.instances,
+				 counts.handed);
+}
+
 std::optional<LockRule> rule_of(const ClassCounts &counts)
 {
 	const auto &nested = counts.nested;
@@ -54,14 +60,9 @@ std::optional<LockRule> rule_of(const ClassCounts &counts)
 
 const char *semaphore_verdict(const ClassCounts &counts)
 {
-	switch (belief(counts)) {
-	case LS_BELIEF_HOLDS:
-		return "lock";
-	case LS_BELIEF_BROKEN:
+	if (use(counts) == LS_SEMAPHORE_SIGNAL)
 		return "signal";
-	default:
-		return "undecided";
-	}
+	return belief(counts) == LS_BELIEF_HOLDS ? "lock" : "undecided";
 }
 
 double semaphore_z(const ClassCounts &counts)
@@ -79,12 +80,19 @@ std::string describe_semaphore(const ClassCounts &counts)
 	const std::string verdict = semaphore_verdict(counts);
 	char z[32];
 	std::snprintf(z, sizeof(z), "%.1f", semaphore_z(counts));
-	return (verdict == "signal" ? "a signal, no lock: "
-		: verdict == "lock" ? "used as a lock: "
-				    : "lock or signal, undecided: ") +
+	const std::string instances = counts.handed == 0
+					      ? ""
+					      : "; " + with_commas(counts.handed) + " of " +
+							counted(counts.instances, "semaphore") +
+							" handed over";
+	return (verdict == "signal" && belief(counts) != LS_BELIEF_BROKEN && counts.handed > 0
+			? "handed over, no lock: "
+		: verdict == "signal" ? "a signal, no lock: "
+		: verdict == "lock"   ? "used as a lock: "
+				      : "lock or signal, undecided: ") +
 	       with_commas(counts.unmatched_releases) + " of " +
 	       counted(counts.releases, "release") +
-	       " by somebody who had not acquired it, z = " + z;
+	       " by somebody who had not acquired it, z = " + z + instances;
 }
 
 const ClassCounts *semaphore_counts(const Model &model, ClassId cls)
@@ -98,7 +106,13 @@ const ClassCounts *semaphore_counts(const Model &model, ClassId cls)
 bool counts_events(const Model &model, ClassId cls)
 {
 	const auto *counts = semaphore_counts(model, cls);
-	return counts && belief(*counts) == LS_BELIEF_BROKEN;
+	return counts && use(*counts) == LS_SEMAPHORE_SIGNAL;
+}
+
+bool handed_over(const Model &model, ClassId cls)
+{
+	const auto *counts = semaphore_counts(model, cls);
+	return counts && use(*counts) == LS_SEMAPHORE_MIXED;
 }
 
 std::vector<LockRule> lock_rules(const Model &model)

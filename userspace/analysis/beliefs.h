@@ -21,8 +21,11 @@ std::string describe_semaphore(const ClassCounts &counts);
 /// The counts of a class that is a semaphore, nullptr of others and of those that
 /// nothing is known of.
 const ClassCounts *semaphore_counts(const Model &model, ClassId cls);
-/// Is it a semaphore that counts events? Then no order follows from it.
+/// Is it a semaphore that counts events, or is handed over? Then no order follows from it.
 bool counts_events(const Model &model, ClassId cls);
+/// Is it a semaphore that is a lock, but handed over too often to prove anything? See
+/// ls_semaphore_used().
+bool handed_over(const Model &model, ClassId cls);
 
 /// An order that nested instances of one class keep.
 struct LockRule {

@@ -19,6 +19,9 @@
  *   counts-events           a lock is a semaphore that is   a lock that is always
  *                           given back by others than who   handed over to whoever
  *                           took it (lockclass/belief.h)    gives it back
+ *   handed-over             never; more than one release in    -
+ *                           fifty of a semaphore comes from
+ *                           another context (lockclass/belief.h)
  *   other-completer         who waits for a completion holds    objects that change roles
  *                           a lock of another object than who
  *                           completes it, says the module
@@ -163,7 +166,7 @@ std::map<ClassId, bool> always_held(const Model &model, const Finding &finding,
 		always = held_in_both(always, fact->held);
 	for (ClassId cls : finding.classes)
 		always.erase(cls);
-	/* What counts events keeps nobody apart. */
+	/* What counts events, or is another context's by then, keeps nobody apart. */
 	std::erase_if(always, [&](const auto &gate) { return counts_events(model, gate.first); });
 	return always;
 }
@@ -412,6 +415,12 @@ void vouched_for(const Model &model, Finding &finding)
 void demote_counting(const Model &model, Finding &finding)
 {
 	for (ClassId cls : finding.classes) {
+		if (handed_over(model, cls))
+			finding.filters.push_back(
+				{"handed-over", false,
+				 model[cls].name + " is at times released by another context "
+						   "than the one that acquired it: " +
+					 describe_semaphore(*semaphore_counts(model, cls))});
 		if (!counts_events(model, cls))
 			continue;
 		finding.filters.push_back(

@@ -82,16 +82,21 @@ void LockGraph::add_needs(const Model &model)
 		std::vector<Evidence> evidence;
 	};
 	std::map<ClassId, std::map<ClassId, Need>> needs;
+	std::set<ClassId> confirmed; ///< by another context than the waiter
 	for (std::size_t s = 0; s < model.sights.size(); s++) {
 		const Sight &sight = model.sights[s];
 		const ClassId done = sight.acquired.cls;
 		if (done == kNoClass || !sight.completion())
 			continue;
+		const bool confirms =
+			sight.extra != LS_COMPLETE_OPEN && confirmed.insert(done).second;
+		/* Of the waiter, not of one that completes. */
+		if (sight.extra == LS_COMPLETE_CONFIRMED)
+			continue;
 		std::map<ClassId, Need> here;
 		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
 			const Held &held = sight.held[i];
-			if (held.cls == kNoClass || held.cls == done ||
-			    !(sight.new_mask >> i & 1))
+			if (held.cls == kNoClass || held.cls == done || !(sight.new_mask >> i & 1))
 				continue;
 			const std::uint32_t kind = ls_need_kind(held.val);
 			auto &need = here[held.cls];
@@ -106,12 +111,17 @@ void LockGraph::add_needs(const Model &model)
 		for (auto &[lock, need] : at->second) {
 			const Need &now = here.at(lock);
 			need.kind = need.kind == LS_DEP_EN ? now.kind : need.kind;
-			need.evidence.push_back(now.evidence.front());
+			/* What is shown first is of the context that confirms it. */
+			need.evidence.insert(confirms ? need.evidence.begin() : need.evidence.end(),
+					     now.evidence.front());
 		}
 	}
-	for (const auto &[done, locks] : needs)
+	for (const auto &[done, locks] : needs) {
+		if (!confirmed.contains(done))
+			continue;
 		for (const auto &[lock, need] : locks)
 			dependencies_.push_back({done, lock, need.kind, need.evidence, true});
+	}
 }
 
 void LockGraph::add_usage(const Model &model)

@@ -156,6 +156,9 @@ struct Inversion {
 struct ClassCounts {
 	std::uint64_t acquires = 0, releases = 0, unmatched_releases = 0, unmatched_acquires = 0;
 	std::uint64_t nested[LS_NR_NESTINGS] = {};
+	/// Of semaphores, in each life once: released, and released by a context that had
+	/// not acquired it.
+	std::uint64_t instances = 0, handed = 0;
 };
 
 struct Primitive {

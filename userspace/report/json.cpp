@@ -67,6 +67,8 @@ Json semaphore_json(const ClassCounts &counts)
 		{"releases", counts.releases},
 		{"unmatched", counts.unmatched_releases},
 		{"unmatched_acquires", counts.unmatched_acquires},
+		{"instances", counts.instances},
+		{"handed_over", counts.handed},
 		{"z", std::round(semaphore_z(counts) * 100) / 100},
 		{"verdict", semaphore_verdict(counts)}};
 }

@@ -265,7 +265,8 @@ private:
 		return each("SELECT class, acquires, releases, unmatched_releases,"
 			    " unmatched_acquires, nested FROM class_count",
 			    [&](Statement &row) {
-				    auto nested = unpack_words(row.blob(5), LS_NR_NESTINGS);
+				    /* Older stores end before the instances. */
+				    auto nested = unpack_words(row.blob(5), LS_NR_NESTINGS + 2);
 				    const ClassId id = cls(static_cast<std::uint32_t>(row.word(0)));
 				    if (!nested || row.word(3) > row.word(2))
 					    return false;
@@ -276,8 +277,11 @@ private:
 				    counts.releases += row.word(2);
 				    counts.unmatched_releases += row.word(3);
 				    counts.unmatched_acquires += row.word(4);
-				    for (std::size_t i = 0; i < nested->size(); i++)
+				    nested->resize(LS_NR_NESTINGS + 2);
+				    for (std::size_t i = 0; i < LS_NR_NESTINGS; i++)
 					    counts.nested[i] += (*nested)[i];
+				    counts.instances += (*nested)[LS_NR_NESTINGS];
+				    counts.handed += (*nested)[LS_NR_NESTINGS + 1];
 				    return true;
 			    });
 	}

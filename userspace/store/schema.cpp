@@ -18,7 +18,8 @@ namespace {
  * recorder continues with the same hashes. A code row stands for one address
  * from the first time it was seen until the module there was unloaded.
  * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history
- * and history.locks are arrays, see store/rows.h. member.lock is an enum ls_kind, 0
+ * and history.locks are arrays, see store/rows.h; behind the counts of nested stand those
+ * of instances and of the ones handed over. member.lock is an enum ls_kind, 0
  * for what is no lock; access.place has the bits of LS_WHERE_*.
  */
 constexpr const char *kAccessTables = R"sql(

@@ -177,7 +177,9 @@ Status StoreWriter::put_class_count(const RunState &run, const ls_class_counts &
 	put.bind(3, std::uint64_t{counts.releases});
 	put.bind(4, std::uint64_t{counts.unmatched_releases});
 	put.bind(5, std::uint64_t{counts.unmatched_acquires});
-	return put.bind_blob(6, pack(std::span<const std::uint32_t>(counts.nested))).run();
+	std::vector<std::uint32_t> words(std::begin(counts.nested), std::end(counts.nested));
+	words.insert(words.end(), {counts.instances, counts.handed});
+	return put.bind_blob(6, pack(std::span<const std::uint32_t>(words))).run();
 }
 
 Status StoreWriter::put_stack(const RunState &run, std::uint32_t id,

@@ -151,6 +151,74 @@ TEST(Semaphore, ABeliefCanChange)
 	EXPECT_EQ(s.changes, 2u);
 }
 
+TEST(Semaphore, UseFollowsFromReleasesAndInstances)
+{
+	const struct {
+		std::uint64_t releases, unmatched, instances, handed;
+		ls_semaphore_use use;
+	} cases[] = {
+		{0, 0, 0, 0, LS_SEMAPHORE_LOCK},
+		{1, 0, 1, 0, LS_SEMAPHORE_LOCK},
+		{1000, 20, 1, 1, LS_SEMAPHORE_LOCK},
+		{1000, 21, 1, 1, LS_SEMAPHORE_MIXED},
+		{49, 1, 1, 1, LS_SEMAPHORE_MIXED},
+		{50, 1, 1, 1, LS_SEMAPHORE_LOCK},
+		/* Nothing ever showed that it is a lock. */
+		{1, 1, 1, 1, LS_SEMAPHORE_SIGNAL},
+		{2, 2, 0, 0, LS_SEMAPHORE_SIGNAL},
+		{20, 17, 1, 1, LS_SEMAPHORE_SIGNAL},
+		/* Mostly released by their takers, and yet nearly all handed over once. */
+		{100000, 900, 100, 90, LS_SEMAPHORE_SIGNAL},
+		{100000, 900, 100, 15, LS_SEMAPHORE_LOCK},
+		{2000, 900, 1000, 150, LS_SEMAPHORE_SIGNAL},
+		{2000, 200, 1000, 150, LS_SEMAPHORE_MIXED},
+		{~std::uint64_t{0}, 1000, 0, 0, LS_SEMAPHORE_LOCK},
+	};
+
+	for (const auto &c : cases)
+		EXPECT_EQ(ls_semaphore_used(c.releases, c.unmatched, c.instances, c.handed), c.use)
+			<< c.unmatched << " of " << c.releases << ", " << c.handed << " of "
+			<< c.instances;
+}
+
+TEST(Semaphore, InstancesDecideAsWell)
+{
+	ls_class cls{};
+	std::uint32_t changes = 0;
+
+	/* One that is handed over decides nothing, however often. */
+	for (int i = 0; i < 10; i++)
+		changes += ls_semaphore_instance(&cls, i == 0, i == 0);
+	EXPECT_EQ(cls.marks, 0);
+	for (int i = 0; i < 2; i++)
+		changes += ls_semaphore_instance(&cls, true, true);
+	EXPECT_EQ(cls.marks, LS_CLASS_HANDED);
+	for (int i = 0; i < 30; i++)
+		changes += ls_semaphore_instance(&cls, true, false);
+	EXPECT_EQ(cls.marks, 0);
+	EXPECT_EQ(changes, 2u);
+	EXPECT_EQ(cls.instances, 33u);
+	EXPECT_EQ(cls.handed, 3u);
+}
+
+TEST(Semaphore, ManyInstancesKeepTheirShare)
+{
+	ls_class table[2] = {};
+	ls_classes all{};
+	ls_class_counts counts;
+
+	all.table = table;
+	table[1].state = LS_CLASS_READY;
+	table[1].releases = 1;
+	table[1].instances = 400000;
+	table[1].handed = 100000;
+	ASSERT_TRUE(ls_classes_counts(&all, 1, &counts));
+	EXPECT_EQ(counts.instances, 50000);
+	EXPECT_EQ(counts.handed, 12500);
+	ls_class_counts_clear(&table[1]);
+	EXPECT_EQ(table[1].instances + table[1].handed, 0u);
+}
+
 TEST(Semaphore, CountsAreHandedOutAndForgotten)
 {
 	ls_class table[2] = {};
@@ -161,8 +229,10 @@ TEST(Semaphore, CountsAreHandedOutAndForgotten)
 	table[1].state = LS_CLASS_READY;
 	table[1].marks = LS_CLASS_SAME;
 	EXPECT_FALSE(ls_classes_counts(&all, 1, &counts)) << "nothing counted";
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		ls_semaphore_released(&table[1], false);
+		ls_semaphore_instance(&table[1], true, true);
+	}
 	table[1].nested[LS_NEST_BACK] = 7;
 	ASSERT_TRUE(ls_classes_counts(&all, 1, &counts));
 	EXPECT_EQ(counts.id, 1u);

@@ -56,6 +56,58 @@ TEST(Completions, OneCompleterWithoutTheLockIsEnough)
 	}
 }
 
+// It drops its own reference, the last one, and waits for all to be gone.
+TEST(Completions, AWaiterThatCompletesNeedsNothing)
+{
+	Court j;
+
+	j.completes_early({W(A)}, W(X));
+	j.waits({W(A)}, W(X));
+	j.completes_early({W(A), W(B)}, W(X));
+	j.waits({W(B)}, W(X));
+	EXPECT_TRUE(j.settled().empty());
+}
+
+TEST(Completions, AnotherContextThatCompletesConfirmsTheNeed)
+{
+	for (bool waited_for : {true, false}) {
+		Court j;
+
+		j.completes_early({W(A)}, W(X));
+		j.waits({W(A)}, W(X));
+		EXPECT_TRUE(j.settled().empty());
+		if (waited_for)
+			j.completes({W(A)}, W(X));
+		else
+			j.confirms({W(B)}, W(X));
+		EXPECT_EQ(j.settled(), (Findings{{A, X}})) << waited_for;
+		// What is shown is of that context, where it is known.
+		EXPECT_EQ(j.reports[0][1].sight, waited_for ? 2u : 0u);
+	}
+}
+
+// What a waiter holds when it learns that is none of the completer's.
+TEST(Completions, AConfirmationNarrowsNothing)
+{
+	Court j;
+
+	j.confirms({W(B)}, W(X));
+	j.completes_early({W(A)}, W(X));
+	j.waits({W(A)}, W(X));
+	j.waits({W(B)}, W(X));
+	EXPECT_EQ(j.settled(), (Findings{{A, X}}));
+}
+
+TEST(Completions, AnEarlyCompleterWithoutTheLockIsEnough)
+{
+	Court j;
+
+	j.completes({W(A)}, W(X));
+	j.waits({W(A)}, W(X));
+	j.completes_early({}, W(X));
+	EXPECT_TRUE(j.settled().empty());
+}
+
 TEST(Completions, OnlyWhatAllCompletersHoldIsNeeded)
 {
 	Court j;

@@ -75,13 +75,23 @@ public:
 	{
 		sees(held, completion, LS_SIGHT_COMPLETE);
 	}
+	// It does so before any task waits: it may be the waiter itself.
+	void completes_early(const Holding &held, Hold completion)
+	{
+		sees(held, completion, LS_SIGHT_COMPLETE, LS_COMPLETE_OPEN);
+	}
+	// A waiter that holds @held finds that another context has completed it.
+	void confirms(const Holding &held, Hold completion)
+	{
+		sees(held, completion, LS_SIGHT_COMPLETE, LS_COMPLETE_CONFIRMED);
+	}
 	// What is known by now is judged.
 	const Findings &settled()
 	{
 		ls_judge_settle(&judge);
 		return findings;
 	}
-	void sees(const Holding &held, Hold next, std::uint32_t what)
+	void sees(const Holding &held, Hold next, std::uint32_t what, std::uint32_t extra = 0)
 	{
 		const std::size_t bytes = sizeof(ls_rec_sight) + held.size() * sizeof(ls_held_rec);
 		std::unique_ptr<std::uint64_t[]> room(new std::uint64_t[bytes / 8]());
@@ -90,6 +100,7 @@ public:
 		s->hdr.len = static_cast<std::uint32_t>(bytes);
 		s->hdr.type = LS_REC_SIGHT;
 		s->what = what;
+		s->extra = extra;
 		s->val = next.val;
 		s->lock = next.lock;
 		s->nr_held = static_cast<std::uint16_t>(held.size());

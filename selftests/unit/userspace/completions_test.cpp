@@ -71,6 +71,28 @@ TEST(Completions, WhoWaitsAndWhoCompletesAreTheSides)
 	EXPECT_NE(text.find("holds [B], waits for [A]"), std::string::npos) << text;
 }
 
+/* The waiter has completed it itself, before it waited. */
+TEST(Completions, NothingFollowsUntilAnotherContextCompletes)
+{
+	Case x;
+	x.log.complete({.pid = 1}, {{.cls = x.m}}, {.cls = x.c, .function = "puts"},
+		       LS_COMPLETE_OPEN);
+	x.waits({{.cls = x.m}});
+	EXPECT_TRUE(findings(x).empty());
+
+	Case seen = x, told = x;
+	seen.completes({{.cls = seen.m}});
+	seen.told();
+	const Model model = model_of(seen.log);
+	EXPECT_EQ(only_finding(model).title,
+		  "lock order with a completion: c -> m -> c (completes vs waits)");
+	told.log.complete({.pid = 1}, {{.cls = told.m}}, {.cls = told.c, .function = "waits"},
+			  LS_COMPLETE_CONFIRMED);
+	told.told();
+	EXPECT_EQ(only_finding(model_of(told.log)).title,
+		  "lock order with a completion: c -> m -> c (puts vs waits)");
+}
+
 TEST(Completions, AWaitQueueIsWoken)
 {
 	const Model model = model_of(both(LS_KIND_WAITQUEUE).told().log);

@@ -131,10 +131,11 @@ std::uint32_t LogBuilder::release(const Task &task, const std::vector<Lock> &hel
 }
 
 std::uint32_t LogBuilder::complete(const Task &task, const std::vector<Lock> &held,
-				   const Lock &completion)
+				   const Lock &completion, std::uint64_t extra)
 {
 	ls_rec_sight record{};
 	record.what = LS_SIGHT_COMPLETE;
+	record.extra = extra;
 	record.new_mask = (std::uint64_t{1} << held.size()) - 1;
 	return sight(task, held, completion, record);
 }
@@ -218,12 +219,15 @@ void LogBuilder::finding(const std::vector<std::uint32_t> &classes, ls_finding_k
 	image_.info.findings = findings_;
 }
 
-void LogBuilder::count_semaphore(std::uint32_t cls, std::uint64_t releases, std::uint64_t unmatched)
+void LogBuilder::count_semaphore(std::uint32_t cls, std::uint64_t releases, std::uint64_t unmatched,
+				 __u16 instances, __u16 handed)
 {
 	ls_class_counts counts{};
 	counts.id = cls;
 	counts.acquires = counts.releases = releases;
 	counts.unmatched_releases = counts.unmatched_acquires = unmatched;
+	counts.instances = instances;
+	counts.handed = handed;
 	count(counts);
 }
 

@@ -69,8 +69,9 @@ public:
 	std::uint32_t release(const Task &task, const std::vector<Lock> &held,
 			      const Lock &released);
 	/// @completion is completed while @held is held, all of which was needed.
+	/// @extra: LS_COMPLETE_*
 	std::uint32_t complete(const Task &task, const std::vector<Lock> &held,
-			       const Lock &completion);
+			       const Lock &completion, std::uint64_t extra = 0);
 	/// A fault in function lock.function; bits of @marked name held locks.
 	std::uint32_t fault(ls_finding_kind kind, const Task &task, const std::vector<Lock> &held,
 			    const Lock &lock, std::uint64_t marked = 0, std::uint64_t extra = 0);
@@ -99,7 +100,9 @@ public:
 	/// What the module counted of a class.
 	void count(const ls_class_counts &counts) { image_.counts.push_back(counts); }
 	/// A semaphore: @unmatched of @releases by somebody else than who took it.
-	void count_semaphore(std::uint32_t cls, std::uint64_t releases, std::uint64_t unmatched);
+	/// In @instances of them, @handed of which another context released at some time.
+	void count_semaphore(std::uint32_t cls, std::uint64_t releases, std::uint64_t unmatched,
+			     __u16 instances = 0, __u16 handed = 0);
 	/// Any bytes at all; the caller sees to their framing.
 	void raw(const void *data, std::size_t size);
 
