@@ -13,7 +13,7 @@
 
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
-#define LIFE_BITS 14			/* objects of nested classes and of semaphores whose life is followed */
+#define LIFE_BITS 16			/* objects whose life is followed: those with locks that were reported */
 
 static struct ls_tagtab site_ids;	/* call site -> number */
 static struct site {
@@ -127,7 +127,7 @@ void ls_alloc_forget(unsigned long start, unsigned long end)
  * so that freeing any other costs next to nothing. Bits stay set: a wrong one
  * costs a look-up.
  */
-#define WATCH_BITS 16
+#define WATCH_BITS 18
 static unsigned long watched[BITS_TO_LONGS(1 << WATCH_BITS)];
 
 static __always_inline u32 watch_bit(unsigned long addr)
@@ -146,22 +146,42 @@ static unsigned long object_of(unsigned long addr)
 	return ls_slab_locate(addr, &cache, &object, &offset) ? object : addr;
 }
 
+/* Does an object, of a cache or a page's, begin at @addr? */
+static bool is_object(unsigned long addr)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset;
+
+	return addr - VMEMMAP_START < 1ul << 40 || ls_slab_locate(addr, &cache, &object, &offset);
+}
+
 static u32 life_of(unsigned long object)
 {
 	u32 life = ls_addrmap_find(&lives, object);
 
 	if (!life) {
 		life = (ls_fetch_add(&nr_lives, 1) & LS_ADDR_ID_MASK) | 1;
-		ls_addrmap_set(&lives, object, life);
+		if (ls_addrmap_set(&lives, object, life))
+			ls_lose(LS_LOSS_PAIRS);
 		set_bit(watch_bit(object), watched);
 	}
 	return life;
 }
 
-/* The life of the object that @addr lies in. Any context. */
-u32 ls_life(unsigned long addr)
+/*
+ * The lock at @lock as records have it: its address, with the life of the object it
+ * lies in in place of the top bits, so that another lock at the same place is another
+ * instance. What lies in no object that comes and goes keeps its address. Any context.
+ */
+u64 ls_lock_instance(u64 lock)
 {
-	return life_of(object_of(addr));
+	unsigned long object = object_of(lock);
+
+	if (lock >= __START_KERNEL_map || (object == lock && !is_object(lock)))
+		return lock;
+	return (lock & ((1ull << LS_INSTANCE_SHIFT) - 1)) |
+	       (u64)life_of(object) << LS_INSTANCE_SHIFT;
 }
 
 /* A number for the lives of the objects that @a and @b lie in, in any order. Any context. */

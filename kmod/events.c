@@ -217,8 +217,8 @@ struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx)
 /*
  * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused but
  * for LS_EV_* flags, nr_held entries behind it), then the frames of its stack;
- * ls_rec_sight.stack says how many. With LS_EV_PAIR the pads and extra say which
- * lives the objects are in.
+ * ls_rec_sight.stack says how many. Instances are told by address and life here: by
+ * the time the thread looks, the objects may be others.
  */
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra)
@@ -231,7 +231,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 	s->time_ns = local_clock();
 	s->new_mask = mask;
 	s->ip = ip;
-	s->lock = lock;
+	s->lock = ls_lock_instance(lock);
 	s->val = val;
 	s->chain = chain;
 	s->pid = current->pid;
@@ -245,13 +245,9 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 	for (i = 0; i < ctx->depth; i++) {
 		s->held[i].val = ctx->held[i].val;
 		s->held[i].ip = ctx->held[i].ip;
-		s->held[i].lock = ctx->held[i].lock;
-		/* By the time the thread looks, the objects may be others. */
-		if (flags & LS_EV_PAIR && mask & (1ull << i))
-			s->held[i].pad = ls_life(ctx->held[i].lock);
+		s->held[i].lock = ls_lock_instance(ctx->held[i].lock);
+		s->held[i].pad = 0;
 	}
-	if (flags & LS_EV_PAIR)
-		s->extra = ls_life(lock);
 	s->stack = save_stack((u64 *)&s->held[ctx->depth], ip);
 	if (!ip)
 		s->ip = *(u64 *)&s->held[ctx->depth];

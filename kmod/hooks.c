@@ -151,16 +151,19 @@ static bool holds_unrefined(const struct ls_ctx *ctx)
 }
 
 /*
- * A chain not seen before, or one that nests a class in itself. Learns what is
- * new; when there is no room for it now, forgets that it was here, so that the
- * next time round tries again: nothing is lost, only put off.
+ * A chain not seen before, or one that is looked at again: it nests a class in itself, or
+ * instances are wanted of its dependencies. Learns what is new; when there is no room for
+ * it now, forgets that it was here, so that the next time round tries again: nothing is
+ * lost, only put off.
  */
 static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
 			      u64 key)
 {
 	struct ls_news news = { 0 };
+	struct ls_chain *data = NULL;
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
+	u64 pairs;
 	u32 chain;
 
 	if (ls_chains_refused(&ls.chains, key))
@@ -177,14 +180,21 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 			return;
 		ctx->distrust = 0;
 	}
-	if (!chain)
+	if (!chain) {
 		find_news(ctx, val, &news);
-	else
-		news.self = true;
+	} else {
+		data = ls_chains_get(&ls.chains, chain & LS_CHAIN_INDEX);
+		news.self = !data || ls_load(&data->looks) & LS_LOOKS_SELF;
+	}
 	if (news.self)
 		ls_instances_look(ctx, lock, val, &news);
-	if (chain && !news.flags)
+	pairs = ls_instances_new(ctx, lock, val, &news);
+	news.mask |= pairs;
+	if (chain && !news.flags && !pairs) {
+		if (data)
+			ls_chains_looked(&ls.chains, key, data);
 		return;
+	}
 	news.usage = usage_is_new(ctx, val, ls_usage(val));
 
 	if (news.mask || news.usage) {
@@ -195,8 +205,9 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		}
 	}
 	/* A chain with an unrefined class is looked at each time: see refine_held(). */
-	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip,
-						 news.self || holds_unrefined(ctx), &chain);
+	if (news.self || holds_unrefined(ctx))
+		news.looks |= LS_LOOKS_SELF;
+	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.looks, &chain);
 	if (r == LS_CHAIN_FULL) {
 		ls_lose(LS_LOSS_CHAINS);
 		if (!e)
@@ -210,12 +221,15 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 			return;
 		}
 		mark_edges(ctx, val, news.mask);
+		ls_instances_seen(ctx, lock, val, news.mask);
 		mark_told(val, news.flags);
 		mark_usage(ctx, val, ls_usage(val));
 		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, news.mask,
-			      chain & LS_CHAIN_INDEX, news.flags, 0);
+			      chain & LS_CHAIN_INDEX, news.flags, news.related);
 		ls_ring_commit(e);
 	}
+	if (data)
+		ls_chains_looked(&ls.chains, key, data);
 	ls_wake_worker();
 }
 
@@ -261,11 +275,13 @@ static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 i
 static noinline void count_chain(struct ls_cpu *pc, u64 key)
 {
 	struct ls_chain *data;
-	u32 id = ls_tagtab_find(&ls.chains.tab, key) & LS_CHAIN_INDEX;
+	u32 id = ls_tagtab_find(&ls.chains.tab, key);
 
-	data = ls_chains_get(&ls.chains, id);
-	if (data)
+	data = ls_chains_get(&ls.chains, id & LS_CHAIN_INDEX);
+	if (data) {
 		ls_fetch_add(&data->count, pc->sample_weight);
+		ls_chains_counted(&ls.chains, key, id, data);
+	}
 	pc->random = pc->random * 1664525u + 1013904223u;
 	pc->sample_weight = LS_SAMPLE / 2 + (pc->random >> 26);
 	/* Each acquisition is one to count then, and none of them as usual. */

@@ -32,26 +32,44 @@ static bool points_to(unsigned long from, u32 size, unsigned long address)
 }
 
 /*
- * How do the objects of @outer and @inner, a pair not seen in this order, relate? Both
- * are alive: one lock is held, the other about to be. Only the first few pairs of a
- * class are searched for pointers; what is not in a slab object is not.
+ * LS_RELATED_* of the objects of @outer and @inner, 0 when they are none of a slab or one
+ * and the same. Both are alive: one lock is held, the other about to be.
  */
-static void count_nesting(struct ls_class *c, u64 outer, u64 inner)
+static u32 related(u64 outer, u64 inner)
 {
 	struct kmem_cache *caches[2];
 	unsigned long bases[2];
-	u32 offset;
+	u32 offset, out = LS_RELATED_LOOKED;
+
+	if (!ls_slab_locate(outer, &caches[0], &bases[0], &offset) ||
+	    !ls_slab_locate(inner, &caches[1], &bases[1], &offset) || bases[0] == bases[1])
+		return 0;
+	if (points_to(bases[1], ls_cache_object_size(caches[1]), bases[0]))
+		out |= LS_RELATED_BACK;
+	if (points_to(bases[0], ls_cache_object_size(caches[0]), bases[1]))
+		out |= LS_RELATED_FORTH;
+	return out;
+}
+
+/*
+ * A pair not seen in this order. Only the first few pairs of a class and those to be
+ * reported, @told, are searched for pointers. LS_RELATED_*.
+ */
+static u32 count_nesting(struct ls_class *c, u64 outer, u64 inner, bool told)
+{
+	bool count = ls_load(&c->nested[LS_NEST_LOOKED]) < LS_PAIRS_TOLD;
+	u32 how;
 
 	ls_fetch_add(&c->nested[inner > outer ? LS_NEST_ASCENDING : LS_NEST_DESCENDING], 1);
-	if (ls_load(&c->nested[LS_NEST_LOOKED]) >= LS_PAIRS_TOLD ||
-	    !ls_slab_locate(outer, &caches[0], &bases[0], &offset) ||
-	    !ls_slab_locate(inner, &caches[1], &bases[1], &offset) || bases[0] == bases[1])
-		return;
+	how = told || count ? related(outer, inner) : 0;
+	if (!how || !count)
+		return how;
 	ls_fetch_add(&c->nested[LS_NEST_LOOKED], 1);
-	if (points_to(bases[1], ls_cache_object_size(caches[1]), bases[0]))
+	if (how & LS_RELATED_BACK)
 		ls_fetch_add(&c->nested[LS_NEST_BACK], 1);
-	else if (points_to(bases[0], ls_cache_object_size(caches[0]), bases[1]))
+	else if (how & LS_RELATED_FORTH)
 		ls_fetch_add(&c->nested[LS_NEST_FORTH], 1);
+	return how;
 }
 
 /*
@@ -61,7 +79,8 @@ static void count_nesting(struct ls_class *c, u64 outer, u64 inner)
 void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
-	u32 i, gates;
+	u32 i, gates, how;
+	bool told;
 
 	/* One class and one address for all items of a function; no order follows from signals. */
 	if (c->kind == LS_KIND_WORK || ls_load(&c->marks) & LS_CLASS_UNORDERED)
@@ -86,21 +105,33 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 		gates = pair_gates(ctx, i);
 		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates)) {
 		case LS_PAIR_INVERTED:
-			count_nesting(c, h->lock, lock);
-			if (!(c->marks & LS_CLASS_INVERTED)) {
+			told = !(c->marks & LS_CLASS_INVERTED);
+			how = count_nesting(c, h->lock, lock, told);
+			if (told) {
 				news->flags |= LS_EV_INVERSION;
 				news->mask |= 1ull << i;
+				news->related = how;
 			}
 			break;
 		case LS_PAIR_NEW:
-			count_nesting(c, h->lock, lock);
+			told = ls_load(&c->pairs) < LS_PAIRS_KEPT;
+			how = count_nesting(c, h->lock, lock, told);
+			if (!told)
+				break;
 			/* Longer rings of instances are for the thread; it gets the first few. */
-			if (!gates && ls_load(&c->pairs) < LS_PAIRS_TOLD) {
-				ls_fetch_add(&c->pairs, 1);
-				news->pairs++;
-				news->flags |= LS_EV_PAIR;
-				news->mask |= 1ull << i;
-			}
+			news->flags |= !gates && ls_load(&c->pairs) < LS_PAIRS_TOLD ? LS_EV_PAIR : LS_EV_NESTED;
+			ls_fetch_add(&c->pairs, 1);
+			news->pairs++;
+			news->mask |= 1ull << i;
+			news->related = how;
+			break;
+		case LS_PAIR_FEWER:
+			if (ls_load(&c->pairs) >= LS_PAIRS_KEPT)
+				break;
+			ls_fetch_add(&c->pairs, 1);
+			news->flags |= LS_EV_NESTED;
+			news->mask |= 1ull << i;
+			news->related = related(h->lock, lock);
 			break;
 		default:
 			break;
@@ -114,7 +145,7 @@ void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const stru
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	u32 i;
 
-	if (!(news->flags & (LS_EV_INVERSION | LS_EV_PAIR)))
+	if (!(news->flags & (LS_EV_INVERSION | LS_EV_PAIR | LS_EV_NESTED)))
 		return;
 	for (i = 0; i < ctx->depth; i++)
 		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
@@ -122,4 +153,57 @@ void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const stru
 				       ls_lives(ctx->held[i].lock, lock));
 	if (news->pairs)
 		ls_fetch_add(&c->pairs, -news->pairs);
+}
+
+static bool is_static(u64 lock)
+{
+	return lock >= __START_KERNEL_map;
+}
+
+/* May other instances than these show the dependency of @lock on @h? */
+static bool has_instances(const struct ls_held *h, u64 lock, u32 val)
+{
+	return (h->val ^ val) & LS_VAL_CLASS_MASK && ls_orders(h->val, val) &&
+	       !(is_static(h->lock) && is_static(lock));
+}
+
+static u64 pair_key(u64 outer, u64 inner)
+{
+	return ls_mix(ls_mix(outer) + inner) | 1;
+}
+
+u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
+{
+	u64 inner = 0, mask = 0;
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+
+		if (!has_instances(h, lock, val))
+			continue;
+		news->looks |= LS_LOOKS_NEW;
+		if (!ls_edges_want_pair(&ls.edges, h->val, val))
+			continue;
+		if (!inner)
+			inner = ls_lock_instance(lock);
+		if (!ls_seen_has(&ls.seen, pair_key(ls_lock_instance(h->lock), inner)))
+			mask |= 1ull << i;
+	}
+	return mask;
+}
+
+void ls_instances_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask)
+{
+	u64 inner = ls_lock_instance(lock);
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+
+		if (!(mask & (1ull << i)) || !has_instances(h, lock, val))
+			continue;
+		ls_edges_count_pair(&ls.edges, h->val, val);
+		ls_seen_add(&ls.seen, pair_key(ls_lock_instance(h->lock), inner));
+	}
 }

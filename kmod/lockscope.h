@@ -21,6 +21,7 @@
 #include "pairs.h"
 #include "primitives.h"
 #include "ring.h"
+#include "seen.h"
 #include "wrapper/rearm.h"
 
 /* What is special about an event: ls_rec.flags while it lies in the ring. */
@@ -28,8 +29,10 @@
 #define LS_EV_SAME 2		/* the same instance once more */
 #define LS_EV_PAIR 4		/* a pair of instances not seen before */
 #define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
+#define LS_EV_NESTED 16		/* a pair of instances of one class, the log is to have it */
 #define LS_FAULT_CALLERS 4	/* frames that tell faults apart which are about no lock */
-#define LS_PAIRS_TOLD 64	/* pairs of one class that the thread hears of, or that are looked into */
+#define LS_PAIRS_TOLD 64	/* pairs of one class that rings are looked for in, or that are looked into */
+#define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation the log has */
 #define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
 
 #define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */
@@ -70,6 +73,7 @@ struct ls_tables {
 	struct ls_classes classes;
 	struct ls_edges edges;
 	struct ls_pairs pairs;
+	struct ls_seen seen;		/* pairs of instances of two classes that were reported */
 	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
 	struct ls_addrmap orphans;	/* semaphores released by another context -> when */
@@ -284,6 +288,7 @@ void ls_alloc_seed(const void *object, const char *function);
 u32 ls_site_bytes(u32 site);
 u32 ls_site_refinement(u32 site);
 u32 ls_life(unsigned long addr);
+u64 ls_lock_instance(u64 lock);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_page(unsigned long addr);
 void ls_watch_object(unsigned long object);

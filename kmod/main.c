@@ -100,10 +100,12 @@ static int init_rings(void)
 	return 0;
 }
 
+#define SEEN_BITS 15
+
 static int init_tables(void)
 {
 	u32 class_bits, edge_bits, chain_bits;
-	void *keys, *edges, *chains, *pairs;
+	void *keys, *edges, *chains, *pairs, *seen;
 	struct ls_class *classes;
 
 	max_classes = clamp(max_classes, 1024u, LS_VAL_CLASS_MASK / 2);
@@ -121,11 +123,13 @@ static int init_tables(void)
 	edges = ls_zalloc(ls_edges_bytes(edge_bits));
 	chains = ls_zalloc(ls_tagtab_bytes(chain_bits));
 	pairs = ls_zalloc(ls_pairs_bytes(14));
+	seen = ls_zalloc(ls_seen_bytes(SEEN_BITS));
 	ls_classes_init(&ls.classes, keys, class_bits, classes, max_classes);
 	ls_edges_init(&ls.edges, edges, edge_bits, max_edges);
 	ls_chains_init(&ls.chains, chains, chain_bits, max_chains);
 	ls_pairs_init(&ls.pairs, pairs, 14);
-	return keys && classes && edges && chains && pairs ? 0 : -ENOMEM;
+	ls_seen_init(&ls.seen, seen, SEEN_BITS);
+	return keys && classes && edges && chains && pairs && seen ? 0 : -ENOMEM;
 }
 
 void lockscope_set_rules(bool strict, bool recursive_reads)

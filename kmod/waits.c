@@ -166,6 +166,17 @@ static void describe(const struct blocked *b, u32 what, u64 extra)
 	found.s.nr_held = depth;
 }
 
+/* Put it down: instances as records have them. */
+static bool take_found(u32 *ordinal)
+{
+	u32 i;
+
+	found.s.lock = ls_lock_instance(found.s.lock);
+	for (i = 0; i < found.s.nr_held; i++)
+		found.held[i].lock = ls_lock_instance(found.held[i].lock);
+	return ls_worker_take(&found.event, ordinal);
+}
+
 /* Its stack comes behind all that is held. */
 static void add_stack(struct task_struct *task)
 {
@@ -294,7 +305,7 @@ static void look_for_deadlock(u32 start)
 		edges[i].from = ls_worker_class(found.held[__ffs64(found.s.new_mask)].val);
 		edges[i].kinds = LS_DEP_EN;
 		waits[ring[i]].told_dead = true;
-		if (!ls_worker_take(&found.event, &edges[i].sight))
+		if (!take_found(&edges[i].sight))
 			return;
 	}
 	ls_worker_deadlock(edges, n);
@@ -316,7 +327,7 @@ void ls_waits_look(void)
 		rcu_read_unlock();
 		nr += waits[i].task != NULL;
 		if (tell)
-			ls_worker_take(&found.event, &ordinal);
+			take_found(&ordinal);
 	}
 	if (nr < 2)
 		return;

@@ -29,7 +29,8 @@ static u64 flush_wanted, flush_done;
 static struct ls_judge judge;
 static void *judge_memory;
 static struct ls_tagtab stacks;		/* hash of a stack -> id */
-static struct ls_tagtab self_sights;	/* class nested in itself -> 1 + first sight */
+static struct ls_tagtab pair_tab;	/* pair of instances of one class -> it is in the log */
+static struct ls_tagtab tries;		/* class -> inversions whose first side was not */
 static struct ls_tagtab reported;	/* class, how and where -> 1 */
 
 #define INSTANCE_NODES 4096
@@ -137,10 +138,10 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 	};
 	u64 key = ls_mix(inv.class_id * 2 + same);
 
+	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
 	/* Once for a canonical class. */
 	if (!new_report(key))
 		return;
-	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
 
 	f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
 	f.rec.hdr.type = LS_REC_FINDING;
@@ -156,10 +157,10 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 		ls_splat_inversion(inv.class_id, same, first, ordinal);
 }
 
-/* Node of a lock instance in one life, 0 when there are too many. */
-static u32 instance_node(u64 lock, u32 life)
+/* Node of a lock instance, 0 when there are too many. */
+static u32 instance_node(u64 lock)
 {
-	u64 key = ls_mix(ls_mix(lock) + life);
+	u64 key = ls_mix(lock);
 	u32 id = ls_tagtab_find(&instance_ids, key);
 
 	if (!id && nr_instances + 1 < INSTANCE_NODES)
@@ -171,9 +172,9 @@ static u32 instance_node(u64 lock, u32 life)
  * Instances of one class in a ring: a->b, b->c, c->a. Pairs tell nothing of
  * that; a small graph of the first instances seen of each class does.
  */
-static void take_pair(const struct ls_rec_sight *s, const u32 *lives, u32 life, u32 ordinal)
+static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
 {
-	u32 to = instance_node(s->lock, life), i, nr, path[LS_CYCLE_MAX];
+	u32 to = instance_node(s->lock), i, nr, path[LS_CYCLE_MAX];
 
 	for (i = 0; i < s->nr_held; i++) {
 		u32 from, edge;
@@ -181,7 +182,7 @@ static void take_pair(const struct ls_rec_sight *s, const u32 *lives, u32 life, 
 		if (!(s->new_mask & (1ull << i)) || s->held[i].lock == s->lock ||
 		    ls_worker_class(s->held[i].val) != ls_worker_class(s->val))
 			continue;
-		from = instance_node(s->held[i].lock, lives[i]);
+		from = instance_node(s->held[i].lock);
 		edge = from && to ? ls_graph_add(&instances, from, to, LS_DEP_EN, NULL) : 0;
 		if (!edge) {
 			ls_lose(LS_LOSS_PAIRS);
@@ -194,6 +195,78 @@ static void take_pair(const struct ls_rec_sight *s, const u32 *lives, u32 life, 
 	}
 }
 
+/*
+ * Dependencies that are part of a cycle. A deadlock takes the same instances on all of
+ * them: chains that show one are looked at again, each for a while.
+ */
+#define WANTED_MAX 1024
+#define WANTED_INTERVAL HZ
+static struct ls_tagtab wanted;		/* canonical classes -> number, 1 .. */
+static u32 nr_wanted, looked_for;	/* in it; as the chains were gone through last */
+
+static u64 wanted_key(u32 from, u32 to)
+{
+	return ls_mix((u64)from << 32 | to);
+}
+
+static void want(const struct ls_finding_edge *edges, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr && nr_wanted < WANTED_MAX; i++) {
+		u64 key = wanted_key(edges[i].from, edges[i].to);
+
+		if (!ls_tagtab_find(&wanted, key) && ls_tagtab_insert(&wanted, key, nr_wanted + 1))
+			nr_wanted++;
+	}
+}
+
+/* Does chain @data show one that was not looked for yet? @vals: room for its words. */
+static void look_at_chain(struct ls_chain *data, u32 *vals)
+{
+	struct ls_chain *up = data;
+	u32 nr = 0, i, to, number, newest = 0;
+	u64 key = 0;
+
+	while (up && nr < LS_MAX_DEPTH) {
+		vals[nr++] = up->val;
+		up = ls_chains_get(&ls.chains, up->parent);
+	}
+	to = ls_worker_class(data->val);
+	for (i = 1; i < nr; i++) {
+		number = ls_tagtab_find(&wanted, wanted_key(ls_worker_class(vals[i]), to));
+		if (number > looked_for)
+			ls_edges_wanted(&ls.edges, vals[i], data->val);
+		newest = max(newest, number);
+	}
+	if (newest <= looked_for)
+		return;
+	while (nr)
+		key = ls_chain_mix(key, vals[--nr]);
+	ls_chains_look(&ls.chains, key, data);
+}
+
+/* work_mutex held. */
+static void look_at_chains(void)
+{
+	static unsigned long last;
+	static u32 vals[LS_MAX_DEPTH];
+	u32 id, upto = nr_wanted;
+
+	if (looked_for == nr_wanted || time_before(jiffies, last + WANTED_INTERVAL))
+		return;
+	last = jiffies;
+	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
+		struct ls_chain *data = ls_chains_get(&ls.chains, id);
+
+		if (data && ls_load(&data->count))
+			look_at_chain(data, vals);
+		if (!(id & 1023))
+			cond_resched();
+	}
+	looked_for = upto;
+}
+
 static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges, u32 nr)
 {
 	struct ls_rec_finding rec = {
@@ -202,6 +275,7 @@ static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges
 	};
 
 	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
+	want(edges, nr);
 	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
 	if (!ls_splat)
 		return;
@@ -286,9 +360,38 @@ static void learn_signals(void)
 	}
 }
 
-/* What sight number @ordinal, which is in the log, says. @lives: of what is held; @life: of its lock. */
-static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, const u32 *lives, u32 life,
-			u32 ordinal)
+static u64 pair_key(u64 outer, u64 inner)
+{
+	return ls_mix(ls_mix(outer) + inner);
+}
+
+/*
+ * Two instances the other way round. The sight of the first way shows the other side; where
+ * the log does not have it, another inversion of the class may come with both.
+ */
+#define INVERSION_TRIES 16
+static void take_inversion(const struct ls_rec_sight *s, u32 self, u32 ordinal)
+{
+	u64 key = ls_mix(self);
+	u32 i, first = 0, tried = ls_tagtab_find(&tries, key), id;
+
+	for (i = 0; i < s->nr_held && !first; i++)
+		if (s->new_mask & (1ull << i) && ls_worker_class(s->held[i].val) == self)
+			first = ls_tagtab_find(&pair_tab, pair_key(s->lock, s->held[i].lock));
+	report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
+	if (first || tried == INVERSION_TRIES)
+		return;
+	if (tried)
+		ls_tagtab_change(&tries, key, tried, tried + 1);
+	else if (!ls_tagtab_insert(&tries, key, 1))
+		return;
+	for (id = 1; id <= named; id++)
+		if (ls_worker_class(id) == self)
+			ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_INVERTED);
+}
+
+/* What sight number @ordinal, which is in the log, says. */
+static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, u32 ordinal)
 {
 	u32 self, i;
 
@@ -302,19 +405,13 @@ static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, con
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
 	if (ls_judge_usage(&judge, self) & LS_JUDGE_OUT)
 		return;
-	if (flags & LS_EV_INVERSION) {
-		u32 first = ls_tagtab_find(&self_sights, ls_mix(self));
-
-		report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
-	}
+	if (flags & LS_EV_INVERSION)
+		take_inversion(s, self, ordinal);
 	if (flags & LS_EV_PAIR)
-		take_pair(s, lives, life, ordinal);
-	for (i = 0; self && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++) {
-		if (ls_worker_class(s->held[i].val) == self) {
-			ls_tagtab_insert(&self_sights, ls_mix(self), ordinal + 1);
-			break;
-		}
-	}
+		take_pair(s, ordinal);
+	for (i = 0; self && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++)
+		if (s->held[i].lock != s->lock && ls_worker_class(s->held[i].val) == self)
+			ls_tagtab_insert(&pair_tab, pair_key(s->held[i].lock, s->lock), ordinal + 1);
 }
 
 /*
@@ -324,16 +421,8 @@ static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, con
 bool ls_worker_take(struct ls_event *e, u32 *ordinal)
 {
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
-	u32 frames = s->stack, flags = s->hdr.flags, i;
-	u32 lives[LS_MAX_DEPTH], life = s->extra;
+	u32 frames = s->stack, flags = s->hdr.flags;
 	u64 at;
-
-	for (i = 0; i < s->nr_held; i++) {
-		lives[i] = s->held[i].pad;
-		s->held[i].pad = 0;
-	}
-	if (flags & LS_EV_PAIR)
-		s->extra = 0;
 
 	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
 	s->hdr.type = LS_REC_SIGHT;
@@ -348,7 +437,7 @@ bool ls_worker_take(struct ls_event *e, u32 *ordinal)
 		return false;
 	*ordinal = sight_index.nr;
 	ls_logindex_add(&sight_index, at);
-	judge_sight(s, frames, flags, lives, life, *ordinal);
+	judge_sight(s, frames, flags, *ordinal);
 	return true;
 }
 
@@ -510,6 +599,7 @@ static bool work(void)
 		cond_resched();
 	}
 	name_classes();
+	look_at_chains();
 	ls_waits_look();
 	ls_races_work();
 	mutex_unlock(&work_mutex);
@@ -673,7 +763,11 @@ static void forget(void)
 	ls_chains_clear(&ls.chains);
 	ls_edges_clear(&ls.edges);
 	memset(ls.pairs.slots, 0, ls_pairs_bytes(64 - ls.pairs.shift + 3));
-	clear_tagtab(&self_sights);
+	clear_tagtab(&pair_tab);
+	clear_tagtab(&tries);
+	clear_tagtab(&wanted);
+	nr_wanted = looked_for = 0;
+	ls_seen_clear(&ls.seen);
 	clear_tagtab(&reported);
 	clear_tagtab(&instance_ids);
 	nr_instances = 0;
@@ -773,7 +867,9 @@ int ls_worker_init(u32 max_classes, u32 max_edges)
 	if (!judge_memory || !instance_memory)
 		return -ENOMEM;
 	rc = new_tagtab(&stacks, STACK_BITS);
-	rc = rc ? rc : new_tagtab(&self_sights, 12);
+	rc = rc ? rc : new_tagtab(&pair_tab, 15);
+	rc = rc ? rc : new_tagtab(&tries, 12);
+	rc = rc ? rc : new_tagtab(&wanted, 12);
 	rc = rc ? rc : new_tagtab(&reported, 14);
 	rc = rc ? rc : new_tagtab(&instance_ids, 13);
 	if (rc)
@@ -817,7 +913,9 @@ void ls_worker_exit(void)
 	ls_free(judge_memory);
 	ls_free(instance_memory);
 	ls_free(stacks.slots);
-	ls_free(self_sights.slots);
+	ls_free(pair_tab.slots);
+	ls_free(tries.slots);
+	ls_free(wanted.slots);
 	ls_free(reported.slots);
 	ls_free(instance_ids.slots);
 }

@@ -29,13 +29,15 @@
  * Minor 3: LS_IOC_SITE_HITS. Minor 4: LS_IOC_WAITS, LS_IOC_SYMBOL,
  * LS_FINDING_DEADLOCK.
  * Minor 5: LS_COUNT_SHARED; ls_guard_rec.lock_offset of VIA counts from the pointer.
- * Minor 6: LS_REC_MODULE.
+ * Minor 6: LS_REC_MODULE; instances have lives, further ones of known dependencies are
+ * reported.
  */
 #define LS_ABI_MAJOR 2
 #define LS_ABI_MINOR 6
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
+#define LS_INSTANCE_SHIFT 44	/* an instance's life is in the bits from here on, where it has one */
 #define LS_STACK_FRAMES 24	/* frames kept of one stack trace */
 #define LS_NAME_MAX 120		/* class name, with the final zero */
 #define LS_COMM_LEN 16
@@ -212,7 +214,7 @@ struct ls_rec_sight {
 	__u64 time_ns;		/* CLOCK_MONOTONIC (local_clock) */
 	__u64 new_mask;		/* bit i: the edge held[i] -> val brought it */
 	__u64 ip;		/* caller of the lock function */
-	__u64 lock;		/* instance: address, for comparing only */
+	__u64 lock;		/* instance: address and life of its object, for comparing only */
 	__u32 val;		/* LS_VAL_* of the lock being acquired */
 	__u32 chain;		/* chain index, 0 when it was not kept */
 	__u32 stack;		/* stack id, 0 when it was not kept */
@@ -225,12 +227,19 @@ struct ls_rec_sight {
 	/*
 	 * COMPLETE: LS_COMPLETE_*. LONG_HOLD: nanoseconds waited, and the entry that @new_mask marks is not
 	 * the waiting task's but that of the one that has the lock. DEADLOCK: a
-	 * number that all sights of one deadlock have. Else 0.
+	 * number that all sights of one deadlock have. ACQUIRE: LS_RELATED_*. Else 0.
 	 */
 	__u64 extra;
 	char comm[LS_COMM_LEN];
 	struct ls_held_rec held[];
 };
+/*
+ * How the objects of two nested instances of one class relate, the last of those that
+ * @new_mask marks and the acquired one: which of them points to the other.
+ */
+#define LS_RELATED_LOOKED 1u
+#define LS_RELATED_BACK 2u	/* the inner object points to the outer one */
+#define LS_RELATED_FORTH 4u	/* the outer object points to the inner one */
 #define LS_SIGHT_ACQUIRE 0u
 #define LS_SIGHT_RELEASE 1u
 #define LS_SIGHT_COMPLETE 2u
@@ -512,7 +521,7 @@ struct ls_chain {
 	__u32 val;		/* LS_VAL_* */
 	__u64 ip;		/* first acquire site */
 	__u32 count;		/* acquisitions, sampled: estimates above 1 */
-	__u32 pad;
+	__u32 looks;		/* the module's own: acquisitions whose instances it has yet to look at */
 };
 
 struct ls_chains_req {

@@ -30,18 +30,21 @@ void ls_chains_provide(struct ls_chains *c, int seg, struct ls_chain *mem)
 	ls_store_release(&c->segs[seg], mem);
 }
 
-/* @marks: LS_CHAIN_SELF, LS_CHAIN_DERIVED. */
+/* @looks: LS_LOOKS_* of a chain that is acquired as such. */
 static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 parent, ls_u32 val,
-				    ls_u64 ip, ls_u32 marks, ls_u32 *index)
+				    ls_u64 ip, bool derived, ls_u32 looks, ls_u32 *index)
 {
+	ls_u32 marks = derived ? LS_CHAIN_DERIVED : looks ? LS_CHAIN_LOOK : 0;
 	ls_u32 nr = ls_load(&c->nr), id, found = ls_tagtab_find(&c->tab, key);
 	struct ls_chain *data;
 
 	if (found & LS_CHAIN_DERIVED) {
 		*index = found & LS_CHAIN_INDEX;
+		data = ls_chains_get(c, *index);
+		if (data)
+			ls_store(&data->looks, looks);
 		if (!ls_tagtab_change(&c->tab, key, found, *index | marks))
 			return LS_CHAIN_KNOWN;
-		data = ls_chains_get(c, *index);
 		if (data) {
 			ls_store(&data->ip, ip);
 			ls_fetch_add(&data->count, 1);
@@ -60,6 +63,7 @@ static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 pare
 			 * Known from now on, so that it stays off the slow path. What
 			 * nests in itself is looked at every time anyway.
 			 */
+			marks = derived || looks & LS_LOOKS_SELF ? marks : 0;
 			if (!ls_tagtab_insert(&c->tab, key, LS_CHAIN_LOST | marks) && !marks)
 				ls_store(&c->refused[key >> (64 - LS_CHAIN_REFUSED_BITS)], key);
 			*index = 0;
@@ -74,7 +78,8 @@ static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 pare
 	data->parent = parent;
 	data->val = val;
 	data->ip = ip;
-	data->count = marks & LS_CHAIN_DERIVED ? 0 : 1;
+	data->count = derived ? 0 : 1;
+	data->looks = looks;
 	id = *index | marks;
 	found = ls_tagtab_insert(&c->tab, key, id);
 	if (found == id)
@@ -104,7 +109,7 @@ static enum ls_chain_result below(struct ls_chains *c, const struct ls_ctx *ctx,
 		*index = ls_tagtab_find(&c->tab, key) & LS_CHAIN_INDEX;
 		if (!*index) {
 			r = add_one(c, key, parent, ctx->held[i].val, ctx->held[i].ip,
-				    LS_CHAIN_DERIVED, index);
+				    true, 0, index);
 			if (r == LS_CHAIN_DEFER || r == LS_CHAIN_FULL)
 				return r;
 		}
@@ -114,7 +119,7 @@ static enum ls_chain_result below(struct ls_chains *c, const struct ls_ctx *ctx,
 }
 
 enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx, ls_u64 key,
-				   ls_u32 val, ls_u64 ip, bool self, ls_u32 *index)
+				   ls_u32 val, ls_u64 ip, ls_u32 looks, ls_u32 *index)
 {
 	ls_u32 parent;
 	enum ls_chain_result r = below(c, ctx, &parent);
@@ -122,7 +127,41 @@ enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx
 	*index = 0;
 	if (r == LS_CHAIN_DEFER)
 		return r;
-	return add_one(c, key, parent, val, ip, self ? LS_CHAIN_SELF : 0, index);
+	return add_one(c, key, parent, val, ip, false, looks, index);
+}
+
+void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data)
+{
+	ls_u32 looks = ls_load(&data->looks), id;
+
+	while (looks & LS_LOOKS_NOW && !ls_cmpxchg(&data->looks, &looks, looks - 1))
+		;
+	if (ls_load(&data->looks) & (LS_LOOKS_NOW | LS_LOOKS_SELF))
+		return;
+	id = ls_tagtab_find(&c->tab, key);
+	if (id & LS_CHAIN_LOOK)
+		ls_tagtab_change(&c->tab, key, id, id & ~LS_CHAIN_LOOK);
+}
+
+void ls_chains_counted(struct ls_chains *c, ls_u64 key, ls_u32 id, struct ls_chain *data)
+{
+	ls_u32 looks = ls_load(&data->looks);
+
+	if (!(looks & LS_LOOKS_LATER) || id & LS_CHAIN_SLOW)
+		return;
+	if (ls_cmpxchg(&data->looks, &looks, looks - (1u << LS_LOOKS_LATER_SHIFT) + 1))
+		ls_tagtab_change(&c->tab, key, id, id | LS_CHAIN_LOOK);
+}
+
+void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data)
+{
+	ls_u32 id = ls_tagtab_find(&c->tab, key);
+
+	/* Nobody has acquired it as such yet. */
+	if (!id || id & LS_CHAIN_DERIVED)
+		return;
+	ls_store(&data->looks, (ls_load(&data->looks) & LS_LOOKS_SELF) | LS_LOOKS_CYCLE);
+	ls_tagtab_change(&c->tab, key, id, id | LS_CHAIN_LOOK);
 }
 
 void ls_chains_clear(struct ls_chains *c)

@@ -23,15 +23,28 @@
  * Chain ids in the key table: index and marks. The fast path may pass only where
  * none of LS_CHAIN_SLOW is set.
  *
+ * A chain is looked at, LS_CHAIN_LOOK, whenever it is acquired while it takes a class that
+ * it already holds, or its ls_chain.looks say that instances are wanted of it: the first
+ * times, now and then later, and again when a cycle leads through it.
+ *
  * A derived chain was held, after an out-of-order release, a downgrade or an
  * acquisition that was put off, but never acquired as such: whoever does so has
  * yet to look what is new in it.
  */
-#define LS_CHAIN_SELF (1u << 23)	/* takes a class that it already holds */
+#define LS_CHAIN_LOOK (1u << 23)
 #define LS_CHAIN_DERIVED (1u << 22)
-#define LS_CHAIN_SLOW (LS_CHAIN_SELF | LS_CHAIN_DERIVED)
+#define LS_CHAIN_SLOW (LS_CHAIN_LOOK | LS_CHAIN_DERIVED)
 #define LS_CHAIN_INDEX ((1u << 22) - 1)
 #define LS_CHAIN_LOST LS_CHAIN_INDEX	/* known, but its data found no room */
+
+/* ls_chain.looks */
+#define LS_LOOKS_NOW 0xffffu		/* acquisitions from now on */
+#define LS_LOOKS_LATER_SHIFT 16		/* of those that are counted */
+#define LS_LOOKS_LATER (0x7fffu << LS_LOOKS_LATER_SHIFT)
+#define LS_LOOKS_SELF (1u << 31)	/* all: it takes a class that it already holds */
+/* Of a new chain, and when a cycle is found. */
+#define LS_LOOKS_NEW (240u << LS_LOOKS_LATER_SHIFT | 16u)
+#define LS_LOOKS_CYCLE (1024u << LS_LOOKS_LATER_SHIFT | 4096u)
 
 /*
  * Keys that found no room, not even for the mark that they are lost: the last ones, each
@@ -81,10 +94,17 @@ enum ls_chain_result {
 
 /*
  * Add the chain @key = @ctx's chain + @val. Chains below it that were never
- * acquired as such are added too, as derived ones. Any context.
+ * acquired as such are added too, as derived ones. @looks: LS_LOOKS_*. Any context.
  */
 enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx, ls_u64 key,
-				   ls_u32 val, ls_u64 ip, bool self, ls_u32 *index);
+				   ls_u32 val, ls_u64 ip, ls_u32 looks, ls_u32 *index);
+
+/* Chain @key was looked at; @data is its entry. Any context. */
+void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data);
+/* It was counted: is it time to look at it? Any context. */
+void ls_chains_counted(struct ls_chains *c, ls_u64 key, ls_u32 id, struct ls_chain *data);
+/* Look at it LS_LOOKS_CYCLE more. Thread only. */
+void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data);
 
 /* Forget every chain; segments stay. Only while no hook can run. */
 void ls_chains_clear(struct ls_chains *c);

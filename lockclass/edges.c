@@ -10,6 +10,7 @@ void ls_edges_init(struct ls_edges *e, void *mem, ls_u32 bits, ls_u32 max)
 {
 	e->slots = mem;
 	e->absent = (ls_u32 *)(e->slots + ((ls_size)1 << bits));
+	e->pairs = (ls_u8 *)(e->absent + ((ls_size)1 << bits));
 	e->shift = 64 - bits;
 	e->mask = (1u << bits) - 1;
 	e->max = max < e->mask ? max : e->mask;
@@ -23,6 +24,7 @@ void ls_edges_clear(struct ls_edges *e)
 	for (i = 0; i <= e->mask; i++) {
 		ls_store(&e->slots[i], 0);
 		ls_store(&e->absent[i], 0);
+		ls_store(&e->pairs[i], 0);
 	}
 	ls_store(&e->nr, 0);
 }
@@ -96,4 +98,36 @@ enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls
 	if (~(ls_fetch_or(&e->absent[place], ~gates) | gates))
 		return LS_EDGE_NEWS;
 	return slot & bit ? LS_EDGE_KNOWN : LS_EDGE_NEWS;
+}
+
+bool ls_edges_want_pair(const struct ls_edges *e, ls_u32 prev, ls_u32 next)
+{
+	ls_u32 place = find(e, edge_key(prev, next), (ls_u32 *)0);
+	ls_u8 pairs;
+
+	if (place == NOT_FOUND)
+		return false;
+	pairs = ls_load(&e->pairs[place]);
+	return (pairs & ~LS_EDGE_WANTED) < (pairs & LS_EDGE_WANTED ? LS_EDGE_PAIRS_WANTED : LS_EDGE_PAIRS);
+}
+
+void ls_edges_count_pair(struct ls_edges *e, ls_u32 prev, ls_u32 next)
+{
+	ls_u32 place = find(e, edge_key(prev, next), (ls_u32 *)0);
+	ls_u8 pairs;
+
+	if (place == NOT_FOUND)
+		return;
+	pairs = ls_load(&e->pairs[place]);
+	while ((pairs & ~LS_EDGE_WANTED) < LS_EDGE_PAIRS_WANTED &&
+	       !ls_cmpxchg(&e->pairs[place], &pairs, (ls_u8)(pairs + 1)))
+		;
+}
+
+void ls_edges_wanted(struct ls_edges *e, ls_u32 prev, ls_u32 next)
+{
+	ls_u32 place = find(e, edge_key(prev, next), (ls_u32 *)0);
+
+	if (place != NOT_FOUND)
+		ls_fetch_or(&e->pairs[place], (ls_u8)LS_EDGE_WANTED);
 }

@@ -8,6 +8,9 @@
  * Beside each edge stands a 32-bit signature of the locks that some sight of it
  * did not have: what is not in it may be a gate lock [DLOS D2]. A sight that adds
  * to it is news too.
+ *
+ * A byte counts the pairs of instances that were reported of an edge: the first few of
+ * each, more once the edge is part of a cycle.
  */
 #ifndef LOCKSCOPE_EDGES_H
 #define LOCKSCOPE_EDGES_H
@@ -19,6 +22,7 @@
 struct ls_edges {
 	ls_u64 *slots;
 	ls_u32 *absent;		/* gates that some sight did not have; bits are only ever added */
+	ls_u8 *pairs;		/* pairs of instances reported, LS_EDGE_WANTED */
 	ls_u32 shift;
 	ls_u32 mask;
 	ls_u32 max;
@@ -27,7 +31,7 @@ struct ls_edges {
 
 LS_INLINE ls_size ls_edges_bytes(ls_u32 bits)
 {
-	return (sizeof(ls_u64) + sizeof(ls_u32)) << bits;
+	return (sizeof(ls_u64) + sizeof(ls_u32) + sizeof(ls_u8)) << bits;
 }
 
 /* @mem: zeroed, ls_edges_bytes(@bits); @max edges at most, below 2^@bits. */
@@ -149,5 +153,16 @@ enum ls_edge_news ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 ne
 
 /* Record it. Any context. */
 enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
+
+#define LS_EDGE_WANTED 128u	/* part of a cycle: whether instances match decides what that is worth */
+#define LS_EDGE_PAIRS 6		/* pairs of instances reported of any edge */
+#define LS_EDGE_PAIRS_WANTED 96	/* of one in a cycle */
+
+/* Is one more pair of instances of edge @prev -> @next to be reported? Not of one not known. Any context. */
+bool ls_edges_want_pair(const struct ls_edges *e, ls_u32 prev, ls_u32 next);
+/* It is. */
+void ls_edges_count_pair(struct ls_edges *e, ls_u32 prev, ls_u32 next);
+/* Edge @prev -> @next is part of a cycle. */
+void ls_edges_wanted(struct ls_edges *e, ls_u32 prev, ls_u32 next);
 
 #endif /* LOCKSCOPE_EDGES_H */

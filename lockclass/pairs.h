@@ -38,6 +38,7 @@ LS_INLINE void ls_pairs_init(struct ls_pairs *p, void *mem, ls_u32 bits)
 enum ls_pair_result {
 	LS_PAIR_KNOWN,
 	LS_PAIR_NEW,		/* never seen, or not in these lives */
+	LS_PAIR_FEWER,		/* known, but not with so few gates */
 	LS_PAIR_INVERTED,	/* the other order was seen, once for each time the pair is learnt */
 };
 
@@ -84,9 +85,10 @@ LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_
 			continue;
 		if (slot & bit) {
 			/* This order again: only gates that are always held count. */
-			if (common != ((slot >> 16) & 0xffff))
-				ls_store(&b[i], ls_pair_word(key, common, slot & 3));
-			return LS_PAIR_KNOWN;
+			if (common == ((slot >> 16) & 0xffff))
+				return LS_PAIR_KNOWN;
+			ls_store(&b[i], ls_pair_word(key, common, slot & 3));
+			return LS_PAIR_FEWER;
 		}
 		if (!(slot & other) || common)
 			return LS_PAIR_KNOWN;

@@ -32,7 +32,8 @@ struct Chains {
 			     bool self = false)
 	{
 		const std::uint64_t key = ls_chain_mix(ctx.key, val);
-		const ls_chain_result r = ls_chains_add(&all, &ctx, key, val, ip, self, &index);
+		const ls_chain_result r =
+			ls_chains_add(&all, &ctx, key, val, ip, self ? LS_LOOKS_SELF : 0, &index);
 
 		ls_held_push(&ctx, val, ip, val, key);
 		return r;
@@ -91,9 +92,9 @@ TEST(Chains, TakingAHeldClassIsMarked)
 
 	c.provide();
 	c.take(ctx, A);
-	EXPECT_FALSE(c.id(ctx) & LS_CHAIN_SELF);
+	EXPECT_FALSE(c.id(ctx) & LS_CHAIN_LOOK);
 	c.take(ctx, A, 0, true);
-	EXPECT_TRUE(c.id(ctx) & LS_CHAIN_SELF);
+	EXPECT_TRUE(c.id(ctx) & LS_CHAIN_LOOK);
 	EXPECT_EQ(c.id(ctx) & LS_CHAIN_INDEX, 2u);
 	EXPECT_EQ(c.read(2), (Sequence{A, A}));
 }
@@ -220,7 +221,7 @@ TEST(Chains, ADerivedChainIsNewToWhoeverAcquiresIt)
 	ls_held_pop_top(&ctx);
 	const std::uint32_t derived = c.id(ctx);
 	EXPECT_TRUE(derived & LS_CHAIN_DERIVED);
-	EXPECT_FALSE(derived & LS_CHAIN_SELF);
+	EXPECT_FALSE(derived & LS_CHAIN_LOOK);
 
 	c.take(later, A);
 	EXPECT_EQ(c.take(later, C, 0x77), LS_CHAIN_NEW);
@@ -245,7 +246,7 @@ TEST(Chains, ADerivedChainThatNestsItsClassKeepsThatMark)
 	c.take(ctx, D);
 	c.take(later, A);
 	EXPECT_EQ(c.take(later, A, 0, true), LS_CHAIN_NEW);
-	EXPECT_EQ(c.id(later), c.index | LS_CHAIN_SELF);
+	EXPECT_EQ(c.id(later), c.index | LS_CHAIN_LOOK);
 }
 
 TEST(Chains, ADerivedChainBeyondTheBoundIsStillToBeLookedAt)
@@ -379,6 +380,61 @@ TEST(Chains, ADerivedChainIsAdoptedByOneOfThoseWhoRaceForIt)
 		}
 	});
 	EXPECT_EQ(adopted, kRounds);
+}
+
+// The first acquisitions of a chain are looked at, then some of those that are counted,
+// then none: the fast path may pass.
+TEST(Chains, LookedAtForAWhile)
+{
+	Chains c(100);
+	ls_ctx ctx{};
+
+	c.provide();
+	c.take(ctx, taken(1));
+	const std::uint64_t key = ls_chain_mix(ctx.key, taken(2));
+	const std::uint32_t looks = 2u << LS_LOOKS_LATER_SHIFT | 3;
+
+	ASSERT_EQ(ls_chains_add(&c.all, &ctx, key, taken(2), 0, looks, &c.index), LS_CHAIN_NEW);
+	ls_chain *data = ls_chains_get(&c.all, c.index);
+	const auto slow = [&] { return (ls_tagtab_find(&c.all.tab, key) & LS_CHAIN_SLOW) != 0; };
+	const auto counted = [&] {
+		ls_chains_counted(&c.all, key, ls_tagtab_find(&c.all.tab, key), data);
+	};
+
+	for (int i = 0; i < 3; i++) {
+		EXPECT_TRUE(slow());
+		ls_chains_looked(&c.all, key, data);
+	}
+	EXPECT_FALSE(slow());
+	for (int i = 0; i < 2; i++) {
+		counted();
+		EXPECT_TRUE(slow());
+		counted(); // not twice for one look
+		ls_chains_looked(&c.all, key, data);
+		EXPECT_FALSE(slow());
+	}
+	counted();
+	EXPECT_FALSE(slow());
+	EXPECT_EQ(data->looks, 0u);
+	// A cycle was found.
+	ls_chains_look(&c.all, key, data);
+	EXPECT_TRUE(slow());
+	EXPECT_EQ(data->looks, LS_LOOKS_CYCLE);
+}
+
+TEST(Chains, WhatNestsInItselfIsLookedAtForEver)
+{
+	Chains c(100);
+	ls_ctx ctx{};
+
+	c.provide();
+	c.take(ctx, taken(1));
+	c.take(ctx, taken(1), 0, true);
+	ls_chain *data = ls_chains_get(&c.all, c.index);
+
+	for (int i = 0; i < 10; i++)
+		ls_chains_looked(&c.all, ctx.key, data);
+	EXPECT_TRUE(c.id(ctx) & LS_CHAIN_LOOK);
 }
 
 } // namespace

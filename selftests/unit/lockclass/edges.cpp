@@ -40,6 +40,29 @@ TEST(DependencyKind, FollowsWhatIsHeldAndWhatIsTaken)
 	EXPECT_EQ(ls_dep_kind(taken(A, LS_RECURSIVE), taken(B, LS_RECURSIVE)), LS_DEP_SR);
 }
 
+TEST(Edges, AFewPairsOfInstancesAndMoreInACycle)
+{
+	Edges e(6, 32);
+	std::uint32_t n = 0;
+
+	EXPECT_FALSE(ls_edges_want_pair(&e.set, taken(A), taken(B)));
+	e.mark(taken(A), taken(B));
+	for (; ls_edges_want_pair(&e.set, taken(A), taken(B)); n++)
+		ls_edges_count_pair(&e.set, taken(A), taken(B));
+	EXPECT_EQ(n, LS_EDGE_PAIRS);
+	ls_edges_wanted(&e.set, taken(A), taken(B));
+	for (; ls_edges_want_pair(&e.set, taken(A), taken(B)); n++)
+		ls_edges_count_pair(&e.set, taken(A), taken(B));
+	EXPECT_EQ(n, LS_EDGE_PAIRS_WANTED);
+	// However many come at once.
+	for (n = 0; n < 300; n++)
+		ls_edges_count_pair(&e.set, taken(A), taken(B));
+	EXPECT_FALSE(ls_edges_want_pair(&e.set, taken(A), taken(B)));
+	ls_edges_clear(&e.set);
+	e.mark(taken(A), taken(B));
+	EXPECT_TRUE(ls_edges_want_pair(&e.set, taken(A), taken(B)));
+}
+
 TEST(Edges, NewsOnceThenKnown)
 {
 	Edges e(6, 32);

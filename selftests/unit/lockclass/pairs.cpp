@@ -99,6 +99,19 @@ TEST(Pairs, OneGateAroundBothOrdersKeepsThemApart)
 	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_KNOWN);
 }
 
+TEST(Pairs, FewerGatesThanBeforeAreNews)
+{
+	const std::uint32_t gate = ls_pair_gate(kGate);
+	Pairs p;
+
+	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q, 0, 0), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(P, Q, 0, 0), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_INVERTED);
+}
+
 TEST(Pairs, AGateAroundOneOrderOnlyKeepsNothingApart)
 {
 	const std::uint32_t gate = ls_pair_gate(kGate);
