@@ -25,6 +25,19 @@
  *   other-completer         who waits for a completion holds    objects that change roles
  *                           a lock of another object than who
  *                           completes it, says the module
+ *   instances-not-proven    never; no one set of instances   -
+ *                           was seen on all sides
+ *   instances-never-matched never, but is a note: one side   instances that change sides
+ *                           only ever had a few instances,   seldom: see docs/severity.md
+ *                           the other never one of them
+ *   first-order-not-kept    never; two instances of a class  -
+ *                           were taken in both orders, the
+ *                           first one's sight is not known
+ *   follows-hierarchy       never, but is a note: in both    two tasks that disagree
+ *                           orders the inner object pointed  about the tree
+ *                           to the outer one at the time
+ *   author-orders           never, but is a note: all sides  what they got wrong
+ *                           say that the lock nests
  *   different-instances     never; no instance of the lock was  -
  *                           seen both in the interrupt and held
  *                           while it could come
@@ -40,6 +53,7 @@
 
 #include "analysis/beliefs.h"
 #include "analysis/evidence.h"
+#include "analysis/instances.h"
 
 extern "C" {
 #include "lockclass/exempt.h"
@@ -447,6 +461,7 @@ void apply_filters(const Model &model, Finding &finding,
 		return;
 	}
 	gate_lock(model, finding, facts);
+	judge_meeting(model, finding);
 	one_context_only(finding);
 	initialisation_only(model, finding);
 	if (finding.kind == FindingKind::LockOrderCycle) {

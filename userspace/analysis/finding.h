@@ -54,12 +54,13 @@ struct Feature {
 	std::string why;
 };
 
-/// One reason to doubt a finding; see filters.cpp. It demotes the finding, or
-/// hides it when the reason is a proof.
+/// One reason to doubt a finding; see filters.cpp. It demotes the finding, to @most
+/// at the most, or hides it when the reason is a proof.
 struct Filter {
 	std::string name;
 	bool hidden = false;
 	std::string why;
+	Severity most = Severity::Warning;
 };
 
 /// Name of the filter that a suppression becomes.
@@ -129,6 +130,13 @@ struct ViolationEvidence {
 	std::optional<AccessSide> example; ///< one with it
 };
 
+/// Are the locks of a deadlock one instance on all sides? See instances.h.
+struct Meeting {
+	std::size_t locks = 0, proven = 0; ///< proven: each by itself, or global
+	bool whole = false; ///< all of them at once, in the observations that are shown
+	bool gated = false; ///< but never without a lock that keeps two sides apart
+};
+
 struct Finding {
 	std::string id; ///< 16 hex digits
 	FindingKind kind = FindingKind::LockOrderCycle;
@@ -144,6 +152,9 @@ struct Finding {
 	std::optional<ViolationEvidence> violation; ///< of a broken rule
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
+	std::optional<Meeting> meeting;
+	std::string cause; ///< id of the finding whose cause it shares
+	std::vector<ClassId> through; ///< a lock, or a dependency, that both have
 
 	bool hidden() const;
 	bool suppressed() const;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/findings.h"
 
+#include "analysis/causes.h"
 #include "analysis/deadlocks.h"
 #include "analysis/evidence.h"
 #include "analysis/faults.h"
 #include "analysis/filters.h"
+#include "analysis/instances.h"
 #include "analysis/interrupts.h"
 #include "analysis/lockgraph.h"
 #include "analysis/races.h"
@@ -115,6 +117,7 @@ public:
 		for (auto &section : empty_sections(model_))
 			out.findings.push_back(std::move(section));
 		sort_findings(out.findings);
+		find_causes(model_, out.findings);
 		out.self_check = self_check(model_, graph_, cycles.size(), out.findings);
 		/* The module does not know of these. */
 		if (options.raw_nesting) {
@@ -188,6 +191,9 @@ private:
 	void complete(Finding &finding, const std::vector<const ChainFacts *> &facts) const
 	{
 		choose_witnesses(model_, finding);
+		if (finding.kind == FindingKind::LockOrderCycle ||
+		    finding.kind == FindingKind::IrqInversion)
+			choose_meeting(model_, finding, facts);
 		for (auto &edge : finding.edges)
 			fill_stacks(model_, edge, by_place_);
 		finding.confidence = confidence_of(model_, finding);
@@ -196,66 +202,119 @@ private:
 	}
 
 	/// One side of an inversion: the sight in which the class nests in itself.
-	bool add_side(Finding &finding, ClassId cls, std::uint32_t run, std::uint32_t ordinal) const
+	void add_side(Finding &finding, ClassId cls, const NestedPair &pair) const
 	{
-		auto at = model_.runs[run].sights.find(ordinal);
-		if (at == model_.runs[run].sights.end())
-			return false;
-		const Sight &sight = model_.sights[at->second];
-		if (!sight.acquisition() || sight.acquired.cls != cls)
-			return false;
-		for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;) {
-			if (sight.held[i].cls != cls)
-				continue;
-			FindingEdge edge;
-			edge.from = edge.to = cls;
-			edge.kind = dependency_kind(sight.held[i].val, sight.acquired.val);
-			edge.witnesses.push_back(make_witness(model_, at->second, i));
-			edge.count = 1;
-			finding.edges.push_back(std::move(edge));
-			return true;
-		}
-		return false;
+		const Sight &sight = model_.sights[pair.sight];
+		FindingEdge edge;
+		edge.from = edge.to = cls;
+		edge.kind = dependency_kind(sight.held[pair.position].val, sight.acquired.val);
+		edge.witnesses.push_back(make_witness(model_, pair.sight, pair.position));
+		edge.count = 1;
+		finding.edges.push_back(std::move(edge));
 	}
 
-	/* One finding a class: further inversions only add to its evidence. */
+	/// The observations of an inversion, those of one instance taken twice included.
+	std::vector<NestedPair> sides(const Inversion &inversion) const
+	{
+		const auto &run = model_.runs[inversion.run];
+		auto at = run.sights.find(inversion.second);
+		if (inversion.cls == kNoClass || at == run.sights.end())
+			return {};
+		const Sight &sight = model_.sights[at->second];
+		if (!sight.acquisition() || sight.acquired.cls != inversion.cls)
+			return {};
+		if (!inversion.same_instance)
+			if (auto ring = ring_of(model_, inversion.cls, at->second); !ring.empty())
+				return ring;
+		for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
+			if (sight.held[i].cls == inversion.cls)
+				return {{at->second, i}};
+		return {};
+	}
+
+	void doubt_inversion(Finding &finding, const std::vector<NestedPair> &ring) const
+	{
+		if (ring.size() == 1)
+			finding.filters.push_back({"first-order-not-kept", false,
+						   "when the two were taken in the other order is "
+						   "not known any more"});
+		if (follows_hierarchy(model_, ring))
+			finding.filters.push_back(
+				{"follows-hierarchy", false,
+				 "each time the inner object pointed to the outer one: both orders "
+				 "follow the hierarchy of their time",
+				 Severity::Note});
+		if (ring.size() > 1 &&
+		    std::all_of(ring.begin(), ring.end(), [&](const NestedPair &pair) {
+			    return model_.vouched_nestings.contains(
+				    model_.sights[pair.sight].acquired.at);
+		    }))
+			finding.filters.push_back({"author-orders", false,
+						   "the code says at every one of these places "
+						   "that the lock nests in "
+						   "one of its class",
+						   Severity::Note});
+		rank_finding(model_, finding);
+	}
+
+	Finding inversion_finding(const Inversion &inversion,
+				  const std::vector<NestedPair> &ring) const
+	{
+		Finding finding;
+		finding.kind = FindingKind::RecursiveLock;
+		finding.classes = {inversion.cls};
+		for (const auto &pair : ring)
+			add_side(finding, inversion.cls, pair);
+		finding.id = finding_id(model_, finding.kind, finding.classes);
+		if (!inversion.same_instance) {
+			finding.meeting = Meeting{1, ring.size() > 1 ? std::size_t{1} : 0,
+						  ring.size() > 1, false};
+		}
+		complete(finding, {});
+		const std::string lock = short_name(model_[inversion.cls]);
+		finding.title =
+			(inversion.same_instance ? "recursive lock: " + lock + " taken twice"
+			 : ring.size() > 2
+				 ? "recursive lock: " + std::to_string(ring.size()) + " " + lock +
+					   " taken in a ring"
+				 : "recursive lock: two " + lock + " taken in both orders") +
+			functions_of(model_, finding);
+		/* One task alone that takes a lock it holds does hang. */
+		if (inversion.same_instance) {
+			finding.confidence = Confidence::Observed;
+			finding.filters.clear();
+			rank_finding(model_, finding);
+		} else {
+			doubt_inversion(finding, ring);
+		}
+		return finding;
+	}
+
+	/* One finding a class, of the inversion that proves most: one whose sides are both
+	 * known, and that no hierarchy explains. */
 	void add_inversions(std::vector<Finding> &out) const
 	{
-		std::map<std::pair<ClassId, bool>, Finding> by_class;
+		struct Best {
+			int value = -1;
+			const Inversion *inversion = nullptr;
+			std::vector<NestedPair> ring;
+		};
+		std::map<std::pair<ClassId, bool>, Best> by_class;
 		for (const auto &inversion : model_.inversions) {
-			if (inversion.cls == kNoClass ||
-			    by_class.count({inversion.cls, inversion.same_instance}))
+			auto ring = sides(inversion);
+			if (ring.empty())
 				continue;
-			Finding finding;
-			finding.kind = FindingKind::RecursiveLock;
-			finding.classes = {inversion.cls};
-			add_side(finding, inversion.cls, inversion.run, inversion.first);
-			if (inversion.second != inversion.first)
-				add_side(finding, inversion.cls, inversion.run, inversion.second);
-			if (finding.edges.empty())
-				continue;
-			finding.id = finding_id(model_, finding.kind, finding.classes);
-			complete(finding, {});
-			const std::string lock = short_name(model_[inversion.cls]);
-			finding.title = (inversion.same_instance
-						 ? "recursive lock: " + lock + " taken twice"
-						 : "recursive lock: two " + lock +
-							   " taken in both orders") +
-					functions_of(model_, finding);
-			/* One task alone that takes a lock it holds does hang. */
-			if (inversion.same_instance) {
-				finding.confidence = Confidence::Observed;
-				finding.filters.clear();
-				rank_finding(model_, finding);
-			}
-			by_class.emplace(std::pair{inversion.cls, inversion.same_instance},
-					 std::move(finding));
+			const int value = (ring.size() > 1) +
+					  (ring.size() > 1 && !follows_hierarchy(model_, ring));
+			auto &best = by_class[{inversion.cls, inversion.same_instance}];
+			if (value > best.value)
+				best = {value, &inversion, std::move(ring)};
 		}
-		for (auto &[key, finding] : by_class) {
+		for (const auto &[key, best] : by_class) {
 			/* Taking one instance twice is the stronger case of the two. */
 			if (!key.second && by_class.count({key.first, true}))
 				continue;
-			out.push_back(finding);
+			out.push_back(inversion_finding(*best.inversion, best.ring));
 		}
 	}
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -103,7 +104,7 @@ struct Sight {
 	std::uint64_t time_ns = 0, new_mask = 0;
 	Held acquired; ///< or given back, completed, or what a fault is about; may be no class then
 	std::uint32_t what = LS_SIGHT_ACQUIRE; ///< LS_SIGHT_* or enum ls_finding_kind
-	std::uint64_t extra = 0;	       ///< see ls_rec_sight
+	std::uint64_t extra = 0;	       ///< see ls_rec_sight, LS_RELATED_*
 	std::uint32_t chain = 0, pid = 0, tgid = 0, task_flags = 0, cpu = 0;
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, may be empty
@@ -307,6 +308,9 @@ struct Model {
 	std::vector<MemoryAccess> accesses;
 	std::vector<Race> races;	    ///< both sides are known
 	std::vector<StateChange> histories; ///< in the order of each run's log
+	/// Places where the author of the code says that a lock nests in one of its class:
+	/// mutex_lock_nested() and the like. None where the annotations are not known.
+	std::set<CodeId> vouched_nestings;
 
 	const LockClass &operator[](ClassId id) const
 	{

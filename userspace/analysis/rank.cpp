@@ -52,6 +52,13 @@ Feature contexts(const Finding &finding)
 
 Feature instances(const Model &model, const Finding &finding)
 {
+	if (finding.meeting) {
+		const auto &[locks, proven, whole, gated] = *finding.meeting;
+		return {"instances", whole ? kInstances : 0,
+			std::to_string(proven) + " of " + std::to_string(locks) +
+				(whole ? " locks proven to be one instance"
+				       : " locks seen as one instance on both sides")};
+	}
 	std::size_t proven = 0, locks = 0;
 	const std::size_t n = finding.edges.size();
 	for (std::size_t i = 0; i < n; i++) {
@@ -129,8 +136,8 @@ Feature novelty(const Model &model, const Finding &finding)
 void limit_severity(Finding &finding)
 {
 	for (const auto &filter : finding.filters)
-		finding.severity = std::min(finding.severity,
-					    filter.hidden ? Severity::Note : Severity::Warning);
+		finding.severity =
+			std::min(finding.severity, filter.hidden ? Severity::Note : filter.most);
 }
 
 void rank_finding(const Model &model, Finding &finding)

@@ -293,6 +293,7 @@ Status Recorder::put_counters()
 			LS_TRY_STATUS(store_.put_counter(run_, kAccessLosses[i].name,
 							 access_info_->losses[i]));
 	}
+	LS_TRY_STATUS(store_.put_counter(run_, kMinorCounter, info_.abi_minor));
 	return store_.put_counter(run_, kMalformedCounter,
 				  malformed_before_ + decoder_.malformed());
 }

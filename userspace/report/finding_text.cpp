@@ -52,7 +52,9 @@ public:
 		out_.wrap(0, number + finding_.title, severity_tone(finding_.severity),
 			  number.size());
 		out_.wrap(4, std::string(name(finding_.severity)) + ", " +
-				     name(finding_.confidence) + ", id " + finding_.id);
+				     name(finding_.confidence) + ", id " + finding_.id +
+				     (finding_.cause.empty() ? ""
+							     : ", same cause as " + finding_.cause));
 		if (detail_ == Detail::Short)
 			out_.wrap(4, "ranks here because: " + reasons(), Tone::Plain, 2);
 		for (const auto &filter : finding_.filters)
@@ -122,6 +124,14 @@ private:
 		}
 		for (std::size_t i = 0; i < n; i++)
 			print_edge(finding_.edges[(first + i) % n], i + 1);
+	}
+
+	std::size_t places(const FindingEdge &edge) const
+	{
+		std::set<CodeId> at;
+		for (const auto &witness : edge.witnesses)
+			at.insert(model_.sights[witness.sight].acquired.at);
+		return at.size();
 	}
 
 	bool completes(const FindingEdge &edge) const
@@ -196,7 +206,7 @@ private:
 				  Tone::Plain, 2);
 			out_.wrap(6, std::string("dependency ") + dependency_name(edge.kind) +
 					     ", seen at " +
-					     counted(edge.witnesses.size(), "place"));
+					     counted(places(edge), "place"));
 		}
 	}
 

@@ -151,6 +151,8 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 						   : Json(nullptr)}};
 		out["count"] = violation.sides.size();
 	}
+	if (!finding.cause.empty())
+		out["cause"] = finding.cause;
 	for (const auto &feature : finding.features)
 		out["features"].push_back(
 			{{"name", feature.name}, {"points", feature.points}, {"why", feature.why}});

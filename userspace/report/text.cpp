@@ -10,6 +10,7 @@
 #include "util/text.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace lockscope {
@@ -163,6 +164,35 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);
 }
 
+/* Findings of one cause are one entry: that of the cause, if it is listed. */
+bool has_its_cause(const Finding &finding, const std::vector<const Finding *> &shown)
+{
+	return !finding.cause.empty() &&
+	       std::any_of(shown.begin(), shown.end(),
+			   [&](const Finding *other) { return other->id == finding.cause; });
+}
+
+void print_others(const Model &model, const Finding &cause,
+		  const std::vector<const Finding *> &shown, Printer &out)
+{
+	std::map<std::string, std::vector<std::string>> ids; ///< by what they share
+	for (const auto *finding : shown) {
+		if (finding->cause != cause.id)
+			continue;
+		std::vector<std::string> names;
+		for (ClassId cls : finding->through)
+			names.push_back(short_name(model[cls]));
+		ids[join(names, " -> ")].push_back(finding->id);
+	}
+	if (!ids.empty())
+		out.blank();
+	for (const auto &[through, list] : ids)
+		out.wrap(4,
+			 std::to_string(list.size()) + " more through " + through + ": " +
+				 join(list, ", "),
+			 Tone::Plain, 2);
+}
+
 } // namespace
 
 std::string text_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
@@ -174,8 +204,11 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 		out.wrap(0, "Incomplete: " + why.text, Tone::Yellow, 2);
 	print_header(model, analysis, shown, out);
 	for (std::size_t i = 0; i < shown.size(); i++) {
+		if (has_its_cause(*shown[i], shown))
+			continue;
 		out.blank();
 		print_finding(model, *shown[i], out, Detail::Short, i + 1);
+		print_others(model, *shown[i], shown, out);
 	}
 	if (options.rules)
 		print_rules(model, out);

@@ -72,6 +72,8 @@ inline constexpr const char *kStatMilliseconds = "milliseconds";
 
 /// The names of losses in the store, by enum ls_loss.
 extern const char *const kLossNames[LS_NR_LOSSES];
+/// ABI minor of the module that recorded the run.
+inline constexpr const char *kMinorCounter = "abi_minor";
 /// Records the log decoder refused: a loss of ours.
 inline constexpr const char *kMalformedCounter = "malformed_records";
 

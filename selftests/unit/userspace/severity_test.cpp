@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+// How much a finding is worth by the instances it was seen with: docs/severity.md.
+#include "support.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+class SeverityTest : public testing::Test {
+protected:
+	SeverityTest()
+	{
+		a = log.add_class("a_cache+0x8 struct a.lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+		b = log.add_class("b_cache+0x8 struct b.lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+	}
+
+	void ab(std::uint64_t outer, std::uint64_t inner, std::vector<Lock> around = {})
+	{
+		around.push_back({.cls = a, .address = outer, .function = "one"});
+		log.acquire({.pid = 1, .stack = {"one"}}, around,
+			    {.cls = b, .address = inner, .function = "one"});
+	}
+	void ba(std::uint64_t outer, std::uint64_t inner, std::vector<Lock> around = {})
+	{
+		around.push_back({.cls = b, .address = outer, .function = "two"});
+		log.acquire({.pid = 2, .stack = {"two"}}, around,
+			    {.cls = a, .address = inner, .function = "two"});
+	}
+	/* Either side as often as it takes to count. */
+	void often()
+	{
+		log.acquire_again({.pid = 1}, {{.cls = a}}, {.cls = b}, 5000);
+		log.acquire_again({.pid = 2}, {{.cls = b}}, {.cls = a}, 5000);
+	}
+	Finding only()
+	{
+		model = model_of(log);
+		return only_finding(model);
+	}
+	std::uint64_t shown(const Finding &finding, std::size_t edge, bool inner)
+	{
+		const auto &witness = finding.edges[edge].shown();
+		const Sight &sight = model.sights[witness.sight];
+		return (inner ? sight.acquired : sight.held[witness.position]).instance;
+	}
+
+	LogBuilder log;
+	Model model;
+	std::uint32_t a = 0, b = 0;
+};
+
+/* Two nodes of a tree, one taken inside the other. */
+class HierarchyTest : public SeverityTest {
+protected:
+	std::uint32_t nest(std::uint64_t outer, std::uint64_t inner, std::uint64_t related,
+			   std::vector<Lock> around = {})
+	{
+		around.push_back({.cls = a, .address = outer, .function = "nest"});
+		const auto ordinal = log.acquire({.pid = ++pid, .stack = {"nest"}}, around,
+						 {.cls = a, .address = inner, .function = "nest"});
+		marks.push_back({ordinal, 1ull << (around.size() - 1), related});
+		return ordinal;
+	}
+	Finding inverted(std::uint32_t first, std::uint32_t second)
+	{
+		log.inversion(a, false, first, second);
+		model = model_of(log);
+		for (const auto &mark : marks)
+			for (auto &sight : model.sights)
+				if (sight.ordinal == mark.ordinal) {
+					sight.new_mask = mark.mask;
+					sight.extra = mark.related;
+				}
+		return only_finding(model);
+	}
+
+	struct Mark {
+		std::uint32_t ordinal;
+		std::uint64_t mask, related;
+	};
+	std::vector<Mark> marks;
+	std::uint32_t pid = 0;
+};
+
+} // namespace
+
+TEST_F(SeverityTest, InstancesThatMatchMakeAnError)
+{
+	ab(0x108, 0x208);
+	ba(0x208, 0x108);
+	const auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Error);
+	ASSERT_TRUE(finding.meeting);
+	EXPECT_TRUE(finding.meeting->whole);
+	EXPECT_TRUE(finding.filters.empty());
+}
+
+TEST_F(SeverityTest, ALaterObservationProvesItAndIsShown)
+{
+	ab(0x108, 0x208);
+	ab(0x118, 0x218);
+	ba(0x308, 0x408);
+	ba(0x218, 0x118);
+	const auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(shown(finding, 0, false), shown(finding, 1, true));
+	EXPECT_EQ(shown(finding, 0, true), shown(finding, 1, false));
+}
+
+TEST_F(SeverityTest, OneLockAloneIsNotEnough)
+{
+	ab(0x108, 0x208);
+	ba(0x308, 0x108);
+	const auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	const Filter *found = filter(finding, "instances-not-proven");
+	ASSERT_TRUE(found);
+	EXPECT_NE(found->why.find("b.lock"), std::string::npos) << found->why;
+	EXPECT_EQ(found->why.find("a.lock"), std::string::npos) << found->why;
+}
+
+TEST_F(SeverityTest, BothLocksButNeverAtOnce)
+{
+	ab(0x108, 0x208);
+	ab(0x118, 0x218);
+	ba(0x208, 0x118);
+	const auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_TRUE(filter(finding, "instances-not-proven"));
+	EXPECT_EQ(finding.meeting->proven, 2u);
+	EXPECT_FALSE(finding.meeting->whole);
+}
+
+TEST_F(SeverityTest, AGlobalLockIsOneInstance)
+{
+	const auto global = log.add_class("global");
+	log.acquire({.pid = 1, .stack = {"one"}}, {{.cls = global}}, {.cls = a, .address = 0x108});
+	log.acquire({.pid = 2, .stack = {"two"}}, {{.cls = a, .address = 0x208}}, {.cls = global});
+	EXPECT_EQ(only().severity, Severity::Warning);
+	log.acquire({.pid = 3, .stack = {"two"}}, {{.cls = a, .address = 0x108}}, {.cls = global});
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(SeverityTest, AnotherBootProvesNothing)
+{
+	LogBuilder other(2);
+	const auto b2 =
+		other.add_class("b_cache+0x8 struct b.lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+	const auto a2 =
+		other.add_class("a_cache+0x8 struct a.lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+	ab(0x108, 0x208);
+	other.acquire({.pid = 2}, {{.cls = b2, .address = 0x208}}, {.cls = a2, .address = 0x108});
+	const Model both = model_of({&log, &other});
+	EXPECT_NE(only_finding(both).severity, Severity::Error);
+}
+
+TEST_F(SeverityTest, OftenAndNeverMatchedIsANote)
+{
+	ab(0x108, 0x208);
+	for (std::uint64_t i = 0; i < 20; i++)
+		ba(0x1008 + 16 * i, 0x2008 + 16 * i);
+	often();
+	auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Note);
+	const Filter *found = filter(finding, "instances-never-matched");
+	ASSERT_TRUE(found);
+	EXPECT_FALSE(found->hidden);
+	EXPECT_NE(found->why.find("1 held on the other"), std::string::npos) << found->why;
+	/* One that does match says otherwise. */
+	ba(0x208, 0x108);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(SeverityTest, ManyInstancesOnBothSidesSayLittle)
+{
+	for (std::uint64_t i = 0; i < 20; i++) {
+		ab(0x11008 + 16 * i, 0x12008 + 16 * i);
+		ba(0x1008 + 16 * i, 0x2008 + 16 * i);
+	}
+	often();
+	const auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_TRUE(filter(finding, "instances-not-proven"));
+}
+
+TEST_F(SeverityTest, SeldomAndNeverMatchedIsAWarning)
+{
+	ab(0x108, 0x208);
+	ba(0x308, 0x408);
+	EXPECT_EQ(only().severity, Severity::Warning);
+}
+
+TEST_F(SeverityTest, AModuleThatDidNotLookProvesNothing)
+{
+	ab(0x108, 0x208);
+	ba(0x308, 0x408);
+	often();
+	log.info().abi_minor = 5;
+	EXPECT_EQ(only().severity, Severity::Warning);
+}
+
+TEST_F(SeverityTest, OneLockAroundAllThatMatch)
+{
+	const auto gate = log.add_class("g_cache+0x8 struct g.lock", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+	ab(0x108, 0x208, {{.cls = gate, .address = 0x508}});
+	ba(0x208, 0x108, {{.cls = gate, .address = 0x508}});
+	/* The gate itself is not always the same. */
+	ab(0x118, 0x218, {{.cls = gate, .address = 0x518}});
+	ba(0x318, 0x418, {{.cls = gate, .address = 0x528}});
+	auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_TRUE(filter(finding, "gate-lock"));
+	ba(0x218, 0x118, {{.cls = gate, .address = 0x538}});
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(HierarchyTest, BothOrdersOfOnePairAreAnError)
+{
+	const auto first = nest(0x108, 0x208, LS_RELATED_LOOKED);
+	const auto second = nest(0x208, 0x108, LS_RELATED_LOOKED);
+	EXPECT_EQ(inverted(first, second).severity, Severity::Error);
+}
+
+TEST_F(HierarchyTest, TheSideShownIsThatOfThePair)
+{
+	const auto unrelated = nest(0x308, 0x408, 0);
+	nest(0x108, 0x208, 0);
+	const auto second = nest(0x208, 0x108, 0);
+	const auto finding = inverted(unrelated, second);
+	ASSERT_EQ(finding.edges.size(), 2u);
+	EXPECT_EQ(shown(finding, 0, false), shown(finding, 1, true));
+	EXPECT_EQ(finding.severity, Severity::Error);
+}
+
+TEST_F(HierarchyTest, WithoutTheFirstOrderItIsAWarning)
+{
+	const auto unrelated = nest(0x308, 0x408, 0);
+	const auto second = nest(0x208, 0x108, 0);
+	const auto finding = inverted(unrelated, second);
+	EXPECT_EQ(finding.edges.size(), 1u);
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_TRUE(filter(finding, "first-order-not-kept"));
+}
+
+TEST_F(HierarchyTest, ARingShowsAllItsSides)
+{
+	const auto first = nest(0x108, 0x208, 0);
+	nest(0x208, 0x308, 0);
+	const auto last = nest(0x308, 0x108, 0);
+	const auto finding = inverted(first, last);
+	EXPECT_EQ(finding.edges.size(), 3u);
+	EXPECT_EQ(finding.severity, Severity::Error);
+}
+
+TEST_F(HierarchyTest, EachRightByTheTreeOfItsTimeIsANote)
+{
+	const auto back = LS_RELATED_LOOKED | LS_RELATED_BACK;
+	const auto first = nest(0x108, 0x208, back);
+	const auto second = nest(0x208, 0x108, back);
+	const auto finding = inverted(first, second);
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_TRUE(filter(finding, "follows-hierarchy"));
+	EXPECT_FALSE(finding.hidden());
+}
+
+TEST_F(HierarchyTest, OneOrderAgainstTheTreeStaysAnError)
+{
+	const auto first = nest(0x108, 0x208, LS_RELATED_LOOKED | LS_RELATED_BACK);
+	const auto second = nest(0x208, 0x108, LS_RELATED_LOOKED | LS_RELATED_FORTH);
+	EXPECT_EQ(inverted(first, second).severity, Severity::Error);
+}
+
+TEST_F(HierarchyTest, ObjectsThatPointToEachOtherAreNoTree)
+{
+	const auto both = LS_RELATED_LOOKED | LS_RELATED_BACK | LS_RELATED_FORTH;
+	const auto first = nest(0x108, 0x208, both);
+	const auto second = nest(0x208, 0x108, both);
+	EXPECT_EQ(inverted(first, second).severity, Severity::Error);
+}
+
+TEST_F(HierarchyTest, WhatTheCodeSaysIsANote)
+{
+	const auto first = nest(0x108, 0x208, 0);
+	const auto second = nest(0x208, 0x108, 0);
+	EXPECT_EQ(inverted(first, second).severity, Severity::Error);
+	model.vouched_nestings.insert(model.sights[0].acquired.at);
+	const auto finding = only_finding(model);
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_TRUE(filter(finding, "author-orders"));
+}
+
+namespace {
+
+/* A lock held for longer than it was, as it seems, under which all others are taken. */
+LogBuilder through_one(std::size_t others)
+{
+	LogBuilder log;
+	const auto one = log.add_class("one");
+	for (std::uint32_t i = 0; i < others; i++) {
+		const auto other = log.add_class("other" + std::to_string(i), LS_KIND_SPINLOCK,
+						 LS_ORIGIN_SLAB);
+		log.acquire({.pid = 1, .stack = {"f"}}, {{.cls = other, .address = 0x108}},
+			    {.cls = one});
+		log.acquire_again({.pid = 1}, {{.cls = other}}, {.cls = one}, 1000);
+		log.acquire({.pid = 2, .stack = {"g"}}, {{.cls = one}},
+			    {.cls = other, .address = 0x208});
+	}
+	return log;
+}
+
+std::size_t with_cause(const Analysis &analysis)
+{
+	std::size_t n = 0;
+	for (const auto &finding : analysis.findings)
+		n += !finding.cause.empty();
+	return n;
+}
+
+} // namespace
+
+TEST(Causes, ManyThroughOneLockAreOne)
+{
+	const auto analysis = analyse(model_of(through_one(5)));
+	ASSERT_EQ(analysis.findings.size(), 5u);
+	EXPECT_EQ(with_cause(analysis), 4u);
+	EXPECT_TRUE(analysis.findings.front().cause.empty());
+	for (std::size_t i = 1; i < 5; i++)
+		EXPECT_EQ(analysis.findings[i].cause, analysis.findings.front().id);
+}
+
+TEST(Causes, TwoAreTwo)
+{
+	EXPECT_EQ(with_cause(analyse(model_of(through_one(2)))), 0u);
+}
+
+TEST(Causes, OneRareDependencyClosesSeveral)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b"), c = log.add_class("c"),
+		   d = log.add_class("d");
+	const Task task{.pid = 1, .stack = {"f"}};
+	for (auto middle : {b, d}) {
+		log.acquire(task, {{.cls = a}}, {.cls = middle});
+		log.acquire(task, {{.cls = middle}}, {.cls = c});
+		log.acquire_again(task, {{.cls = a}}, {.cls = middle}, 1000);
+		log.acquire_again(task, {{.cls = middle}}, {.cls = c}, 1000);
+	}
+	log.acquire({.pid = 2, .stack = {"g"}}, {{.cls = c}}, {.cls = a});
+	const auto analysis = analyse(model_of(log));
+	ASSERT_EQ(analysis.findings.size(), 2u);
+	EXPECT_EQ(analysis.findings[1].cause, analysis.findings[0].id);
+	EXPECT_EQ(with_cause(analysis), 1u);
+}

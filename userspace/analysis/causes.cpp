@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/causes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace lockscope {
+
+namespace {
+
+/* As many findings through one lock are one entry. */
+constexpr std::size_t kManyThroughOne = 3;
+
+using Ends = std::pair<ClassId, ClassId>;
+
+bool is_cycle(const Finding &finding)
+{
+	return !finding.hidden() && finding.edges.size() > 1 &&
+	       (finding.kind == FindingKind::LockOrderCycle ||
+		finding.kind == FindingKind::IrqInversion);
+}
+
+/* The dependency that was seen least: if one of them is wrong it is that one. */
+Ends decisive(const Model &model, const Finding &finding)
+{
+	const FindingEdge *least = nullptr;
+	auto value = [&](const FindingEdge &edge) {
+		return std::tuple(is_interrupt(edge.from) || is_interrupt(edge.to), edge.count,
+				  edge.witnesses.size(), model[edge.from].stable,
+				  model[edge.to].stable);
+	};
+	for (const auto &edge : finding.edges)
+		if (!least || value(edge) < value(*least))
+			least = &edge;
+	return {least->from, least->to};
+}
+
+} // namespace
+
+void find_causes(const Model &model, std::vector<Finding> &findings)
+{
+	std::map<Ends, std::size_t> by_edge; ///< the finding ranked first
+	std::map<ClassId, std::vector<std::size_t>> by_lock;
+	std::map<std::size_t, Ends> heads;
+	for (std::size_t i = 0; i < findings.size(); i++) {
+		if (!is_cycle(findings[i]))
+			continue;
+		const Ends ends = decisive(model, findings[i]);
+		auto [at, first] = by_edge.try_emplace(ends, i);
+		if (!first) {
+			findings[i].cause = findings[at->second].id;
+			findings[i].through = {ends.first, ends.second};
+			continue;
+		}
+		heads.emplace(i, ends);
+	}
+	for (const auto &[i, ends] : heads)
+		for (ClassId cls : {ends.first, ends.second})
+			if (!is_interrupt(cls))
+				by_lock[cls].push_back(i);
+	/* Most first; a finding goes where it is found first. */
+	std::vector<ClassId> locks;
+	for (const auto &[cls, at] : by_lock)
+		if (at.size() >= kManyThroughOne)
+			locks.push_back(cls);
+	std::stable_sort(locks.begin(), locks.end(), [&](ClassId a, ClassId b) {
+		return by_lock[a].size() > by_lock[b].size();
+	});
+	std::set<std::size_t> taken;
+	for (ClassId cls : locks) {
+		std::vector<std::size_t> members;
+		for (std::size_t i : by_lock[cls])
+			if (!taken.contains(i))
+				members.push_back(i);
+		if (members.size() < kManyThroughOne)
+			continue;
+		const std::size_t head = members.front();
+		taken.insert(head);
+		for (std::size_t i : members) {
+			/* One that is proven stands for itself. */
+			if (i == head || findings[i].severity == Severity::Error)
+				continue;
+			taken.insert(i);
+			findings[i].cause = findings[head].id;
+			findings[i].through = {cls};
+		}
+	}
+	/* A cause has none of its own. */
+	std::map<std::string, const Finding *> by_id;
+	for (const auto &finding : findings)
+		by_id.emplace(finding.id, &finding);
+	for (auto &finding : findings)
+		for (auto at = by_id.find(finding.cause);
+		     at != by_id.end() && !at->second->cause.empty();
+		     at = by_id.find(finding.cause))
+			finding.cause = at->second->cause;
+}
+
+} // namespace lockscope

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/instances.h"
+
+#include "analysis/evidence.h"
+#include "store/rows.h"
+#include "util/text.h"
+
+extern "C" {
+#include "lockclass/edges.h"
+}
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace lockscope {
+
+namespace {
+
+/// Of an instance that is not known; a global lock has no instances, but one.
+constexpr std::uint64_t kUnknown = 0, kTheOne = ~std::uint64_t{0};
+/// Observations kept of one pair of instances, of different contexts.
+constexpr std::size_t kKept = 8;
+/// Ways to combine those that are tried.
+constexpr std::size_t kCombinations = 64;
+
+std::uint64_t instance_of(const Model &model, const Held &held)
+{
+	return held.cls != kNoClass && model[held.cls].global() ? kTheOne : held.instance;
+}
+
+/// The instances at both ends of what @witness shows of @edge. An interrupt is one.
+std::pair<std::uint64_t, std::uint64_t> ends_of(const Model &model, const FindingEdge &edge,
+						const Witness &witness)
+{
+	const Sight &sight = model.sights[witness.sight];
+	if (to_interrupt(edge))
+		return {instance_of(model, sight.at(witness.position)), kTheOne};
+	if (from_interrupt(edge))
+		return {kTheOne, instance_of(model, sight.at(witness.position))};
+	return {instance_of(model, sight.from(witness.position)),
+		instance_of(model, sight.to(witness.position))};
+}
+
+/// The lock held on both sides, exclusively on one, that keeps them apart, if there is one.
+ClassId shared_gate(const Model &model, const Sight &a, std::uint32_t a_end, const Sight &b,
+		    std::uint32_t b_end)
+{
+	for (std::uint32_t i = 0; i < a.held.size(); i++)
+		for (std::uint32_t k = 0; k < b.held.size(); k++) {
+			const Held &x = a.held[i], &y = b.held[k];
+			const auto instance = instance_of(model, x);
+			if (i == a_end || k == b_end || x.cls != y.cls || x.cls == kNoClass ||
+			    instance == kUnknown || instance != instance_of(model, y))
+				continue;
+			if (read_of(x.val) == LS_EXCLUSIVE || read_of(y.val) == LS_EXCLUSIVE)
+				return x.cls;
+		}
+	return kNoClass;
+}
+
+/// A lock that keeps edges @a and @b of a finding apart.
+struct Gate {
+	ClassId cls;
+	std::size_t a, b;
+};
+
+/// Did a chain show the edges without it?
+bool done_without(const Gate &gate, const std::vector<const ChainFacts *> &facts)
+{
+	for (std::size_t e : {gate.a, gate.b})
+		if (e < facts.size() && facts[e]->any && !facts[e]->held.contains(gate.cls))
+			return true;
+	return false;
+}
+
+/// Observations of one run, each edge's by the instances at its ends.
+class Meetings {
+public:
+	using Ends = std::pair<std::uint64_t, std::uint64_t>;
+
+	Meetings(const Model &model, const Finding &finding, std::uint32_t run)
+		: model_(model), finding_(finding), edges_(finding.edges.size())
+	{
+		for (std::size_t e = 0; e < edges_.size(); e++) {
+			const auto &edge = finding.edges[e];
+			for (std::size_t w = 0; w < edge.witnesses.size(); w++) {
+				const auto &witness = edge.witnesses[w];
+				if (model.sights[witness.sight].run != run)
+					continue;
+				const auto ends = ends_of(model, edge, witness);
+				if (ends.first == kUnknown || ends.second == kUnknown)
+					continue;
+				auto &kept = edges_[e][ends.first][ends.second];
+				if (kept.size() < kKept)
+					kept.push_back(w);
+			}
+		}
+	}
+
+	/// A witness of each edge such that all instances match, those that nothing keeps
+	/// apart and that several contexts show before others; empty: there are none.
+	std::vector<std::size_t> find(std::optional<Gate> &gate) const
+	{
+		Choice best;
+		if (edges_.empty())
+			return {};
+		for (const auto &[from, by_to] : edges_[0])
+			for (const auto &[to, kept] : by_to) {
+				std::vector<Ends> path{{from, to}};
+				std::set<std::pair<std::size_t, std::uint64_t>> dead;
+				if (best.value == kBest || !extend(path, dead))
+					continue;
+				if (auto choice = choose(path); choice.value > best.value)
+					best = std::move(choice);
+			}
+		gate = best.gate;
+		return best.chosen;
+	}
+
+private:
+	/// Depth first: no instance of an edge's beginning is tried twice.
+	bool extend(std::vector<Ends> &path,
+		    std::set<std::pair<std::size_t, std::uint64_t>> &dead) const
+	{
+		const std::size_t e = path.size();
+		if (e == edges_.size())
+			return path.back().second == path.front().first;
+		const std::uint64_t at = path.back().second;
+		if (dead.contains({e, at}))
+			return false;
+		if (auto next = edges_[e].find(at); next != edges_[e].end())
+			for (const auto &[to, kept] : next->second) {
+				path.push_back({at, to});
+				if (extend(path, dead))
+					return true;
+				path.pop_back();
+			}
+		dead.insert({e, at});
+		return false;
+	}
+
+	static constexpr int kBest = 4;
+	struct Choice {
+		int value = 0;
+		std::vector<std::size_t> chosen;
+		std::optional<Gate> gate;
+	};
+
+	/// The best of the first combinations of witnesses that @path has.
+	Choice choose(const std::vector<Ends> &path) const
+	{
+		Choice best;
+		std::vector<std::size_t> at(path.size());
+		for (std::size_t tried = 0; tried < kCombinations && best.value < kBest; tried++) {
+			Choice here;
+			for (std::size_t e = 0; e < path.size(); e++)
+				here.chosen.push_back(kept(path, e)[at[e]]);
+			here.gate = gate_of(here.chosen);
+			here.value = 1 + 2 * !here.gate + (contexts(here.chosen) > 1);
+			if (here.value > best.value)
+				best = std::move(here);
+			std::size_t e = 0;
+			while (e < at.size() && ++at[e] == kept(path, e).size())
+				at[e++] = 0;
+			if (e == at.size())
+				break;
+		}
+		return best;
+	}
+
+	const std::vector<std::size_t> &kept(const std::vector<Ends> &path, std::size_t e) const
+	{
+		return edges_[e].at(path[e].first).at(path[e].second);
+	}
+
+	std::size_t contexts(const std::vector<std::size_t> &chosen) const
+	{
+		std::set<std::string> keys;
+		for (std::size_t e = 0; e < chosen.size(); e++)
+			keys.insert(finding_.edges[e].witnesses[chosen[e]].context.key());
+		return keys.size();
+	}
+
+	std::optional<Gate> gate_of(const std::vector<std::size_t> &chosen) const
+	{
+		for (std::size_t i = 0; i < chosen.size(); i++)
+			for (std::size_t k = i + 1; k < chosen.size(); k++) {
+				const auto &a = finding_.edges[i], &b = finding_.edges[k];
+				if (from_interrupt(a) || from_interrupt(b))
+					continue;
+				const Witness &x = a.witnesses[chosen[i]],
+					      &y = b.witnesses[chosen[k]];
+				const Sight &one = model_.sights[x.sight],
+					    &two = model_.sights[y.sight];
+				/* A completer's locks keep nobody apart. */
+				if (one.completion() || two.completion())
+					continue;
+				if (auto cls =
+					    shared_gate(model_, one, x.position, two, y.position);
+				    cls != kNoClass)
+					return Gate{cls, i, k};
+			}
+		return std::nullopt;
+	}
+
+	const Model &model_;
+	const Finding &finding_;
+	std::vector<std::map<std::uint64_t, std::map<std::uint64_t, std::vector<std::size_t>>>>
+		edges_;
+};
+
+/// The lock that edge @i leads from, and what was seen of it on both sides in one run.
+struct LockSides {
+	ClassId cls = kNoClass;
+	std::set<std::uint64_t> in, out;
+	bool known = true;
+};
+
+LockSides sides_of(const Model &model, const Finding &finding, std::size_t i, std::uint32_t run)
+{
+	const std::size_t n = finding.edges.size();
+	LockSides sides;
+	sides.cls = finding.edges[i].from;
+	auto add = [&](const FindingEdge &edge, bool end, std::set<std::uint64_t> &to) {
+		for (const auto &witness : edge.witnesses) {
+			if (model.sights[witness.sight].run != run)
+				continue;
+			const auto ends = ends_of(model, edge, witness);
+			const auto instance = end ? ends.second : ends.first;
+			if (instance == kUnknown)
+				sides.known = false;
+			else
+				to.insert(instance);
+		}
+	};
+	add(finding.edges[(i + n - 1) % n], true, sides.in);
+	add(finding.edges[i], false, sides.out);
+	return sides;
+}
+
+bool have_common(const LockSides &sides)
+{
+	return std::any_of(sides.in.begin(), sides.in.end(),
+			   [&](auto instance) { return sides.out.contains(instance); });
+}
+
+/// Did the module look at instances of this run beyond those of what was new?
+bool looked_at(const Run &run)
+{
+	auto minor = run.counters.find(kMinorCounter);
+	return run.backend != "bpf" && minor != run.counters.end() && minor->second >= 6;
+}
+
+std::string seen_as(const LockSides &sides)
+{
+	return std::to_string(sides.in.size()) + " taken on one side, " +
+	       std::to_string(sides.out.size()) + " held on the other";
+}
+
+void show(Finding &finding, const std::vector<std::size_t> &chosen)
+{
+	for (std::size_t e = 0; e < chosen.size(); e++) {
+		auto &witnesses = finding.edges[e].witnesses;
+		const auto at = witnesses.begin() + static_cast<std::ptrdiff_t>(chosen[e]);
+		std::rotate(witnesses.begin(), at, at + 1);
+	}
+}
+
+/// Entry @i of @sight's held and what it acquires are a pair of instances in an order.
+bool nests(const Sight &sight, std::uint32_t i, ClassId cls)
+{
+	const Held &held = sight.held[i];
+	return held.cls == cls && held.instance != kUnknown &&
+	       sight.acquired.instance != kUnknown && held.instance != sight.acquired.instance &&
+	       ls_orders(held.val, sight.acquired.val) &&
+	       (read_of(held.val) == LS_EXCLUSIVE || read_of(sight.acquired.val) == LS_EXCLUSIVE);
+}
+
+} // namespace
+
+void choose_meeting(const Model &model, Finding &finding,
+		    const std::vector<const ChainFacts *> &facts)
+{
+	Meeting meeting;
+	const std::size_t n = finding.edges.size();
+	for (std::size_t i = 0; i < n; i++)
+		meeting.locks += !from_interrupt(finding.edges[i]);
+	for (std::uint32_t run = 0; run < model.runs.size() && !meeting.whole; run++) {
+		std::optional<Gate> gate;
+		const auto chosen = Meetings(model, finding, run).find(gate);
+		if (chosen.empty())
+			continue;
+		show(finding, chosen);
+		meeting.whole = true;
+		meeting.gated = gate && !done_without(*gate, facts);
+		meeting.proven = meeting.locks;
+	}
+	for (std::size_t i = 0; i < n && !meeting.whole; i++) {
+		if (from_interrupt(finding.edges[i]))
+			continue;
+		const bool global = model[finding.edges[i].from].global();
+		meeting.proven += global || common_instance(model, finding.edges[(i + n - 1) % n],
+							    finding.edges[i]);
+	}
+	finding.meeting = meeting;
+}
+
+void judge_meeting(const Model &model, Finding &finding)
+{
+	if (!finding.meeting)
+		return;
+	const auto &meeting = *finding.meeting;
+	if (meeting.whole && meeting.gated) {
+		if (std::any_of(finding.filters.begin(), finding.filters.end(),
+				[](const Filter &filter) { return filter.name == "gate-lock"; }))
+			return;
+		finding.filters.push_back(
+			{"gate-lock", false,
+			 "wherever the instances match, one lock is held on two of "
+			 "the sides and keeps them apart"});
+		return;
+	}
+	if (meeting.whole)
+		return;
+	for (std::uint32_t run = 0; run < model.runs.size(); run++)
+		for (std::size_t i = 0; i < finding.edges.size(); i++) {
+			const std::size_t before =
+				(i + finding.edges.size() - 1) % finding.edges.size();
+			if (from_interrupt(finding.edges[i]))
+				continue;
+			const auto sides = sides_of(model, finding, i, run);
+			if (!sides.known || sides.in.empty() || sides.out.empty() ||
+			    have_common(sides))
+				continue;
+			const std::uint64_t least =
+				std::min(finding.edges[before].count, finding.edges[i].count);
+			const bool often =
+				looked_at(model.runs[run]) && least >= kOften &&
+				std::min(sides.in.size(), sides.out.size()) <= kFewInstances;
+			if (!often)
+				continue;
+			finding.filters.push_back({"instances-never-matched", false,
+						   "no " + short_name(model[sides.cls]) +
+							   " was ever on both sides: " +
+							   seen_as(sides) + ", either side about " +
+							   with_commas(least) + " times or more",
+						   Severity::Note});
+			return;
+		}
+	std::vector<std::string> apart;
+	for (std::size_t i = 0; i < finding.edges.size(); i++) {
+		const std::size_t before = (i + finding.edges.size() - 1) % finding.edges.size();
+		if (from_interrupt(finding.edges[i]) || model[finding.edges[i].from].global() ||
+		    common_instance(model, finding.edges[before], finding.edges[i]))
+			continue;
+		const auto &shown = finding.edges[i].shown();
+		apart.push_back(
+			short_name(model[finding.edges[i].from]) + " (" +
+			seen_as(sides_of(model, finding, i, model.sights[shown.sight].run)) + ")");
+	}
+	finding.filters.push_back(
+		{"instances-not-proven", false,
+		 apart.empty() ? "each lock was one instance on both sides, but not all of them "
+				 "at the same time"
+			       : "not seen as one instance on both sides: " + join(apart, ", ")});
+}
+
+std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last)
+{
+	const Sight &closing = model.sights[last];
+	std::map<std::uint64_t, std::vector<NestedPair>> by_outer;
+	for (std::size_t s = 0; s < model.sights.size(); s++) {
+		const Sight &sight = model.sights[s];
+		if (sight.run != closing.run || !sight.acquisition() || sight.acquired.cls != cls ||
+		    s == last)
+			continue;
+		for (std::uint32_t i = 0; i < sight.held.size(); i++)
+			if (nests(sight, i, cls))
+				by_outer[sight.held[i].instance].push_back({s, i});
+	}
+	NestedPair alone{last, kOwnLock};
+	for (auto position = static_cast<std::uint32_t>(closing.held.size()); position-- > 0;) {
+		if (closing.acquired.cls != cls || !nests(closing, position, cls))
+			continue;
+		if (alone.position == kOwnLock)
+			alone.position = position;
+		/* Breadth first, from what it takes back to what it holds. */
+		const std::uint64_t start = closing.acquired.instance,
+				    goal = closing.held[position].instance;
+		std::map<std::uint64_t, NestedPair> reached;
+		std::vector<std::uint64_t> queue{start};
+		for (std::size_t next = 0; next < queue.size() && !reached.contains(goal); next++)
+			for (const auto &pair : by_outer[queue[next]]) {
+				const Sight &sight = model.sights[pair.sight];
+				const std::uint64_t inner = sight.acquired.instance;
+				if (inner == start || reached.contains(inner) ||
+				    shared_gate(model, sight, pair.position, closing, position) !=
+					    kNoClass)
+					continue;
+				reached.emplace(inner, pair);
+				queue.push_back(inner);
+			}
+		if (!reached.contains(goal))
+			continue;
+		std::vector<NestedPair> ring{{last, position}};
+		for (std::uint64_t at = goal; at != start;) {
+			const NestedPair &pair = reached.at(at);
+			ring.push_back(pair);
+			at = model.sights[pair.sight].held[pair.position].instance;
+		}
+		std::reverse(ring.begin(), ring.end());
+		return ring;
+	}
+	if (alone.position == kOwnLock)
+		return {};
+	return {alone};
+}
+
+bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring)
+{
+	return ring.size() > 1 &&
+	       std::all_of(ring.begin(), ring.end(), [&](const NestedPair &pair) {
+		       const Sight &sight = model.sights[pair.sight];
+		       /* That is about the last entry of the class that the sight marks. */
+		       for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
+			       if (sight.new_mask >> i & 1 &&
+				   sight.held[i].cls == sight.acquired.cls)
+				       return i == pair.position &&
+					      (sight.extra & LS_RELATED_BACK) &&
+					      !(sight.extra & LS_RELATED_FORTH);
+		       return false;
+	       });
+}
+
+} // namespace lockscope
