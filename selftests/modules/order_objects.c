@@ -139,6 +139,59 @@ static __side void obj_pair_ok_backwards(void)
 		obj_pair_ok_descend(&obj_pair_ok_node[3 * i]);
 }
 
+/* Objects that change places in a hierarchy: each order is that of the tree of its time. */
+struct ls_leaf {
+	struct ls_leaf *parent;
+	unsigned long payload[5];
+	struct mutex lock;
+};
+
+static struct ls_leaf *obj_moved_leaf[2];
+
+static __side struct ls_leaf *obj_moved_new(void)
+{
+	struct ls_leaf *leaf = kzalloc(sizeof(*leaf), GFP_KERNEL);
+
+	if (leaf)
+		mutex_init(&leaf->lock);
+	return leaf;
+}
+
+static int obj_moved_setup(void)
+{
+	obj_moved_leaf[0] = obj_moved_new();
+	obj_moved_leaf[1] = obj_moved_new();
+	return obj_moved_leaf[0] && obj_moved_leaf[1] ? 0 : -ENOMEM;
+}
+
+static void obj_moved_teardown(void)
+{
+	kfree(obj_moved_leaf[0]);
+	kfree(obj_moved_leaf[1]);
+	obj_moved_leaf[0] = obj_moved_leaf[1] = NULL;
+}
+
+/* Nobody but the side that runs uses the tree. */
+static __side void obj_moved_descend(struct ls_leaf *parent, struct ls_leaf *child)
+{
+	parent->parent = NULL;
+	child->parent = parent;
+	mutex_lock(&parent->lock);
+	mutex_lock_nested(&child->lock, SINGLE_DEPTH_NESTING);
+	mutex_unlock(&child->lock);
+	mutex_unlock(&parent->lock);
+}
+
+static __side void obj_moved_before(void)
+{
+	obj_moved_descend(obj_moved_leaf[0], obj_moved_leaf[1]);
+}
+
+static __side void obj_moved_after(void)
+{
+	obj_moved_descend(obj_moved_leaf[1], obj_moved_leaf[0]);
+}
+
 /* Dining philosophers: no two of them want the same two forks. */
 static struct ls_node *obj_ring_fork[3];
 
@@ -239,15 +292,19 @@ static __side void obj_ring_ok_02(void)
 
 const struct ls_case order_objects_cases[] = {
 	{ "obj_pair", LS_FAULT, LS_RECURSIVE, "two objects of a type in both orders",
-	  "obj_pair_new",
+	  "obj_pair_new severity=error",
 	  .setup = obj_pair_setup, .teardown = obj_pair_teardown,
 	  .side = { { obj_pair_forth }, { obj_pair_back } } },
 	{ "obj_pair_ok", LS_TWIN, LS_RECURSIVE, "objects of a type down a hierarchy, addresses at random",
 	  "obj_pair_ok_new",
 	  .setup = obj_pair_ok_setup, .teardown = obj_pair_ok_teardown,
 	  .side = { { obj_pair_ok_forwards }, { obj_pair_ok_backwards } } },
+	{ "obj_moved", LS_FAULT, LS_RECURSIVE, "two objects in both orders, as the tree had them each time",
+	  "obj_moved_new severity=note",
+	  .setup = obj_moved_setup, .teardown = obj_moved_teardown,
+	  .side = { { obj_moved_before }, { obj_moved_after } } },
 	{ "obj_ring", LS_FAULT, LS_RECURSIVE, "three objects of a type in a ring, each pair one way only",
-	  "obj_ring_new",
+	  "obj_ring_new severity=error",
 	  .setup = obj_ring_setup, .teardown = obj_ring_teardown,
 	  .side = { { obj_ring_01 }, { obj_ring_12 }, { obj_ring_20 } } },
 	{ "obj_ring_ok", LS_TWIN, LS_RECURSIVE, "three objects of a type, all pairs, one order",
