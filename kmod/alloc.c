@@ -13,7 +13,7 @@
 
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
-#define LIFE_BITS 16			/* objects whose life is followed: those with locks that were reported */
+#define LIFE_BITS 17			/* objects whose life is followed: those with locks that were reported */
 
 static struct ls_tagtab site_ids;	/* call site -> number */
 static struct site {
