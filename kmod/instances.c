@@ -129,6 +129,7 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			if (ls_load(&c->pairs) >= LS_PAIRS_KEPT)
 				break;
 			ls_fetch_add(&c->pairs, 1);
+			news->pairs++;
 			news->flags |= LS_EV_NESTED;
 			news->mask |= 1ull << i;
 			news->related = related(h->lock, lock);
