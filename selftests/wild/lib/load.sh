@@ -38,7 +38,7 @@ step() { run_step failed "$@"; }
 must() { run_step failed "$@" || exit 1; }
 
 # maybe NAME COMMAND...: is not there on every kernel or machine.
-maybe() { run_step left-out "$@"; }
+maybe() { run_step left-out "$@" || :; }
 
 # need MODULE...: what the load is about. Without it the load is skipped.
 need() {
