@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope vm run: a command in a disposable VM on an unmodified kernel.
+// lockscope vm run, vm shell: a command in a disposable VM on an unmodified kernel.
 #include "vm.h"
 
 #include "vm/runner.h"
@@ -20,6 +20,13 @@ constexpr char kFooter[] =
 	"when the guest dies: lockscope record -o /out/live/lockscope.db. Exits with COMMAND's status, or\n"
 	"2 usage, 3 no guest could be made, 124 time is up, 125 the guest died,\n"
 	"130 interrupted.";
+
+constexpr char kShellFooter[] =
+	"Example:\n"
+	"  lockscope vm shell --module out/kmod/RELEASE/lockscope.ko\n"
+	"\n"
+	"A terminal on the guest's second serial line, where COMMAND (default: bash) runs as\n"
+	"root in this directory's copy. Its end is the guest's; the exit status is as of vm run.";
 
 bool parse_copy(const std::string &text, vm::Copy &copy)
 {
@@ -50,6 +57,36 @@ int run(vm::Options options, const std::vector<std::string> &copies)
 	return static_cast<int>(status.error().exit);
 }
 
+// What `run` and `shell` have in common.
+void add_machine_options(CLI::App *sub, vm::Options &options, std::vector<std::string> &copies)
+{
+	sub->fallthrough();
+	sub->add_option("--kernel", options.kernel,
+	                "release, its beginning (6.12) or \"newest\", fetched from Debian if it is not here; or a "
+	                "bzImage (default: newest Debian kernel here)")
+		->envname("LOCKSCOPE_KERNEL");
+	sub->add_option("--smp", options.cpus, "virtual CPUs")->check(CLI::Range(1, 64))->capture_default_str();
+	sub->add_option("--memory", options.memory_mb, "memory in MB")
+		->check(CLI::Range(256, 1 << 20))
+		->capture_default_str();
+	sub->add_option("--module", options.modules, "'FILE.ko PARAMETERS', loaded early, in this order")
+		->allow_extra_args(false);
+	sub->add_option("--copy", copies, "SRC:DST, a host file or directory to copy into the guest")
+		->allow_extra_args(false);
+	sub->add_option("--append", options.append, "more kernel parameters");
+	sub->add_option("--timeout", options.timeout_s, "seconds until the guest is stopped")
+		->check(CLI::Range(1, 86400))
+		->capture_default_str();
+	sub->add_option("-o,--out", options.out_dir, "gets the guest's /out and console.log");
+	sub->add_flag("--udev", options.udev, "start udev and let it find the drivers before COMMAND");
+	// The map is copied by what checks with it.
+	std::map<std::string, vm::Accelerator> accelerators = {
+		{"auto", vm::Accelerator::Auto}, {"kvm", vm::Accelerator::Kvm}, {"tcg", vm::Accelerator::Tcg}};
+	sub->add_option("--accel", options.accelerator, "auto, kvm or tcg")
+		->transform(CLI::CheckedTransformer(accelerators));
+	sub->add_flag("--show-qemu", options.verbose, "print QEMU's command line");
+}
+
 } // namespace
 
 void add_vm_command(CLI::App &app, int &exit_status)
@@ -57,38 +94,27 @@ void add_vm_command(CLI::App &app, int &exit_status)
 	CLI::App *vm = app.add_subcommand("vm", "disposable virtual machines");
 	vm->require_subcommand(1);
 	vm->fallthrough();
-	CLI::App *sub = vm->add_subcommand("run", "boot a VM, run COMMAND in it, hand back its results");
-	sub->fallthrough();
-	// The callback runs after this function has returned.
-	auto options = std::make_shared<vm::Options>();
-	auto copies = std::make_shared<std::vector<std::string>>();
-	sub->add_option("--kernel", options->kernel,
-	                "release, its beginning (6.12) or \"newest\", fetched from Debian if it is not here; or a "
-	                "bzImage (default: newest Debian kernel here)")
-		->envname("LOCKSCOPE_KERNEL");
-	sub->add_option("--smp", options->cpus, "virtual CPUs")->check(CLI::Range(1, 64))->capture_default_str();
-	sub->add_option("--memory", options->memory_mb, "memory in MB")
-		->check(CLI::Range(256, 1 << 20))
-		->capture_default_str();
-	sub->add_option("--module", options->modules, "'FILE.ko PARAMETERS', loaded early, in this order")
-		->allow_extra_args(false);
-	sub->add_option("--copy", *copies, "SRC:DST, a host file or directory to copy into the guest")
-		->allow_extra_args(false);
-	sub->add_option("--append", options->append, "more kernel parameters");
-	sub->add_option("--timeout", options->timeout_s, "seconds until the guest is stopped")
-		->check(CLI::Range(1, 86400))
-		->capture_default_str();
-	sub->add_option("-o,--out", options->out_dir, "gets the guest's /out and console.log");
-	sub->add_flag("--icount", options->icount,
-	              "count instructions: 1 ns of guest time is 1 instruction, 1 CPU");
-	std::map<std::string, vm::Accelerator> accelerators = {
-		{"auto", vm::Accelerator::Auto}, {"kvm", vm::Accelerator::Kvm}, {"tcg", vm::Accelerator::Tcg}};
-	sub->add_option("--accel", options->accelerator, "auto, kvm or tcg")
-		->transform(CLI::CheckedTransformer(accelerators));
-	sub->add_flag("--show-qemu", options->verbose, "print QEMU's command line");
-	sub->add_option("COMMAND", options->command, "command and arguments, after --")->required();
-	sub->footer(kFooter);
-	sub->callback([options, copies, &exit_status] { exit_status = run(*options, *copies); });
+	for (bool shell : {false, true}) {
+		CLI::App *sub = shell ? vm->add_subcommand("shell", "boot a VM to work in by hand")
+		                      : vm->add_subcommand("run", "boot a VM, run COMMAND in it, hand back its results");
+		// The callback runs after this function has returned.
+		auto options = std::make_shared<vm::Options>();
+		auto copies = std::make_shared<std::vector<std::string>>();
+		options->shell = shell;
+		if (shell)
+			options->timeout_s = 86400;
+		add_machine_options(sub, *options, *copies);
+		CLI::Option *command = sub->add_option("COMMAND", options->command, "command and arguments, after --");
+		if (shell) {
+			command->default_str("bash");
+		} else {
+			sub->add_flag("--icount", options->icount,
+			              "count instructions: 1 ns of guest time is 1 instruction, 1 CPU");
+			command->required();
+		}
+		sub->footer(shell ? kShellFooter : kFooter);
+		sub->callback([options, copies, &exit_status] { exit_status = run(*options, *copies); });
+	}
 }
 
 } // namespace lockscope::cli

@@ -52,6 +52,11 @@ mount -t 9p -o trans=virtio,version=9p2000.L,cache=none,msize=262144 ctl /ctl ||
 	power_off
 }
 echo booted > /ctl/state
+# The kernel calls for modules by /sbin/modprobe in process 1's root, which is here; modules
+# and the tool are in the other root. Before that is there, the call fails.
+mkdir -p /sbin
+printf '#!/bin/sh\nexec /bin/chroot /new /sbin/modprobe "$@"\n' > /sbin/modprobe
+chmod 755 /sbin/modprobe
 [ -z "$module_failure" ] || failed "$module_failure"
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 root /lower ||
 	failed "cannot mount the host's root"
@@ -90,7 +95,33 @@ ip link set lo up 2> /dev/null || ifconfig lo up 2> /dev/null
 
 /bin/sh /ls/copies.sh || failed "cannot copy files into the guest"
 cp /ls/command.sh /new/run/lockscope-vm/command.sh
+# udevadm does nothing in a chroot unless this is set.
+[ "$LS_UDEV" != 1 ] || SYSTEMD_IGNORE_CHROOT=1 chroot /new /bin/sh -c '
+	/lib/systemd/systemd-udevd --daemon && udevadm trigger --type=all --action=add &&
+	udevadm settle --timeout=120' > /dev/null 2>&1 ||
+	failed "udev did not find the drivers of all devices; is the package udev installed?"
 echo running > /ctl/state
+
+hand_back() {
+	if [ "$LS_OUT" = 1 ]; then
+		# The mount moves out of what is to be copied into it.
+		mkdir -p /out
+		mount --move /new/out/live /out || failed "cannot move the result directory"
+		rmdir /new/out/live
+		# Everything, dot files too; sockets and pipes cannot be copied.
+		cp -R -P /new/out/. /out/ 2> /ctl/copy-errors ||
+			echo "lockscope-vm: some of /out was not copied" > /dev/console
+		umount /out
+	fi
+	echo "exit $1" > /ctl/status
+	power_off
+}
+
+# A terminal on a line of its own: its end is the session's.
+if [ "$LS_SHELL" = 1 ]; then
+	setsid -c chroot /new /bin/sh /run/lockscope-vm/command.sh < /dev/ttyS1 > /dev/ttyS1 2>&1
+	hand_back $?
+fi
 
 # Pipes, not the 9p files themselves: a command that opens /dev/stdout again
 # must not cut short what is there.
@@ -105,15 +136,4 @@ status=$?
 wait "$out" "$err"
 kill "$guard" 2> /dev/null
 
-if [ "$LS_OUT" = 1 ]; then
-	# The mount moves out of what is to be copied into it.
-	mkdir -p /out
-	mount --move /new/out/live /out || failed "cannot move the result directory"
-	rmdir /new/out/live
-	# Everything, dot files too; sockets and pipes cannot be copied.
-	cp -R -P /new/out/. /out/ 2> /ctl/copy-errors ||
-		echo "lockscope-vm: some of /out was not copied" > /dev/console
-	umount /out
-fi
-echo "exit $status" > /ctl/status
-power_off
+hand_back "$status"

@@ -72,7 +72,9 @@ fs::path find_busybox()
 std::string exported_environment()
 {
 	std::ostringstream out;
+	// The guest's root is a chroot to systemd's tools, which would do nothing in it.
 	out << "export HOME=/root USER=root LOGNAME=root LANG=C.UTF-8 LOCKSCOPE_VM=1\n"
+	    << "export SYSTEMD_IGNORE_CHROOT=1\n"
 	    << "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n";
 	for (char **entry = environ; *entry; entry++) {
 		std::string text = *entry;
@@ -189,6 +191,8 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 
 	std::ostringstream config;
 	config << "LS_OUT=" << (options.out_dir.empty() ? 0 : 1) << "\n"
+	       << "LS_UDEV=" << (options.udev ? 1 : 0) << "\n"
+	       << "LS_SHELL=" << (options.shell ? 1 : 0) << "\n"
 	       << "LS_RELEASE=" << shell_quote(kernel.release) << "\n"
 	       << "LS_BOOT_DIR=" << shell_quote(fs::absolute(kernel.image).parent_path().string()) << "\n"
 	       << "LS_MODULES_DIR="

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the user asked of `lockscope vm run`.
+// What the user asked of `lockscope vm run` or `vm shell`.
 #pragma once
 
 #include <filesystem>
@@ -26,6 +26,8 @@ struct Options {
 	std::string out_dir; // gets the guest's /out and console.log; may be empty
 	bool icount = false; // one instruction is one nanosecond, one CPU
 	Accelerator accelerator = Accelerator::Auto;
+	bool udev = false;   // udev runs, and has found drivers before COMMAND starts
+	bool shell = false;  // COMMAND has this terminal, by a serial line of its own
 	bool verbose = false;
 	std::vector<std::string> command;
 };

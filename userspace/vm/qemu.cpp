@@ -65,6 +65,8 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 	add({"-kernel", kernel.image, "-initrd", machine.initramfs, "-append", kernel_parameters(options)});
 	add({"-chardev", "file,id=console,path=" + escape_commas(machine.console_log), "-serial",
 	     "chardev:console"});
+	if (options.shell)
+		add({"-chardev", "stdio,id=shell,signal=off", "-serial", "chardev:shell"});
 	add({"-virtfs", share("/", "root", true)});
 	add({"-virtfs", share(machine.control_dir, "ctl", false)});
 	if (!options.out_dir.empty())
@@ -72,7 +74,8 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 	return c;
 }
 
-Result<Process> Process::start(const std::vector<std::string> &command, const std::string &log)
+Result<Process> Process::start(const std::vector<std::string> &command, const std::string &log,
+                               bool terminal)
 {
 	std::vector<char *> argv;
 	for (const std::string &word : command)
@@ -84,15 +87,19 @@ Result<Process> Process::start(const std::vector<std::string> &command, const st
 		return environment_error(std::string("cannot start QEMU: ") + std::strerror(errno),
 		               "free some memory or processes");
 	if (pid == 0) {
-		// Ctrl-C is for us to handle, and QEMU must not outlive us.
-		setpgid(0, 0);
+		// Ctrl-C is for us to handle, and QEMU must not outlive us. Who has the
+		// terminal has to stay in its foreground group; Ctrl-C is a character then.
+		if (!terminal)
+			setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(127);
 		int null = open("/dev/null", O_RDONLY);
 		int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-		dup2(null, 0);
-		dup2(out, 1);
+		if (!terminal) {
+			dup2(null, 0);
+			dup2(out, 1);
+		}
 		dup2(out, 2);
 		execvp(argv[0], argv.data());
 		_exit(127);

@@ -28,7 +28,8 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 // Owns the child process: it is gone when this is.
 class Process {
 public:
-	static Result<Process> start(const std::vector<std::string> &command, const std::string &log);
+	static Result<Process> start(const std::vector<std::string> &command, const std::string &log,
+	                             bool terminal);
 	Process(Process &&other) noexcept;
 	Process(const Process &) = delete;
 	Process &operator=(const Process &) = delete;

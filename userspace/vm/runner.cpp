@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -49,6 +50,21 @@ public:
 
 private:
 	struct sigaction old_int_ = {}, old_term_ = {};
+};
+
+// QEMU makes the terminal raw, and does not get to undo it when it is killed.
+class TerminalWatch {
+public:
+	TerminalWatch() : there_(tcgetattr(STDIN_FILENO, &old_) == 0) {}
+	~TerminalWatch()
+	{
+		if (there_)
+			tcsetattr(STDIN_FILENO, TCSADRAIN, &old_);
+	}
+
+private:
+	struct termios old_ = {};
+	bool there_;
 };
 
 // Initramfs, control files and logs of one run; removed at the end unless kept.
@@ -172,7 +188,7 @@ Result<int> Run::go()
 			line += shell_quote(word) + " ";
 		std::fprintf(stderr, "lockscope: vm: %s\n", line.c_str());
 	}
-	auto qemu = Process::start(command, machine_.qemu_log);
+	auto qemu = Process::start(command, machine_.qemu_log, options_.shell);
 	if (!qemu)
 		return qemu.error();
 
@@ -274,6 +290,8 @@ Result<int> run(const Options &options)
 	if (!kernel)
 		return kernel.error();
 	Options made_absolute = options;
+	if (options.shell && options.command.empty())
+		made_absolute.command = {"bash", "-i"};
 	std::error_code ec;
 	for (const Copy &copy : options.copies)
 		if (!fs::exists(copy.source, ec))
@@ -299,6 +317,7 @@ Result<int> run(const Options &options)
 		return environment_error("cannot write " + (*dir)->file("initramfs"),
 		               "is the disk full? TMPDIR names another place");
 	InterruptWatch watch;
+	TerminalWatch terminal;
 	return boot(made_absolute, *kernel, **dir);
 }
 
