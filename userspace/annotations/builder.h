@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+// Makes a table: what the source says, at the places that the debug information has it.
+#pragma once
+
+#include "annotations/binary.h"
+#include "annotations/source.h"
+#include "annotations/table.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lockscope::annotations {
+
+/// What became of an annotation in the source.
+enum class Fate : std::uint8_t {
+	InTable,
+	Plain,	     ///< in the table's sense: subclass 0, which is what no entry means
+	CompiledOut, ///< its function has no code: an #if, a macro or nobody calls it
+	NoCall,	     ///< its function has code, but no such call in it
+	Ambiguous,   ///< two functions of one name have calls at that place
+};
+inline constexpr int kFates = 5;
+
+class Builder {
+public:
+	explicit Builder(const Source &source);
+
+	/// The vmlinux goes first: modules call its functions.
+	void add(const std::string &module, Binary &binary);
+
+	Table take(const std::string &release);
+	Fate fate(std::size_t site) const { return fates_[site]; }
+	/// Places in code, for lists: "module function+0x12 subclass 1".
+	const std::vector<std::string> &places(std::size_t site) const { return places_[site]; }
+
+private:
+	struct Meaning {
+		const Site *site = nullptr; ///< the outermost, where the value is
+		std::string text;
+		std::string via; ///< which of several things that the callee says
+		std::vector<std::size_t> passed; ///< all sites on the way
+	};
+	bool resolve(const CodeCall &call, Meaning &out) const;
+	std::vector<Meaning> meanings(const CodeCall &call) const;
+	std::uint32_t note_of(const Site &site, const std::string &text);
+	void add_call(const std::string &module, ModuleNotes &to, const CodeCall &call,
+		      const Meaning &meaning);
+	void raise(std::size_t site, Fate fate, const std::string &place);
+
+	const Source &source_;
+	Table table_;
+	std::map<std::string, std::uint32_t> known_notes_;
+	std::vector<Fate> fates_;
+	std::vector<std::vector<std::string>> places_;
+	std::set<std::string> targets_;
+};
+
+} // namespace lockscope::annotations
