@@ -51,6 +51,7 @@
  */
 #include "analysis/filters.h"
 
+#include "analysis/annotated.h"
 #include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 #include "analysis/instances.h"
@@ -453,6 +454,7 @@ void apply_filters(const Model &model, Finding &finding,
 	if (finding.edges.empty() || finding.single())
 		return;
 	vouched_for(model, finding);
+	apply_annotations(model, finding);
 	demote_counting(model, finding);
 	if (finding.kind == FindingKind::InconsistentIrqState) {
 		/* One context is all that it takes. */

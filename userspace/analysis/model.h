@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +17,10 @@
 #include <vector>
 
 namespace lockscope {
+
+namespace annotations {
+struct Table;
+}
 
 /// Index into Model::classes; equal names and kinds are one class.
 enum class ClassId : std::uint32_t {};
@@ -307,6 +312,8 @@ struct Model {
 	std::vector<Data> data;
 	std::vector<MemoryAccess> accesses;
 	std::vector<Race> races;	    ///< both sides are known
+	/// What authors said of locks, by release; null where no table was found.
+	std::map<std::string, std::shared_ptr<const annotations::Table>> annotations;
 	std::vector<StateChange> histories; ///< in the order of each run's log
 	/// Places where the author of the code says that a lock nests in one of its class:
 	/// mutex_lock_nested() and the like. None where the annotations are not known.

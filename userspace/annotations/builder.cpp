@@ -49,7 +49,7 @@ std::string in_hex(std::uint64_t value)
 
 } // namespace
 
-Builder::Builder(const Source &source)
+Builder::Builder(const SourceTree &source)
 	: source_(source), fates_(source.sites().size(), Fate::CompiledOut),
 	  places_(source.sites().size()), targets_(source.carriers())
 {
@@ -181,7 +181,7 @@ void Builder::add_call(const std::string &module, ModuleNotes &to, const CodeCal
 void Builder::add(const std::string &module, Binary &binary)
 {
 	ModuleNotes &to = table_.modules[module];
-	to.build_id = binary.build_id();
+	to.build_id = binary.build_id().substr(0, kIdDigits);
 	std::map<std::string, Meaning> jumps; /* functions that end with the acquire */
 	for (const auto &call : binary.calls(targets_)) {
 		for (const auto &meaning : meanings(call)) {
@@ -223,8 +223,6 @@ void Builder::add(const std::string &module, Binary &binary)
 		});
 	for (const auto &[symbol, notes] : said)
 		to.in_function[symbol].assign(notes.begin(), notes.end());
-	if (to.calls.empty() && to.in_function.empty())
-		table_.modules.erase(module);
 }
 
 Table Builder::take(const std::string &release)

@@ -24,7 +24,7 @@ inline constexpr int kFates = 5;
 
 class Builder {
 public:
-	explicit Builder(const Source &source);
+	explicit Builder(const SourceTree &source);
 
 	/// The vmlinux goes first: modules call its functions.
 	void add(const std::string &module, Binary &binary);
@@ -48,7 +48,7 @@ private:
 		      const Meaning &meaning);
 	void raise(std::size_t site, Fate fate, const std::string &place);
 
-	const Source &source_;
+	const SourceTree &source_;
 	Table table_;
 	std::map<std::string, std::uint32_t> known_notes_;
 	std::vector<Fate> fates_;

@@ -42,7 +42,7 @@ std::string module_of(const fs::path &path)
 	return name;
 }
 
-std::string kind_of(const Site &site, const Source &source)
+std::string kind_of(const Site &site, const SourceTree &source)
 {
 	if (source.functions()[site.function].definition.macro)
 		return "in a macro's definition";
@@ -57,7 +57,7 @@ std::string kind_of(const Site &site, const Source &source)
 	return "";
 }
 
-void print_stats(const Source &source, const Builder &builder, const Table &table)
+void print_stats(const SourceTree &source, const Builder &builder, const Table &table)
 {
 	std::map<std::string, std::array<std::size_t, kFates>> counts;
 	for (std::size_t i = 0; i < source.sites().size(); i++)
@@ -81,9 +81,10 @@ void print_stats(const Source &source, const Builder &builder, const Table &tabl
 			  << at(Fate::NoCall) << " | " << at(Fate::Ambiguous) << " | "
 			  << (code ? have * 1000 / code / 10.0 : 0) << " % |\n";
 	}
-	std::size_t calls = 0, constant = 0, functions = 0;
+	std::size_t calls = 0, constant = 0, functions = 0, modules = 0;
 	for (const auto &[module, of] : table.modules) {
 		functions += of.in_function.size();
+		modules += !of.calls.empty() || !of.in_function.empty();
 		for (const auto &[place, all] : of.calls)
 			for (const auto &call : all) {
 				calls++;
@@ -98,11 +99,12 @@ void print_stats(const Source &source, const Builder &builder, const Table &tabl
 				     n += c;
 			     return n;
 		     }() << " more, which count where they are used.\nThe table has "
-		  << calls << " calls in " << table.modules.size() << " modules, " << constant
+		  << calls << " calls, in " << modules << " of " << table.modules.size()
+		  << " modules with notes, " << constant
 		  << " of them with a constant, and " << functions << " functions that say something.\n";
 }
 
-void print_site(const Source &source, const Builder &builder, std::size_t i)
+void print_site(const SourceTree &source, const Builder &builder, std::size_t i)
 {
 	static const char *const fates[] = {"in the table", "subclass 0", "no code", "no call found",
 					    "ambiguous"};
@@ -120,11 +122,11 @@ void print_site(const Source &source, const Builder &builder, std::size_t i)
 	std::cout << '\n';
 }
 
-void print_sample(const Source &source, const Builder &builder, const Options &options)
+void print_sample(const SourceTree &source, const Builder &builder, const Options &options)
 {
 	std::vector<std::size_t> sites;
 	for (std::size_t i = 0; i < source.sites().size(); i++)
-		if (builder.fate(i) != Fate::CompiledOut &&
+		if (builder.fate(i) != Fate::CompiledOut && source.sites()[i].says <= Says::NestLock &&
 		    !source.functions()[source.sites()[i].function].definition.macro)
 			sites.push_back(i);
 	std::mt19937 random(options.seed);
@@ -142,10 +144,11 @@ int run(const Options &options)
 		if (!binary)
 			return fail(binary.error());
 		for (const auto &file : binary->files())
-			if (file.ends_with(".c") || file.ends_with(".h"))
+			if ((file.ends_with(".c") && !file.ends_with(".mod.c")) ||
+			    file.ends_with(".h"))
 				sources.insert(file);
 	}
-	const Source source(options.source, {sources.begin(), sources.end()});
+	const SourceTree source(options.source, {sources.begin(), sources.end()});
 	if (source.sites().empty())
 		return fail({0, options.source + ": none of the source files that the code is made of",
 			     "the source of the same release is needed"});
@@ -183,7 +186,7 @@ int main(int argc, char **argv)
 	app.add_option("--source", options.source, "the unpacked source")->required();
 	app.add_option("--out", options.out, "where the table goes");
 	app.add_flag("--stats", options.stats, "how many annotations the table has, and why not the rest");
-	app.add_option("--sample", options.sample, "print that many annotations chosen at random");
+	app.add_option("--sample", options.sample, "print that many annotated acquires chosen at random");
 	app.add_flag("--missing", options.missing, "print the annotations that it does not have");
 	app.add_option("--seed", options.seed, "for --sample")->capture_default_str();
 	app.add_option("FILE", options.files, "vmlinux and modules with debug information")->required();

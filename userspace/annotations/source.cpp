@@ -57,14 +57,14 @@ bool of_lockdep(const std::string &file)
 
 } // namespace
 
-std::optional<std::size_t> Source::file(const std::string &name) const
+std::optional<std::size_t> SourceTree::file(const std::string &name) const
 {
 	auto at = by_name_.find(name);
 	return at == by_name_.end() ? std::nullopt : std::optional(at->second);
 }
 
 /* A header outside the folders of headers is for its neighbours. */
-bool Source::visible(std::size_t header, std::size_t user) const
+bool SourceTree::visible(std::size_t header, std::size_t user) const
 {
 	if (header >= files_.size())
 		return true;
@@ -77,7 +77,7 @@ bool Source::visible(std::size_t header, std::size_t user) const
 	return second == name.npos || files_[user].starts_with(name.substr(0, second + 1));
 }
 
-const Source::Carrier *Source::carrier(std::size_t file, const std::string &name) const
+const SourceTree::Carrier *SourceTree::carrier(std::size_t file, const std::string &name) const
 {
 	auto at = carriers_.find(name);
 	if (at == carriers_.end())
@@ -93,12 +93,12 @@ const Source::Carrier *Source::carrier(std::size_t file, const std::string &name
 	return global;
 }
 
-bool Source::carries(std::size_t file, const std::string &name) const
+bool SourceTree::carries(std::size_t file, const std::string &name) const
 {
 	return carrier(file, name) != nullptr;
 }
 
-std::set<std::string> Source::carriers() const
+std::set<std::string> SourceTree::carriers() const
 {
 	std::set<std::string> out;
 	for (const auto &[name, all] : carriers_)
@@ -109,7 +109,7 @@ std::set<std::string> Source::carriers() const
 }
 
 /* Is it up to the caller alone what @text says? Not if it is read from an object. */
-bool Source::passes_on(std::size_t file, Says says, const std::string &text,
+bool SourceTree::passes_on(std::size_t file, Says says, const std::string &text,
 		       const std::vector<std::string> &parameters) const
 {
 	if (text.size() > kLongestText || !mentions(text, parameters))
@@ -125,7 +125,7 @@ bool Source::passes_on(std::size_t file, Says says, const std::string &text,
  * A function whose parameter is "subclass" or a nest lock by its name and declaration, one
  * that passes a parameter on to such a one, and a macro that uses one.
  */
-bool Source::add_carriers(std::size_t file, const FileContent &content)
+bool SourceTree::add_carriers(std::size_t file, const FileContent &content)
 {
 	bool added = false;
 	for (const auto &definition : content.definitions) {
@@ -204,7 +204,7 @@ bool Source::add_carriers(std::size_t file, const FileContent &content)
 	return added;
 }
 
-Source::Source(const std::string &root, const std::vector<std::string> &files)
+SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &files)
 {
 	for (const auto &name : files) {
 		auto text = read_file(root + "/" + name);
@@ -265,7 +265,7 @@ Source::Source(const std::string &root, const std::vector<std::string> &files)
 	}
 }
 
-const Function *Source::function_at(std::size_t file, std::uint32_t line) const
+const Function *SourceTree::function_at(std::size_t file, std::uint32_t line) const
 {
 	for (auto i : in_file_[file]) {
 		const auto &at = functions_[i].definition;
@@ -275,7 +275,7 @@ const Function *Source::function_at(std::size_t file, std::uint32_t line) const
 	return nullptr;
 }
 
-const Function *Source::declared_at(std::size_t file, std::uint32_t line) const
+const Function *SourceTree::declared_at(std::size_t file, std::uint32_t line) const
 {
 	for (auto i : in_file_[file])
 		if (const auto &at = functions_[i].definition;
@@ -284,7 +284,7 @@ const Function *Source::declared_at(std::size_t file, std::uint32_t line) const
 	return nullptr;
 }
 
-const Site *Source::acquire_at(std::size_t file, std::uint32_t line, std::uint32_t column) const
+const Site *SourceTree::acquire_at(std::size_t file, std::uint32_t line, std::uint32_t column) const
 {
 	const Function *function = function_at(file, line);
 	if (!function)
@@ -304,7 +304,7 @@ const Site *Source::acquire_at(std::size_t file, std::uint32_t line, std::uint32
 	return several ? nullptr : found;
 }
 
-bool Source::expand(std::size_t file, const Call &call, const std::string &name,
+bool SourceTree::expand(std::size_t file, const Call &call, const std::string &name,
 		    std::vector<std::string> &arguments, int depth) const
 {
 	const Carrier *of = carrier(file, call.callee);
@@ -324,7 +324,7 @@ bool Source::expand(std::size_t file, const Call &call, const std::string &name,
 	return false;
 }
 
-std::optional<std::string> Source::meaning(const Site &site) const
+std::optional<std::string> SourceTree::meaning(const Site &site) const
 {
 	Call call = site.call;
 	for (int depth = 0; depth < 8; depth++) {
@@ -354,7 +354,7 @@ std::optional<std::string> Source::meaning(const Site &site) const
 	return std::nullopt;
 }
 
-std::optional<std::string> Source::in_caller(const Site &site, const std::string &name,
+std::optional<std::string> SourceTree::in_caller(const Site &site, const std::string &name,
 					     const std::string &text) const
 {
 	const Carrier *of = carrier(site.file, name);
@@ -364,13 +364,13 @@ std::optional<std::string> Source::in_caller(const Site &site, const std::string
 	return substitute(text, of->parameters, arguments);
 }
 
-std::vector<std::string> Source::own(std::size_t file, const std::string &name) const
+std::vector<std::string> SourceTree::own(std::size_t file, const std::string &name) const
 {
 	const Carrier *of = carrier(file, name);
 	return of ? of->texts : std::vector<std::string>{};
 }
 
-bool Source::direct(const Site &site) const
+bool SourceTree::direct(const Site &site) const
 {
 	std::string callee = site.call.callee;
 	for (int depth = 0; depth < 8; depth++) {
@@ -384,7 +384,7 @@ bool Source::direct(const Site &site) const
 	return false;
 }
 
-std::optional<long> Source::evaluate(std::size_t file, const std::string &text, int depth) const
+std::optional<long> SourceTree::evaluate(std::size_t file, const std::string &text, int depth) const
 {
 	if (depth > kMostDepth)
 		return std::nullopt;

@@ -17,8 +17,8 @@ namespace lockscope::annotations {
 
 /// A place in the source that says something.
 struct Site {
-	std::size_t file = 0; ///< in Source::file()
-	std::size_t function; ///< in Source::functions()
+	std::size_t file = 0; ///< in SourceTree::file()
+	std::size_t function; ///< in SourceTree::functions()
 	Call call;
 	Says says = Says::Subclass;
 };
@@ -27,13 +27,13 @@ struct Site {
 struct Function {
 	std::size_t file = 0;
 	Definition definition;
-	std::vector<std::size_t> sites; ///< in Source::sites()
+	std::vector<std::size_t> sites; ///< in SourceTree::sites()
 };
 
-class Source {
+class SourceTree {
 public:
 	/// Reads @files, relative to @root; those that are missing are counted and left out.
-	Source(const std::string &root, const std::vector<std::string> &files);
+	SourceTree(const std::string &root, const std::vector<std::string> &files);
 
 	const std::vector<Site> &sites() const { return sites_; }
 	const std::vector<Function> &functions() const { return functions_; }

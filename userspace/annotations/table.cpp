@@ -69,6 +69,8 @@ public:
 		}
 		if (!ended)
 			return wrong("it breaks off");
+		if (out_.release.empty())
+			return wrong("it names no release");
 		return std::move(out_);
 	}
 
@@ -184,7 +186,10 @@ std::string Table::print() const
 const ModuleNotes *Table::find(const std::string &module, const std::string &build_id) const
 {
 	auto at = modules.find(module);
-	return at == modules.end() || at->second.build_id != build_id ? nullptr : &at->second;
+	if (at == modules.end() || at->second.build_id.empty() ||
+	    build_id.substr(0, kIdDigits) != at->second.build_id)
+		return nullptr;
+	return &at->second;
 }
 
 const AnnotatedCall *Table::call(const std::string &module, const std::string &build_id,

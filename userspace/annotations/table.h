@@ -48,8 +48,12 @@ struct AnnotatedCall {
 	bool operator==(const AnnotatedCall &) const = default;
 };
 
+/// Of a build id the table keeps so many.
+inline constexpr std::size_t kIdDigits = 12;
+
+/// One without calls and functions is known to say nothing.
 struct ModuleNotes {
-	std::string build_id;
+	std::string build_id; ///< its first digits
 	/// By function and offset of the return address.
 	std::map<std::pair<std::string, std::uint64_t>, std::vector<AnnotatedCall>> calls;
 	/// What is said in a function or in those inlined into it.

@@ -5,6 +5,7 @@
 
 #include "report/completeness.h"
 #include "report/report.h"
+#include "annotations/load.h"
 #include "store/load.h"
 
 #include <unistd.h>
@@ -46,6 +47,8 @@ int run(const Options &options, const Globals &globals)
 	auto model = load_stores(stores_or_default(options.files), Damage::Salvage);
 	if (!model)
 		return fail(model.error());
+	if (auto status = annotations::load(*model); !status)
+		return fail(status.error());
 	if (model->runs.empty())
 		return fail({0,
 			     "nothing was recorded in " + stores_or_default(options.files).front(),

@@ -4,6 +4,7 @@
 #include "cli/suppressed.h"
 
 #include "report/report.h"
+#include "annotations/load.h"
 #include "store/load.h"
 
 #include <unistd.h>
@@ -28,6 +29,8 @@ int run(const Options &options, const Globals &globals)
 	auto model = load_stores(files);
 	if (!model)
 		return fail(model.error());
+	if (auto status = annotations::load(*model); !status)
+		return fail(status.error());
 	auto analysed =
 		analyse_with(*model, options.suppressions, options.analysis, options.weights);
 	if (!analysed)

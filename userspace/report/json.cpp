@@ -241,6 +241,14 @@ Json incomplete_json(const Model &model)
 
 } // namespace
 
+static Json annotations_json(const Model &model)
+{
+	Json out = Json::object();
+	for (const auto &[release, table] : model.annotations)
+		out[release] = table != nullptr;
+	return out;
+}
+
 std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options)
 {
 	const Run latest = model.runs.empty() ? Run{} : model.runs.back();
@@ -256,6 +264,8 @@ std::string json_report(const Model &model, const Analysis &analysis, const Repo
 		    {"semaphores", semaphores_json(model)},
 		    {"lock_rules", rules_json(model)},
 		    {"findings", Json::array()}};
+	if (!model.annotations.empty())
+		out["annotations"] = annotations_json(model);
 	if (analysis.raw)
 		out["raw_nesting"] = {{"known", analysis.raw->known},
 				      {"spinlock_classes", analysis.raw->spinlocks}};

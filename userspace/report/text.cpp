@@ -6,6 +6,7 @@
 #include "report/report.h"
 
 #include "analysis/beliefs.h"
+#include "annotations/load.h"
 #include "store/rows.h"
 #include "util/text.h"
 
@@ -116,6 +117,8 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 	if (auto n = model.counter(kMalformedCounter))
 		losses.push_back(std::string(kMalformedCounter) + " " + with_commas(n));
 	out.blank();
+	if (const auto missing = annotations::missing(model); !missing.empty())
+		out.wrap(0, "Annotations: " + missing, Tone::Plain, 2);
 	if (losses.empty())
 		out.wrap(0, "Losses: none");
 	else

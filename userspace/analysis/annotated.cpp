@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * In a kernel with lockdep a lock taken as subclass n is of another class than the same lock
+ * taken as subclass 0. An order of subclasses is a statement that its author answers for:
+ * objects may change places in a hierarchy, as directories do, and still never be locked
+ * the wrong way round. What it can hide stands in docs/annotations.md.
+ */
+#include "analysis/annotated.h"
+
+#include "analysis/evidence.h"
+#include "annotations/load.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace lockscope {
+
+namespace {
+
+using annotations::Acquire;
+using annotations::Says;
+
+/* Of both ends of an edge; the held lock's acquire is known by its place alone, but for
+ * the sight that is shown. */
+struct Ends {
+	Acquire held, taken;
+};
+
+Ends ends_of(const Model &model, const FindingEdge &edge, const Witness &witness)
+{
+	const Sight &sight = model.sights[witness.sight];
+	const std::string &release = model.runs[sight.run].release;
+	std::vector<CodeId> held{sight.at(witness.position).at};
+	if (&witness == &edge.shown() && !edge.from_stack.empty() &&
+	    edge.from_stack.front() == held.front())
+		held = edge.from_stack;
+	return {annotations::acquire(model, release, held),
+		annotations::acquire(model, release,
+				     sight.stack.empty() ? std::vector<CodeId>{sight.acquired.at}
+							 : sight.stack)};
+}
+
+bool constant(const Acquire &acquire)
+{
+	return acquire.known && (!acquire.note || acquire.note->says == Says::Subclass) &&
+	       acquire.subclass >= 0;
+}
+
+std::string place_of(const annotations::Note &note)
+{
+	return note.file + ':' + std::to_string(note.line);
+}
+
+/// "I_MUTEX_PARENT (1)", "2"
+std::string subclass_name(const Acquire &acquire)
+{
+	const std::string value = std::to_string(acquire.subclass);
+	if (!acquire.note || acquire.note->text == value)
+		return value;
+	return acquire.note->text + " (" + value + ")";
+}
+
+/// The last name of "&mm->mmap_lock".
+std::string member_of(const std::string &lock)
+{
+	auto end = lock.size();
+	const auto in_name = [&](std::size_t i) {
+		return std::isalnum(static_cast<unsigned char>(lock[i])) || lock[i] == '_';
+	};
+	while (end > 0 && !in_name(end - 1))
+		end--;
+	auto begin = end;
+	while (begin > 0 && in_name(begin - 1))
+		begin--;
+	return lock.substr(begin, end - begin);
+}
+
+/// Is a lock held that goes by that name?
+bool holds(const Model &model, const Sight &sight, const std::string &lock)
+{
+	const std::string member = member_of(lock);
+	return !member.empty() &&
+	       std::any_of(sight.held.begin(), sight.held.end(), [&](const Held &held) {
+		       return held.cls != kNoClass && held.cls != sight.acquired.cls &&
+			      member_of(model[held.cls].name) == member;
+	       });
+}
+
+/* Two of one class: each time the inner one has to be declared as the higher. */
+void nesting(const Model &model, Finding &finding)
+{
+	std::set<std::string> said;
+	bool by_lock = false;
+	for (const auto &edge : finding.edges)
+		for (const auto &witness : edge.witnesses) {
+			const Ends ends = ends_of(model, edge, witness);
+			const auto *note = ends.taken.note;
+			if (!note)
+				return;
+			if (note->says == Says::NestLock) {
+				if (!holds(model, model.sights[witness.sight], note->text))
+					return;
+				by_lock = true;
+				said.insert(note->text + " at " + place_of(*note));
+				continue;
+			}
+			if (!constant(ends.taken) || !constant(ends.held) ||
+			    ends.taken.subclass <= ends.held.subclass)
+				return;
+			said.insert("subclass " + subclass_name(ends.taken) + " under " +
+				    subclass_name(ends.held) + " at " + place_of(*note));
+		}
+	if (said.empty())
+		return;
+	std::string why = by_lock ? "its authors keep the order by a lock held: "
+				  : "its authors declare the nesting: ";
+	for (const auto &one : said)
+		why += (one == *said.begin() ? "" : "; ") + one;
+	finding.filters.push_back({by_lock ? "nest-lock" : "annotated-nesting", true, why});
+}
+
+/* The subclasses with which a lock is taken on one side of it. */
+bool subclasses(const Model &model, const FindingEdge &edge, bool taken, std::set<long> &out,
+		const annotations::Note *&note)
+{
+	for (const auto &witness : edge.witnesses) {
+		const Ends ends = ends_of(model, edge, witness);
+		const Acquire &acquire = taken ? ends.taken : ends.held;
+		if (!constant(acquire))
+			return false;
+		out.insert(acquire.subclass);
+		if (acquire.note)
+			note = acquire.note;
+	}
+	return !out.empty();
+}
+
+/* A lock of a cycle that is one class to its authors where it is taken, and another where
+ * it is held. */
+void another_class(const Model &model, Finding &finding)
+{
+	const std::size_t n = finding.edges.size();
+	for (std::size_t i = 0; i < n; i++) {
+		const FindingEdge &in = finding.edges[i], &out = finding.edges[(i + 1) % n];
+		if (in.to == kNoClass || is_interrupt(in.to) || is_interrupt(in.from) ||
+		    is_interrupt(out.to))
+			continue;
+		const Sight &sight = model.sights[in.shown().sight];
+		if (!sight.acquisition() || !model.sights[out.shown().sight].acquisition())
+			continue;
+		std::set<long> taken, held;
+		const annotations::Note *note = nullptr;
+		if (!subclasses(model, in, true, taken, note) ||
+		    !subclasses(model, out, false, held, note) || !note)
+			continue;
+		if (std::any_of(taken.begin(), taken.end(),
+				[&](long one) { return held.count(one) != 0; }))
+			continue;
+		if (model[in.to].global() || common_instance(model, in, out))
+			continue;
+		finding.filters.push_back(
+			{"annotated-subclass", true,
+			 "to its authors " + short_name(model[in.to]) +
+				 " is another lock on each side: subclass " +
+				 std::to_string(*taken.begin()) + " where it is taken, " +
+				 std::to_string(*held.begin()) + " where it is held (" +
+				 place_of(*note) + ")"});
+		return;
+	}
+}
+
+} // namespace
+
+void apply_annotations(const Model &model, Finding &finding)
+{
+	if (model.annotations.empty())
+		return;
+	if (finding.kind == FindingKind::RecursiveLock)
+		nesting(model, finding);
+	else if (finding.kind == FindingKind::LockOrderCycle)
+		another_class(model, finding);
+}
+
+} // namespace lockscope
