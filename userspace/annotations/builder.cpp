@@ -225,8 +225,37 @@ void Builder::add(const std::string &module, Binary &binary)
 		to.in_function[symbol].assign(notes.begin(), notes.end());
 }
 
+/*
+ * A compiler makes one call of two that differ in nothing but what lockdep would be given,
+ * and keeps one of their lines. Then neither is known.
+ */
+void Builder::doubt_merged()
+{
+	std::set<std::uint32_t> doubtful;
+	for (const auto &function : source_.functions()) {
+		for (auto lost : function.sites) {
+			const Site &gone = source_.sites()[lost];
+			if (fates_[lost] != Fate::NoCall || gone.says != Says::Subclass)
+				continue;
+			for (std::uint32_t i = 0; i < table_.notes.size(); i++) {
+				const Note &note = table_.notes[i];
+				if (note.says == Says::Subclass && note.callee == gone.call.callee &&
+				    note.function == function.definition.name &&
+				    note.file == source_.file(function.file))
+					doubtful.insert(i);
+			}
+		}
+	}
+	for (auto &[module, of] : table_.modules)
+		for (auto &[place, calls] : of.calls)
+			for (auto &call : calls)
+				if (doubtful.count(call.note))
+					call.subclass = kNotConstant;
+}
+
 Table Builder::take(const std::string &release)
 {
+	doubt_merged();
 	table_.release = release;
 	return std::move(table_);
 }

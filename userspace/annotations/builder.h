@@ -46,6 +46,7 @@ private:
 	std::uint32_t note_of(const Site &site, const std::string &text);
 	void add_call(const std::string &module, ModuleNotes &to, const CodeCall &call,
 		      const Meaning &meaning);
+	void doubt_merged();
 	void raise(std::size_t site, Fate fate, const std::string &place);
 
 	const SourceTree &source_;

@@ -141,8 +141,10 @@ bool SourceTree::add_carriers(std::size_t file, const FileContent &content)
 		bool is_one = false, itself = false;
 		if (ends_nested(definition.name))
 			for (const auto &parameter : definition.parameters) {
-				const bool nest = parameter == "nest_lock" || parameter == "nest";
-				if (parameter != "subclass" && parameter != "_subclass" && !nest)
+				/* btrfs_tree_lock_nested() has a "nest", which is a subclass. */
+				const bool nest = definition.name.ends_with("_nest_lock");
+				if (nest ? parameter != "nest_lock" && parameter != "nest"
+					 : parameter != "subclass" && parameter != "_subclass")
 					continue;
 				carrier.texts = {parameter};
 				carrier.says = nest ? Says::NestLock : Says::Subclass;

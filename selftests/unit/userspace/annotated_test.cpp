@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+// Findings whose acquires say something of themselves: filters, each with a case in which
+// it must not apply.
+#include "support.h"
+
+#include "annotations/load.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace lockscope::annotations;
+
+namespace {
+
+/* Two of class a, nested, with what the table says of the acquires in the functions. */
+class AnnotatedFilter : public testing::Test {
+protected:
+	AnnotatedFilter()
+	{
+		a = log.add_class("a", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+		b = log.add_class("b", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+	}
+
+	void both_orders(const std::string &outer, const std::string &inner)
+	{
+		const auto first = log.acquire({.pid = 1}, {{.cls = a, .address = 0x1000, .function = outer}},
+					       {.cls = a, .address = 0x2000, .function = inner});
+		const auto second = log.acquire({.pid = 2}, {{.cls = a, .address = 0x2000, .function = outer}},
+						{.cls = a, .address = 0x1000, .function = inner});
+		log.inversion(a, false, first, second);
+	}
+
+	struct Said {
+		std::string function;
+		long subclass;
+		Says says = Says::Subclass;
+		std::string text = "LEVEL";
+	};
+
+	Finding judge(const std::vector<Said> &said, bool table_there = true)
+	{
+		Model model = model_of(log);
+		auto table = std::make_shared<Table>();
+		auto &notes = table->modules["vmlinux"];
+		notes.build_id = "0123456789ab";
+		for (auto &code : model.code) {
+			code.build_id = "0123456789abcdef";
+			for (const auto &one : said) {
+				if (code.function != one.function)
+					continue;
+				notes.calls[{code.function, code.offset}] = {
+					{static_cast<std::uint32_t>(table->notes.size()), one.subclass, ""}};
+				table->notes.push_back(
+					{one.says, "x_nested", one.text, code.function, "fs/x.c", 7});
+			}
+		}
+		for (const auto &run : model.runs)
+			model.annotations[run.release] = table_there ? table : nullptr;
+		return only_finding(model);
+	}
+
+	LogBuilder log;
+	std::uint32_t a, b, sights[2] = {};
+};
+
+TEST_F(AnnotatedFilter, ADeclaredNestingIsVouchedForInBothOrders)
+{
+	both_orders("take", "take_child");
+	const auto finding = judge({{"take_child", 1}});
+	const auto *said = filter(finding, "annotated-nesting");
+	ASSERT_NE(said, nullptr);
+	EXPECT_TRUE(said->hidden);
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_NE(said->why.find("subclass LEVEL (1) under 0 at fs/x.c:7"), std::string::npos) << said->why;
+}
+
+TEST_F(AnnotatedFilter, ButNotOneOfTheSameSubclass)
+{
+	both_orders("take", "take_child");
+	EXPECT_EQ(filter(judge({{"take_child", 1}, {"take", 1}}), "annotated-nesting"), nullptr);
+}
+
+TEST_F(AnnotatedFilter, NorOneThatNothingIsSaidOf)
+{
+	both_orders("take", "take_child");
+	EXPECT_EQ(filter(judge({}), "annotated-nesting"), nullptr);
+	EXPECT_EQ(filter(judge({{"take_child", 1}}, false), "annotated-nesting"), nullptr);
+	EXPECT_EQ(filter(judge({{"take_child", kNotConstant}}), "annotated-nesting"), nullptr);
+}
+
+TEST_F(AnnotatedFilter, TheOtherWayRoundIsAFault)
+{
+	both_orders("take_child", "take");
+	EXPECT_EQ(filter(judge({{"take_child", 1}}), "annotated-nesting"), nullptr);
+}
+
+TEST_F(AnnotatedFilter, ANestLockVouchesWhileItIsHeld)
+{
+	const auto nested = [&](bool gate) {
+		std::vector<Lock> held;
+		if (gate)
+			held.push_back({.cls = b, .function = "take_gate"});
+		for (std::uint64_t other : {0u, 0x1000u}) {
+			auto with = held;
+			with.push_back({.cls = a, .address = 0x1000 + other, .function = "take"});
+			sights[other != 0] = log.acquire({.pid = other ? 2u : 1u}, with,
+							 {.cls = a, .address = 0x2000 - other,
+							  .function = "take_next"});
+		}
+		log.inversion(a, false, sights[0], sights[1]);
+	};
+	nested(true);
+	EXPECT_NE(filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->b"}}), "nest-lock"), nullptr);
+	EXPECT_EQ(filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->c"}}), "nest-lock"), nullptr)
+		<< "another lock than the one that was named";
+	log = LogBuilder();
+	a = log.add_class("a", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+	b = log.add_class("b", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+	nested(false);
+	EXPECT_EQ(filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->b"}}), "nest-lock"), nullptr);
+}
+
+TEST_F(AnnotatedFilter, ALockThatIsAnotherToItsAuthors)
+{
+	log.acquire({.pid = 1}, {{.cls = a, .address = 0x1000, .function = "take_parent"}},
+		    {.cls = b, .address = 0x5000, .function = "take_b"});
+	log.acquire({.pid = 2}, {{.cls = b, .address = 0x6000, .function = "take_b"}},
+		    {.cls = a, .address = 0x2000, .function = "take_child"});
+	const auto *said = filter(judge({{"take_child", 1}}), "annotated-subclass");
+	EXPECT_NE(said, nullptr);
+	EXPECT_EQ(filter(judge({{"take_child", 1}, {"take_parent", 1}}), "annotated-subclass"), nullptr);
+	EXPECT_EQ(filter(judge({}), "annotated-subclass"), nullptr);
+}
+
+TEST_F(AnnotatedFilter, OneObjectIsOneLockWhateverTheySay)
+{
+	log.acquire({.pid = 1}, {{.cls = a, .address = 0x1000, .function = "take_parent"}},
+		    {.cls = b, .address = 0x5000, .function = "take_b"});
+	log.acquire({.pid = 2}, {{.cls = b, .address = 0x5000, .function = "take_b"}},
+		    {.cls = a, .address = 0x1000, .function = "take_child"});
+	EXPECT_EQ(filter(judge({{"take_child", 1}}), "annotated-subclass"), nullptr);
+}
+
+} // namespace
