@@ -184,6 +184,12 @@ u64 ls_lock_instance(u64 lock)
 	       (u64)life_of(object) << LS_INSTANCE_SHIFT;
 }
 
+/* The life of the object that @addr lies in. Any context. */
+u32 ls_life(unsigned long addr)
+{
+	return life_of(object_of(addr));
+}
+
 /* A number for the lives of the objects that @a and @b lie in, in any order. Any context. */
 u32 ls_lives(unsigned long a, unsigned long b)
 {
