@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/instances.h"
 
+#include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 #include "store/rows.h"
 #include "util/text.h"
@@ -53,7 +54,8 @@ ClassId shared_gate(const Model &model, const Sight &a, std::uint32_t a_end, con
 			const Held &x = a.held[i], &y = b.held[k];
 			const auto instance = instance_of(model, x);
 			if (i == a_end || k == b_end || x.cls != y.cls || x.cls == kNoClass ||
-			    instance == kUnknown || instance != instance_of(model, y))
+			    instance == kUnknown || instance != instance_of(model, y) ||
+			    counts_events(model, x.cls))
 				continue;
 			if (read_of(x.val) == LS_EXCLUSIVE || read_of(y.val) == LS_EXCLUSIVE)
 				return x.cls;

@@ -29,18 +29,31 @@ std::string key_blob(const HashKey &key)
 	return {reinterpret_cast<const char *>(key.data()), sizeof(key)};
 }
 
+/// A recorder's lock: one byte that neither the store nor SQLite's own locks reach. Not
+/// flock(2), which 9p makes a lock of the whole file, SQLite's bytes included.
+struct flock recorder_lock(short type)
+{
+	struct flock lock {};
+	lock.l_type = type;
+	lock.l_whence = SEEK_SET;
+	lock.l_start = off_t{1} << 60;
+	lock.l_len = 1;
+	return lock;
+}
+
 } // namespace
 
 Result<StoreWriter> StoreWriter::open(const std::string &path)
 {
 	StoreWriter writer;
 	writer.created_ = !exists(path);
-	/* SQLite's own locks are per process and byte range; this one keeps a
-	 * second recorder out for as long as the first one lives. */
+	/* SQLite's own locks are held for a moment each; this one keeps a second recorder
+	 * out for as long as the first one lives. */
 	writer.lock_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	if (!writer.lock_.valid())
 		return os_error(errno, "cannot write " + path, "choose another file with -o");
-	if (::flock(writer.lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+	struct flock lock = recorder_lock(F_WRLCK);
+	if (::fcntl(writer.lock_.get(), F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES))
 		return Error{EBUSY, path + " is being written by another recorder",
 			     "stop it, or write to another file with -o", Exit::Environment};
 	auto db = open_store(path, Access::Write);
@@ -53,7 +66,8 @@ Result<StoreWriter> StoreWriter::open(const std::string &path)
 bool is_being_written(const std::string &path)
 {
 	const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-	return file.valid() && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	struct flock lock = recorder_lock(F_RDLCK);
+	return file.valid() && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 Result<Statement *> StoreWriter::cached(const char *sql)

@@ -280,7 +280,7 @@ TEST(Completions, TheyAreNoLocksThatInterruptsCouldTake)
 	j.waits({}, {taken(X), 0x900});
 	EXPECT_TRUE(j.settled().empty());
 	EXPECT_TRUE(j.reports.empty());
-	EXPECT_EQ(ls_judge_usage(&j.judge, X), LS_JUDGE_COMPLETED);
+	EXPECT_EQ(ls_judge_usage(&j.judge, X), LS_JUDGE_COMPLETED | LS_JUDGE_CONFIRMED);
 }
 
 TEST(Completions, ExemptClassesTakeNoPart)
