@@ -157,6 +157,7 @@ static void free_all(void)
 	ls_free(ls.edges.slots);
 	ls_free(ls.chains.tab.slots);
 	ls_free(ls.pairs.slots);
+	ls_free(ls.seen.slots);
 	ls_context_exit();
 	ls_alloc_exit();
 	ls_identity_exit();
