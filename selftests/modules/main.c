@@ -53,6 +53,7 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_handed_cases },
 	{ "verdict", verdict_completion_cases },
 	{ "verdict", verdict_reference_cases },
+	{ "verdict", verdict_refined_cases },
 	{ "verdict", verdict_waitqueue_cases },
 	{ "special", special_hold_cases },
 	{ }
