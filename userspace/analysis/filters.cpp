@@ -30,6 +30,10 @@
  *   instances-never-matched never, but is a note: one side   instances that change sides
  *                           only ever had a few instances,   seldom: see docs/severity.md
  *                           the other never one of them
+ *   one-structure           never, but is a note: one member objects of two uses that
+ *                           of a structure, in objects of    are locked both ways round,
+ *                           several uses; like nesting in a  never the same two
+ *                           class, it needs its instances
  *   first-order-not-kept    never; two instances of a class  -
  *                           were taken in both orders, the
  *                           first one's sight is not known

@@ -158,6 +158,14 @@ static std::string role_of(const std::string &name)
 	return start == name.npos ? std::string{} : name.substr(start, last - start + 1);
 }
 
+std::string name_without_role(const LockClass &cls)
+{
+	std::string name = cls.name;
+	if (const std::string role = role_of(name); !role.empty())
+		name.erase(name.rfind(role), role.size());
+	return name;
+}
+
 std::string short_name(const LockClass &cls)
 {
 	std::string out = cls.name;

@@ -197,6 +197,8 @@ std::string fault_id(const Model &model, FindingKind kind, ClassId cls,
 /// Class name as short as a title needs it: without the initialiser's
 /// function, the cache or the enclosing struct.
 std::string short_name(const LockClass &cls);
+/// The class's name as it would be if its objects were not told apart by their use.
+std::string name_without_role(const LockClass &cls);
 
 /// Index of the smallest rotation of @classes by stable name.
 std::size_t canonical_start(const Model &model, const std::vector<ClassId> &classes);

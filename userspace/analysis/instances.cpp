@@ -310,6 +310,16 @@ void choose_meeting(const Model &model, Finding &finding,
 	finding.meeting = meeting;
 }
 
+/* Are all of its locks the same member of one structure, in objects of several uses? */
+static bool one_structure(const Model &model, const Finding &finding)
+{
+	const std::string name = name_without_role(model[finding.edges[0].from]);
+	return std::all_of(finding.edges.begin(), finding.edges.end(), [&](const FindingEdge &edge) {
+		return !to_interrupt(edge) && !from_interrupt(edge) &&
+		       name_without_role(model[edge.from]) == name;
+	});
+}
+
 void judge_meeting(const Model &model, Finding &finding)
 {
 	if (!finding.meeting)
@@ -352,6 +362,14 @@ void judge_meeting(const Model &model, Finding &finding)
 						   Severity::Note});
 			return;
 		}
+	if (one_structure(model, finding)) {
+		finding.filters.push_back(
+			{"one-structure", false,
+			 "objects of one structure nest in each other, told apart by their use "
+			 "alone, and no two were seen both ways round",
+			 Severity::Note});
+		return;
+	}
 	std::vector<std::string> apart;
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const std::size_t before = (i + finding.edges.size() - 1) % finding.edges.size();
