@@ -33,7 +33,7 @@ static u32 class_of_completion(struct ls_ctx *ctx, u64 completion, u64 ip)
 	return id && ls.classes.table[id].kind == LS_KIND_COMPLETION ? id : 0;
 }
 
-/* Does class @c still have locks that all who completed it held? */
+/* Are there still locks of class @c that were held at every completion? */
 static bool needs_left(const struct ls_class *c)
 {
 	return ~ls_load(&c->absent[0]) | ~ls_load(&c->absent[1]);
@@ -165,7 +165,7 @@ static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 	id = class_of_completion(ctx, completion, ip);
 	if (!id)
 		return;
-	/* Nothing is needed for certain where who was faster than us went unseen. */
+	/* A completion that came between the two reads is not seen: then nothing is needed for certain. */
 	if (stack && READ_ONCE(((struct completion *)completion)->done))
 		ls_see_completer(pc, ctx, id, completion, ip, 0, level, 0);
 	if (!ctx->depth)
@@ -193,7 +193,7 @@ void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip
 	ls_leave();
 }
 
-/* A wait for @completion is over: unless it was for all to come, so is what is known of who completed it. */
+/* A wait for @completion is over: its completer is forgotten, unless complete_all() was called. */
 static void used_up(u64 completion)
 {
 	unsigned int done;

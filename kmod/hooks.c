@@ -644,7 +644,7 @@ static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		return;
 	}
 	this_cpu_inc(ls_cpus.unknown_releases);
-	/* Only these may be released by somebody else; of signals no stack has entries. */
+	/* Only these may be released by another context; signals are on no held-lock stack. */
 	if (kind == LS_KIND_RWSEM ||
 	    (kind == LS_KIND_SEMAPHORE &&
 	     !(ls_load(&ls.classes.table[ls_class_at(ctx, lock, kind, ip)].marks) & LS_CLASS_SIGNAL)))

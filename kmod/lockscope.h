@@ -77,9 +77,9 @@ struct ls_tables {
 	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
 	struct ls_addrmap orphans;	/* semaphores released by another context -> when */
-	struct ls_addrmap takers;	/* semaphore that no stack has -> who took it last (semaphores.c) */
+	struct ls_addrmap takers;	/* semaphore on no held-lock stack -> its last taker (semaphores.c) */
 	struct ls_addrmap semaphores;	/* semaphore released in its present life -> how (semaphores.c) */
-	struct ls_addrmap completers;	/* completion -> who completed it last (completions.c) */
+	struct ls_addrmap completers;	/* completion -> its last completer (completions.c) */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
 	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */

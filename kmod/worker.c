@@ -390,7 +390,7 @@ static void take_inversion(const struct ls_rec_sight *s, u32 self, u32 ordinal)
 			ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_INVERTED);
 }
 
-/* What sight number @ordinal, which is in the log, says. */
+/* Learn from observation number @ordinal, which is in the log. */
 static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, u32 ordinal)
 {
 	u32 self, i;

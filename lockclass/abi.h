@@ -248,7 +248,7 @@ struct ls_rec_sight {
  * completes; no wait-for edge follows before another context was seen to do so.
  */
 #define LS_COMPLETE_OPEN 1u
-/* The sight is of a waiter, and another context has completed what it waits for: no more. */
+/* Observed at a waiter: another context has completed what it waits for. Says nothing else. */
 #define LS_COMPLETE_CONFIRMED 2u
 #define LS_SIGHT_IS_FAULT(what) ((what) >= LS_FINDING_WAIT_CONTEXT)
 #define LS_TASK_KTHREAD 1u
