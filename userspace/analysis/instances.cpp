@@ -313,11 +313,14 @@ void choose_meeting(const Model &model, Finding &finding,
 /* Are all of its locks the same member of one structure, in objects of several uses? */
 static bool one_structure(const Model &model, const Finding &finding)
 {
-	const std::string name = name_without_role(model[finding.edges[0].from]);
-	return std::all_of(finding.edges.begin(), finding.edges.end(), [&](const FindingEdge &edge) {
-		return !to_interrupt(edge) && !from_interrupt(edge) &&
-		       name_without_role(model[edge.from]) == name;
-	});
+	const ClassId first = finding.edges[0].from;
+	const std::string name = name_without_role(model[first]);
+	return std::any_of(finding.edges.begin(), finding.edges.end(),
+			   [&](const FindingEdge &edge) { return edge.from != first; }) &&
+	       std::all_of(finding.edges.begin(), finding.edges.end(), [&](const FindingEdge &edge) {
+			return !to_interrupt(edge) && !from_interrupt(edge) &&
+			       name_without_role(model[edge.from]) == name;
+		});
 }
 
 void judge_meeting(const Model &model, Finding &finding)
