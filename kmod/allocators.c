@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Functions that allocate for others: the caller, or the size, says what the memory is
- * for. And functions whose objects are refined (refine.h).
+ * for. Functions whose objects are refined (refine.h). And functions that acquire an rwsem
+ * for another context to release.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -12,6 +13,7 @@
 
 #define THROUGH 1	/* the site is where it was called */
 #define SIZED 2		/* what it allocates differs by size alone */
+#define NON_OWNER 4	/* its read locks are of down_read_non_owner(), here the same as down_read() */
 
 static struct allocator {
 	const char *name;
@@ -73,6 +75,9 @@ static struct allocator {
 	{ "alloc_tty_struct", NULL, 0, LS_REFINE_TTY },
 	{ "__alloc_disk_node", NULL, 0, LS_REFINE_DISK },
 	{ "tty_buffer_init", NULL, 0, LS_REFINE_TTY_PORT },	/* does not allocate, but initialises */
+	/* callers of down_read_non_owner(); those static in the source are inlined in these */
+	{ "nfs_complete_unlink", "nfs", NON_OWNER },
+	{ "cached_dev_submit_bio", "bcache", NON_OWNER },
 };
 
 static const struct allocator *allocator_at(unsigned long ip)
@@ -98,7 +103,15 @@ bool ls_allocator_for_others(unsigned long ip)
 {
 	const struct allocator *a = allocator_at(ip);
 
-	return a && a->flags;
+	return a && a->flags & (THROUGH | SIZED);
+}
+
+/* Does the function around @ip read-lock rwsems that another context releases? Any context. */
+bool ls_non_owner(unsigned long ip)
+{
+	const struct allocator *a = allocator_at(ip);
+
+	return a && a->flags & NON_OWNER;
 }
 
 /*

@@ -519,6 +519,13 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->busy = 1;
 		barrier();
 		ip = ls_caller(ip);
+		/* Acquired for another context, as lockdep sees it too: this one never has it. */
+		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWSEM && (val & LS_VAL_READ_MASK) &&
+		    ls_non_owner(ip)) {
+			barrier();
+			ctx->busy = 0;
+			return;
+		}
 		if (ctx->depth) {
 			ls_drop_moved(ctx, level);
 			key = ls_chain_mix(ctx->key, val);

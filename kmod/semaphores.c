@@ -19,6 +19,7 @@
 #include <linux/sched/task_stack.h>
 
 #include "lockscope.h"
+#include "lockword.h"
 
 /*
  * A counter of semaphore acquisitions tells "since": the entry has its value then, the
@@ -97,7 +98,9 @@ void ls_drop_moved(struct ls_ctx *ctx, u32 level)
 
 		if (c->kind == LS_KIND_RWSEM && released_since(h, LS_KIND_RWSEM)) {
 			ls_addrmap_remove(&ls.orphans, h->lock);
-			ls_held_remove(ctx, i);
+			/* A writer's word says whose it is; readers were there before. */
+			if ((h->val & LS_VAL_READ_MASK) || !ls_still_held(h))
+				ls_held_remove(ctx, i);
 		}
 		if (c->kind != LS_KIND_SEMAPHORE)
 			continue;
