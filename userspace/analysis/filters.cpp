@@ -42,6 +42,9 @@
  *                           to the outer one at the time
  *   author-orders           never, but is a note: all sides  what they got wrong
  *                           say that the lock nests
+ *   no-writer-waits         never, but is a note: a reader   a writer that waits, not seen
+ *                           reads again, each writer seen
+ *                           only tries
  *   different-instances     never; no instance of the lock was  -
  *                           seen both in the interrupt and held
  *                           while it could come
@@ -107,13 +110,23 @@ std::set<std::string> context_keys(const Finding &finding)
 	return keys;
 }
 
-/* The gate's entry in a sight's held stack. */
-const Held *held_gate(const Sight &sight, ClassId gate)
+/* The instances of the gate in a sight's held stack, and 0 for one that is not known. */
+std::set<std::uint64_t> gates_held(const Sight &sight, ClassId gate)
 {
+	std::set<std::uint64_t> instances;
 	for (const auto &held : sight.held)
 		if (held.cls == gate)
-			return &held;
-	return nullptr;
+			instances.insert(held.instance);
+	return instances;
+}
+
+/* Does one of them lie in the object that @lock lies in? */
+bool gate_in_object_of(const Sight &sight, ClassId gate, const Held *lock)
+{
+	return lock && lock->object != 0 &&
+	       std::any_of(sight.held.begin(), sight.held.end(), [&](const Held &held) {
+		       return held.cls == gate && held.object == lock->object;
+	       });
 }
 
 /* The instance hash of @cls in a witness of the edge from -> to. */
@@ -133,34 +146,35 @@ GateProof prove_gate(const Model &model, const FindingEdge &a, const FindingEdge
 {
 	if (model[gate].global())
 		return GateProof::Same;
-	std::set<std::uint64_t> instances;
+	std::optional<std::set<std::uint64_t>> common;
 	std::set<std::uint32_t> runs;
 	bool unknown = false;
 	for (const auto *edge : {&a, &b})
 		for (const auto &witness : edge->witnesses) {
-			const Held *held = held_gate(sight_of(model, witness), gate);
-			if (!held || held->instance == 0)
-				unknown = true;
-			else
-				instances.insert(held->instance);
+			auto here = gates_held(sight_of(model, witness), gate);
+			unknown = unknown || here.empty() || here.contains(0);
 			runs.insert(sight_of(model, witness).run);
+			if (!common)
+				common = std::move(here);
+			else
+				std::erase_if(*common, [&](auto instance) {
+					return !here.contains(instance);
+				});
 		}
 	/* Instances of different boots cannot be compared. */
-	if (unknown || instances.empty() || runs.size() > 1)
+	if (unknown || !common || runs.size() > 1)
 		return GateProof::Unknown;
-	if (instances.size() == 1)
+	if (!common->empty())
 		return GateProof::Same;
 	for (ClassId cls : {a.from, a.to}) {
 		if (cls != b.from && cls != b.to)
 			continue;
 		bool same_object = true;
 		for (const auto *edge : {&a, &b})
-			for (const auto &witness : edge->witnesses) {
-				const Held *lock = member(model, witness, cls);
-				const Held *held = held_gate(sight_of(model, witness), gate);
-				same_object = same_object && lock && held && lock->object != 0 &&
-					      lock->object == held->object;
-			}
+			for (const auto &witness : edge->witnesses)
+				same_object = same_object &&
+					      gate_in_object_of(sight_of(model, witness), gate,
+								member(model, witness, cls));
 		if (same_object)
 			return GateProof::Same;
 	}

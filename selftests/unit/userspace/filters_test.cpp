@@ -135,6 +135,35 @@ TEST_F(FilterTest, GateOfOneInstanceHides)
 	EXPECT_TRUE(finding.hidden());
 }
 
+/* As of directories in a rename, several of which are held at once. */
+TEST_F(FilterTest, GateBesideOthersOfItsClassHides)
+{
+	const auto per_object = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
+	log.acquire(user(1, kOpen), {{.cls = per_object, .address = 0x1000}, {.cls = a}},
+		    {.cls = b});
+	log.acquire(user(2, kIoctl),
+		    {{.cls = per_object, .address = 0x2000},
+		     {.cls = per_object, .address = 0x1000},
+		     {.cls = b}},
+		    {.cls = a});
+	ASSERT_TRUE(applies("gate-lock"));
+	EXPECT_TRUE(finding.hidden());
+}
+
+TEST_F(FilterTest, SeveralInstancesThatAreAllOthersHideNothing)
+{
+	const auto per_object = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
+	log.acquire(user(1, kOpen), {{.cls = per_object, .address = 0x1000}, {.cls = a}},
+		    {.cls = b});
+	log.acquire(user(2, kIoctl),
+		    {{.cls = per_object, .address = 0x2000},
+		     {.cls = per_object, .address = 0x3000},
+		     {.cls = b}},
+		    {.cls = a});
+	EXPECT_FALSE(applies("gate-lock"));
+	EXPECT_EQ(finding.severity, Severity::Error);
+}
+
 TEST_F(FilterTest, GateInTheObjectOfTheLocksItGuardsHides)
 {
 	const auto g = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
