@@ -148,6 +148,33 @@ TEST(Findings, OneInstanceTwiceIsAnErrorEvenWithOneTask)
 	EXPECT_FALSE(finding.hidden());
 }
 
+TEST(Findings, AReaderThatReadsAgainWaitsForNoWriterThatOnlyTries)
+{
+	for (bool waits : {false, true}) {
+		LogBuilder log;
+		const auto a = log.add_class("a", LS_KIND_RWSEM);
+		const auto sight = log.acquire({.pid = 1}, {{.cls = a, .read = LS_SHARED}},
+					       {.cls = a, .read = LS_SHARED});
+		log.acquire_again({.pid = 2}, {}, {.cls = a, .try_lock = true});
+		if (waits)
+			log.acquire_again({.pid = 3}, {}, {.cls = a});
+		log.inversion(a, true, sight, sight);
+		const Model model = model_of(log);
+		EXPECT_EQ(only_finding(model).severity, waits ? Severity::Error : Severity::Note);
+	}
+}
+
+TEST(Findings, AReaderThatReadsAgainIsAnErrorWhereNoWriterWasSeen)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a", LS_KIND_RWSEM);
+	const auto sight = log.acquire({.pid = 1}, {{.cls = a, .read = LS_SHARED}},
+				       {.cls = a, .read = LS_SHARED});
+	log.inversion(a, true, sight, sight);
+	const Model model = model_of(log);
+	EXPECT_EQ(only_finding(model).severity, Severity::Error);
+}
+
 TEST(Findings, InversionWhoseSightsAreGoneIsLeftOut)
 {
 	LogBuilder log;
