@@ -411,6 +411,7 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	unsigned long lock = object + offset;
 	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .marks = ask_mark() };
 	const struct ls_array *array = NULL;
+	bool full = false;
 	s32 root;
 
 	if (!site)
@@ -427,7 +428,11 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	if (id)
 		return id;
 	if (!name)
-		array = ls_arrays_see(&arrays, ls_key_alloc((u64)cache, 0, site), kind, offset, ip);
+		array = ls_arrays_see(&arrays, ls_key_alloc((u64)cache, 0, site), kind, offset, ip,
+				      &full);
+	/* Elements of one array may be as many classes now, and an order of two of them two orders. */
+	if (full)
+		ls_lose(LS_LOSS_SITES);
 	/* Elements of an array are no one completion, nor one queue: what completes one does not complete another. */
 	if (array && LS_AWAITED_KINDS >> kind & 1)
 		return 0;

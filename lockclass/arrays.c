@@ -84,15 +84,17 @@ static bool is_regular(const struct ls_array *x)
 
 /* The array that the elements which @x has gathered belong to, made if it is the first of its stride. */
 static struct ls_array *array_of(struct ls_arrays *a, ls_u64 type, ls_u32 kind,
-				 const struct ls_array *x)
+				 const struct ls_array *x, bool *full)
 {
 	ls_u32 stride = ls_load(&x->stride), i;
 
 	for (i = 0; i < LS_ARRAYS_EACH; i++) {
 		struct ls_array *array = place(a, array_key(type, kind, i), x->first);
 
-		if (!array)
+		if (!array) {
+			*full = true;
 			return NULL;
+		}
 		if (!ls_load(&array->stride))
 			ls_store(&array->stride, stride);
 		if (ls_load(&array->stride) == stride && distance(array, x->first) % stride == 0)
@@ -102,7 +104,7 @@ static struct ls_array *array_of(struct ls_arrays *a, ls_u64 type, ls_u32 kind,
 }
 
 const struct ls_array *ls_arrays_see(struct ls_arrays *a, ls_u64 type, ls_u32 kind,
-				     ls_u32 offset, ls_u64 ip)
+				     ls_u32 offset, ls_u64 ip, bool *full)
 {
 	const struct ls_array *known = ls_arrays_find(a, type, kind, offset);
 	struct ls_array *x, *array;
@@ -111,8 +113,10 @@ const struct ls_array *ls_arrays_see(struct ls_arrays *a, ls_u64 type, ls_u32 ki
 		return known;
 	/* Numbers of arrays are no code's address. */
 	x = place(a, array_key(type, kind, ip), offset);
-	if (!x)
+	if (!x) {
+		*full = true;
 		return NULL;
+	}
 	if (!ls_load(&x->count) || distance(x, offset)) {
 		ls_store(&x->stride, common_divisor(distance(x, offset), ls_load(&x->stride)));
 		extend(x, offset);
@@ -120,7 +124,7 @@ const struct ls_array *ls_arrays_see(struct ls_arrays *a, ls_u64 type, ls_u32 ki
 	}
 	if (!is_regular(x))
 		return NULL;
-	array = array_of(a, type, kind, x);
+	array = array_of(a, type, kind, x, full);
 	if (!array)
 		return NULL;
 	extend(array, ls_load(&x->low));

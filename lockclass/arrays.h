@@ -49,10 +49,10 @@ const struct ls_array *ls_arrays_find(const struct ls_arrays *a, ls_u64 type, ls
 
 /*
  * The same when the code at @ip takes the lock, which has no class yet: it may make an
- * array of what it handled before. What finds no room is no array. Any context; a race
- * costs an element, never more.
+ * array of what it handled before. What finds no room is no array, and *@full is set.
+ * Any context; a race costs an element, never more.
  */
 const struct ls_array *ls_arrays_see(struct ls_arrays *a, ls_u64 type, ls_u32 kind,
-				     ls_u32 offset, ls_u64 ip);
+				     ls_u32 offset, ls_u64 ip, bool *full);
 
 #endif /* LOCKSCOPE_ARRAYS_H */

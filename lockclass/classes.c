@@ -54,30 +54,42 @@ void ls_classes_alias(struct ls_classes *c, ls_u64 key, ls_u32 id)
 	ls_tagtab_insert(&c->keys, key, id);
 }
 
+/* Of a class whose key is found no more no alias may be found either: all slots are looked at. */
+static void forget(struct ls_classes *c, bool (*gone)(const struct ls_class *, ls_u64, ls_u64),
+		   ls_u64 start, ls_u64 end)
+{
+	ls_u32 place;
+
+	for (place = 0; place <= c->keys.mask; place++) {
+		ls_u64 slot = ls_load(&c->keys.slots[place]);
+		const struct ls_class *cls = &c->table[slot & LS_VAL_CLASS_MASK];
+
+		if ((slot & LS_VAL_CLASS_MASK) && ls_load_acquire(&cls->state) == LS_CLASS_READY &&
+		    gone(cls, start, end))
+			ls_cmpxchg(&c->keys.slots[place], &slot, LS_TAG_TOMB);
+	}
+}
+
+static bool in_range(const struct ls_class *cls, ls_u64 start, ls_u64 end)
+{
+	return (cls->addr >= start && cls->addr < end) ||
+	       (cls->role_addr >= start && cls->role_addr < end);
+}
+
+static bool of_cache(const struct ls_class *cls, ls_u64 cache, ls_u64 unused)
+{
+	(void)unused;
+	return cls->cache == cache;
+}
+
 void ls_classes_forget_range(struct ls_classes *c, ls_u64 start, ls_u64 end)
 {
-	ls_u32 nr = ls_load_acquire(&c->nr), id;
-
-	for (id = 1; id <= nr; id++) {
-		struct ls_class *cls = &c->table[id];
-
-		if (ls_load_acquire(&cls->state) == LS_CLASS_READY &&
-		    ((cls->addr >= start && cls->addr < end) ||
-		     (cls->role_addr >= start && cls->role_addr < end)))
-			ls_tagtab_remove(&c->keys, cls->key);
-	}
+	forget(c, in_range, start, end);
 }
 
 void ls_classes_forget_cache(struct ls_classes *c, ls_u64 cache)
 {
-	ls_u32 nr = ls_load_acquire(&c->nr), id;
-
-	for (id = 1; id <= nr; id++) {
-		struct ls_class *cls = &c->table[id];
-
-		if (ls_load_acquire(&cls->state) == LS_CLASS_READY && cls->cache == cache)
-			ls_tagtab_remove(&c->keys, cls->key);
-	}
+	forget(c, of_cache, cache, 0);
 }
 
 bool ls_classes_counts(const struct ls_classes *c, ls_u32 id, struct ls_class_counts *out)

@@ -154,8 +154,9 @@ ls_u32 ls_classes_add(struct ls_classes *c, const struct ls_class *proto, bool *
 void ls_classes_alias(struct ls_classes *c, ls_u64 key, ls_u32 id);
 
 /*
- * Forget the keys of static locks in [start, end) (module unload) or, with
- * @cache, of everything in that slab cache. The classes stay, their keys go.
+ * Forget the keys and aliases of locks that are named by, or refined through, what lies
+ * in [start, end) (module unload), or of everything in slab cache @cache. The classes
+ * stay, their keys go.
  * One caller at a time; hooks may run.
  */
 void ls_classes_forget_range(struct ls_classes *c, ls_u64 start, ls_u64 end);

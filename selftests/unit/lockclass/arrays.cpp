@@ -19,7 +19,7 @@ struct Arrays {
 	const ls_array *see(std::uint32_t offset, std::uint64_t ip = kIp, std::uint64_t type = kType,
 			    std::uint32_t kind = kSpin)
 	{
-		return ls_arrays_see(&all, type, kind, offset, ip);
+		return ls_arrays_see(&all, type, kind, offset, ip, &full);
 	}
 	const ls_array *find(std::uint32_t offset, std::uint32_t kind = kSpin) const
 	{
@@ -37,6 +37,7 @@ struct Arrays {
 
 	Zeroed slots, table;
 	ls_arrays all{};
+	bool full = false;
 };
 
 TEST(Arrays, RegularElementsOfOneSiteAreAnArray)
@@ -78,6 +79,7 @@ TEST(Arrays, DenseLocksAreAnArrayHoweverNear)
 	Arrays a;
 
 	EXPECT_NE(a.fill(16, 4), nullptr);
+	EXPECT_FALSE(a.full);
 }
 
 TEST(Arrays, ManySitesThatTakeOneLockEachShowNone)
@@ -122,13 +124,19 @@ TEST(Arrays, AFullTableMakesNoArrays)
 
 	EXPECT_EQ(a.fill(0, 64), nullptr);
 	EXPECT_LE(a.all.nr, 1u);
+	EXPECT_TRUE(a.full);
 }
 
 TEST(Arrays, ManyThreadsFindTheSameArray)
 {
 	Arrays a;
 
-	together(4, [&](unsigned) { a.fill(0, 64); });
+	together(4, [&](unsigned) {
+		bool full = false;
+
+		for (std::uint32_t i = 0; i < LS_ARRAY_ELEMENTS; i++)
+			ls_arrays_see(&a.all, kType, kSpin, i * 64, kIp, &full);
+	});
 	const ls_array *array = a.see(3 * 64);
 	ASSERT_NE(array, nullptr);
 	EXPECT_EQ(array->stride % 64, 0u);

@@ -145,6 +145,19 @@ TEST(Classes, AnUnloadedModulesLocksAreForgottenAndNobodyElses)
 	EXPECT_EQ(c.all.table[2].state, LS_CLASS_READY);
 }
 
+TEST(Classes, AliasesAreForgottenWithTheirClass)
+{
+	Classes c(10);
+	const std::uint32_t gone = c.add(Classes::lock_at(0x1000)),
+			    stays = c.add(Classes::lock_at(0x2000));
+
+	ls_classes_alias(&c.all, ls_key_address(0x5000), gone);
+	ls_classes_alias(&c.all, ls_key_address(0x6000), stays);
+	ls_classes_forget_range(&c.all, 0x1000, 0x2000);
+	EXPECT_EQ(ls_classes_find(&c.all, ls_key_address(0x5000)), 0u);
+	EXPECT_EQ(ls_classes_find(&c.all, ls_key_address(0x6000)), stays);
+}
+
 TEST(Classes, ADestroyedCachesLocksAreForgottenAndNobodyElses)
 {
 	Classes c(10);
