@@ -318,11 +318,29 @@ void initialisation_only(const Model &model, Finding &finding)
  * like that, the last one has to lead back into the same object; when it always
  * joins two different objects, the cycle cannot close.
  */
+using ObjectPairs = std::set<std::pair<std::uint64_t, std::uint64_t>>;
+
+/* Does a way along @pairs lead from an object back to itself? */
+bool go_round(ObjectPairs pairs)
+{
+	for (bool dropped = true; dropped;) {
+		std::set<std::uint64_t> entered;
+		for (const auto &[from, to] : pairs)
+			entered.insert(to);
+		dropped = std::erase_if(pairs, [&](const auto &pair) {
+				  return !entered.contains(pair.first);
+			  }) != 0;
+	}
+	return !pairs.empty();
+}
+
+/* One side takes both locks of one object, the other always of two: no two contexts close
+ * that cycle, nor do several, unless the pairs of objects themselves go round. */
 void same_instance_excluded(const Model &model, Finding &finding)
 {
 	std::size_t crossing = 0, crossing_pairs = 0;
 	for (const auto &edge : finding.edges) {
-		std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
+		ObjectPairs pairs;
 		bool all_same = true, all_differ = true;
 		if (model[edge.from].object_size != model[edge.to].object_size)
 			return;
@@ -337,7 +355,7 @@ void same_instance_excluded(const Model &model, Finding &finding)
 		}
 		if (all_same)
 			continue;
-		if (!all_differ || ++crossing > 1)
+		if (!all_differ || ++crossing > 1 || go_round(pairs))
 			return;
 		crossing_pairs = pairs.size();
 	}

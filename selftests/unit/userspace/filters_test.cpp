@@ -323,6 +323,27 @@ TEST_F(FilterTest, ObjectsSeenApartOnceOnlyDemote)
 	EXPECT_FALSE(found->hidden);
 }
 
+/* Four tasks: two that take both locks of their object, and one from each object to the other. */
+TEST_F(FilterTest, ObjectsThatCrossBothWaysDoNotHide)
+{
+	Objects objects(log);
+	objects.xy(0x1000, 0x1000, 1);
+	objects.yx(0x1000, 0x2000, 2);
+	objects.yx(0x2000, 0x1000, 2);
+	EXPECT_FALSE(applies("same-instance-excluded"));
+	EXPECT_FALSE(finding.hidden());
+}
+
+TEST_F(FilterTest, ObjectsInALineHide)
+{
+	Objects objects(log);
+	objects.xy(0x1000, 0x1000, 1);
+	objects.yx(0x1000, 0x2000, 2);
+	objects.yx(0x2000, 0x3000, 2);
+	ASSERT_TRUE(applies("same-instance-excluded"));
+	EXPECT_TRUE(finding.hidden());
+}
+
 TEST_F(FilterTest, LocksOfOneObjectInBothOrdersDoNotHide)
 {
 	Objects objects(log);
