@@ -182,4 +182,16 @@ void apply_annotations(const Model &model, Finding &finding)
 		another_class(model, finding);
 }
 
+bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held)
+{
+	const std::string &release = model.runs[sight.run].release;
+	const auto taken = annotations::acquire(
+		model, release,
+		sight.stack.empty() ? std::vector<CodeId>{sight.acquired.at} : sight.stack);
+	if (!taken.note || !constant(taken) || taken.subclass == 0)
+		return false;
+	const auto outer = annotations::acquire(model, release, {sight.held[held].at});
+	return !constant(outer) || outer.subclass < taken.subclass;
+}
+
 } // namespace lockscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/findings.h"
 
+#include "analysis/annotated.h"
 #include "analysis/causes.h"
 #include "analysis/deadlocks.h"
 #include "analysis/evidence.h"
@@ -232,6 +233,29 @@ private:
 		return {};
 	}
 
+	/* Where one order is not kept, it is one of those that are known of the class. */
+	bool authors_order(ClassId cls, const std::vector<NestedPair> &ring) const
+	{
+		if (ring.size() > 1)
+			return std::all_of(ring.begin(), ring.end(), [&](const NestedPair &pair) {
+				return declares_nesting(model_, model_.sights[pair.sight],
+							pair.position);
+			});
+		bool any = false;
+		for (const auto &sight : model_.sights) {
+			if (!sight.acquisition() || sight.acquired.cls != cls)
+				continue;
+			for (std::uint32_t i = 0; i < sight.held.size(); i++) {
+				if (sight.held[i].cls != cls)
+					continue;
+				if (!declares_nesting(model_, sight, i))
+					return false;
+				any = true;
+			}
+		}
+		return any;
+	}
+
 	void doubt_inversion(Finding &finding, const std::vector<NestedPair> &ring) const
 	{
 		if (ring.size() == 1)
@@ -244,11 +268,7 @@ private:
 				 "each time the inner object pointed to the outer one: both orders "
 				 "follow the hierarchy of their time",
 				 Severity::Note});
-		if (ring.size() > 1 &&
-		    std::all_of(ring.begin(), ring.end(), [&](const NestedPair &pair) {
-			    return model_.vouched_nestings.contains(
-				    model_.sights[pair.sight].acquired.at);
-		    }))
+		if (authors_order(finding.classes[0], ring))
 			finding.filters.push_back({"author-orders", false,
 						   "the code says at every one of these places "
 						   "that the lock nests in "

@@ -315,9 +315,6 @@ struct Model {
 	/// What authors said of locks, by release; null where no table was found.
 	std::map<std::string, std::shared_ptr<const annotations::Table>> annotations;
 	std::vector<StateChange> histories; ///< in the order of each run's log
-	/// Places where the author of the code says that a lock nests in one of its class:
-	/// mutex_lock_nested() and the like. None where the annotations are not known.
-	std::set<CodeId> vouched_nestings;
 
 	const LockClass &operator[](ClassId id) const
 	{

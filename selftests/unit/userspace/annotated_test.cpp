@@ -87,6 +87,38 @@ TEST_F(AnnotatedFilter, NorOneThatNothingIsSaidOf)
 	EXPECT_EQ(filter(judge({{"take_child", kNotConstant}}), "annotated-nesting"), nullptr);
 }
 
+TEST_F(AnnotatedFilter, DeclaredUnderWhatIsNotKnownIsANote)
+{
+	both_orders("take", "take_child");
+	const auto finding = judge({{"take_child", 1}, {"take", kNotConstant}});
+	EXPECT_TRUE(filter(finding, "author-orders"));
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_FALSE(filter(judge({{"take_child", 1}, {"take", 1}}), "author-orders"));
+	EXPECT_FALSE(filter(judge({{"take_child", kNotConstant}}), "author-orders"));
+	EXPECT_FALSE(filter(judge({{"take", 1}}), "author-orders"));
+	EXPECT_FALSE(filter(judge({{"take_child", 1}, {"take", kNotConstant}}, false), "author-orders"));
+}
+
+/* The order that is not kept is one of those known. */
+TEST_F(AnnotatedFilter, AllNestingsSpeakForOneThatIsNotKept)
+{
+	for (bool plain : {false, true}) {
+		log = LogBuilder();
+		a = log.add_class("a", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+		const auto other = log.acquire({.pid = 1}, {{.cls = a, .address = 0x3000, .function = "take"}},
+					       {.cls = a, .address = 0x4000,
+						.function = plain ? "take" : "take_child"});
+		const auto second = log.acquire({.pid = 2}, {{.cls = a, .address = 0x2000, .function = "take"}},
+						{.cls = a, .address = 0x1000, .function = "take_child"});
+		log.inversion(a, false, other, second);
+		const auto finding = judge({{"take_child", 1}, {"take", kNotConstant}});
+		EXPECT_TRUE(filter(finding, "first-order-not-kept"));
+		EXPECT_EQ(filter(finding, "author-orders") != nullptr, !plain);
+		EXPECT_EQ(finding.severity, plain ? Severity::Warning : Severity::Note);
+	}
+}
+
 TEST_F(AnnotatedFilter, TheOtherWayRoundIsAFault)
 {
 	both_orders("take_child", "take");

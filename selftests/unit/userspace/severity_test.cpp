@@ -295,17 +295,6 @@ TEST_F(HierarchyTest, ObjectsThatPointToEachOtherAreNoTree)
 	EXPECT_EQ(inverted(first, second).severity, Severity::Error);
 }
 
-TEST_F(HierarchyTest, WhatTheCodeSaysIsANote)
-{
-	const auto first = nest(0x108, 0x208, 0);
-	const auto second = nest(0x208, 0x108, 0);
-	EXPECT_EQ(inverted(first, second).severity, Severity::Error);
-	model.vouched_nestings.insert(model.sights[0].acquired.at);
-	const auto finding = only_finding(model);
-	EXPECT_EQ(finding.severity, Severity::Note);
-	EXPECT_TRUE(filter(finding, "author-orders"));
-}
-
 namespace {
 
 /* A lock held for longer than it was, as it seems, under which all others are taken. */
