@@ -17,6 +17,7 @@ static struct ls_ctx *pool;
 static u32 pool_size;
 static u32 task_map_bits;
 static ls_u64 *times;			/* ls_ctx.since of all contexts */
+static struct ls_ctx *levels;		/* ls_cpu.level of all CPUs */
 static unsigned long *pool_used;	/* bit per context */
 
 /* Any context. NULL when all are in use. */
@@ -326,21 +327,27 @@ int ls_context_init(u32 nr)
 	ls_addrmap_init(&ls.tasks, map, task_map_bits);
 	times = ls_zalloc(array3_size(pool_size + num_possible_cpus() * (LS_NR_LEVELS - 1),
 				      LS_MAX_DEPTH, sizeof(*times)));
-	if (!times)
+	levels = ls_zalloc(array3_size(num_possible_cpus(), LS_NR_LEVELS - 1, sizeof(*levels)));
+	if (!times || !levels)
 		return -ENOMEM;
 	for (i = 0; i < pool_size; i++) {
 		pool[i].id = i;
 		pool[i].since = times + (size_t)i * LS_MAX_DEPTH;
 	}
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		struct ls_ctx *level = levels + (i - pool_size);
+
+		per_cpu_ptr(&ls_cpus, cpu)->level = level;
 		for (k = 0; k < LS_NR_LEVELS - 1; k++)
-			per_cpu_ptr(&ls_cpus, cpu)->level[k].since = times + (size_t)i++ * LS_MAX_DEPTH;
+			level[k].since = times + (size_t)i++ * LS_MAX_DEPTH;
+	}
 	ls_context_clear();
 	return 0;
 }
 
 void ls_context_exit(void)
 {
+	ls_free(levels);
 	ls_free(times);
 	ls_free(ls.tasks.slots);
 	ls_free(pool_used);

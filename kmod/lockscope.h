@@ -57,7 +57,7 @@ struct ls_cpu {
 	u64 losses[LS_NR_LOSSES];
 	struct ls_ring ring;
 	struct irq_work work;
-	struct ls_ctx level[LS_NR_LEVELS - 1];	/* softirq, hardirq, NMI */
+	struct ls_ctx *level;	/* LS_NR_LEVELS - 1: softirq, hardirq, NMI; modules get little per-CPU memory */
 };
 DECLARE_PER_CPU(struct ls_cpu, ls_cpus);
 
