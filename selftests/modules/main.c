@@ -54,6 +54,7 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_completion_cases },
 	{ "verdict", verdict_reference_cases },
 	{ "verdict", verdict_refined_cases },
+	{ "verdict", verdict_roles_cases },
 	{ "verdict", verdict_waitqueue_cases },
 	{ "special", special_hold_cases },
 	{ }

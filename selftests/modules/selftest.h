@@ -137,6 +137,7 @@ extern const struct ls_case verdict_handed_cases[];
 extern const struct ls_case verdict_completion_cases[];
 extern const struct ls_case verdict_reference_cases[];
 extern const struct ls_case verdict_refined_cases[];
+extern const struct ls_case verdict_roles_cases[];
 extern const struct ls_case verdict_waitqueue_cases[];
 extern const struct ls_case special_hold_cases[];
 
