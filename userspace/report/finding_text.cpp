@@ -8,6 +8,7 @@
 #include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 #include "analysis/rank.h"
+#include "annotations/load.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -268,6 +269,9 @@ private:
 		print_stack("=>", access.stack);
 		for (const auto &guard : access.guards)
 			print_taken(guard.name, guard.val, guard.at);
+		for (const auto &lock : annotations::asserted(
+			     model_, model_.runs[access.run].release, access.stack))
+			out_.wrap(6, "the code asserts " + lock, Tone::Plain, 2);
 	}
 
 	/* All that is held, and where each was taken. */

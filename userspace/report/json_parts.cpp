@@ -3,6 +3,7 @@
 
 #include "analysis/races.h"
 #include "analysis/variable.h"
+#include "annotations/load.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -64,6 +65,8 @@ Json access_json(const Model &model, const AccessSide &side)
 		{"task", task_name(side.context)},
 		{"run", access.run},
 		{"lockset", lockset_of(access)},
+		{"asserted", annotations::asserted(model, model.runs[access.run].release,
+						   access.stack)},
 		{"stack", stack_json(model, access.stack)},
 		{"count", side.count}};
 }

@@ -3,6 +3,7 @@
 // writes them anew.
 #include "support.h"
 
+#include "annotations/table.h"
 #include "report/report.h"
 
 #include <nlohmann/json.hpp>
@@ -362,6 +363,29 @@ TEST(RaceReport, JsonHasBothSidesAndTheVariable)
 	EXPECT_EQ(read["entry"], "timer foo_timer");
 	EXPECT_EQ(read["lockset"], nlohmann::json::array({"bh"}));
 	EXPECT_EQ(read["marked"], false);
+}
+
+TEST(RaceReport, WhatTheCodeAssertsStandsBesideItsAccess)
+{
+	Model model = model_of(race_log());
+	auto table = std::make_shared<annotations::Table>();
+	table->notes.push_back({annotations::Says::Held, "lockdep_assert_held", "&foo->lock", "foo_add",
+				"fs/foo.c", 7});
+	table->modules["vmlinux"].build_id = "0123456789ab";
+	table->modules["vmlinux"].in_function["foo_add"] = {0};
+	for (auto &code : model.code)
+		code.build_id = "0123456789abcdef";
+	for (const auto &run : model.runs)
+		model.annotations[run.release] = table;
+	const Analysis analysis = analyse(model);
+	const std::string words = "the code asserts &foo->lock in foo_add(), fs/foo.c:7";
+	const std::string list = text_report(model, analysis, {}, {200, false});
+	EXPECT_NE(list.find(words), std::string::npos) << list;
+	EXPECT_EQ(list.find(words), list.rfind(words)) << "the other side does not";
+	const auto json = nlohmann::json::parse(json_report(model, analysis, {}));
+	const auto &accesses = json["findings"][0]["accesses"];
+	EXPECT_EQ(accesses[0]["asserted"].size(), 1u);
+	EXPECT_TRUE(accesses[1]["asserted"].empty());
 }
 
 TEST(RaceReport, TextShowsBothSidesLossesAndHistory)
