@@ -13,7 +13,7 @@
 
 #define THROUGH 1	/* the site is where it was called */
 #define SIZED 2		/* what it allocates differs by size alone */
-#define NON_OWNER 4	/* its read locks are of down_read_non_owner(), here the same as down_read() */
+#define NON_OWNER 4	/* the rwsem that it acquires is another context's to release */
 
 static struct allocator {
 	const char *name;
@@ -75,9 +75,16 @@ static struct allocator {
 	{ "alloc_tty_struct", NULL, 0, LS_REFINE_TTY },
 	{ "__alloc_disk_node", NULL, 0, LS_REFINE_DISK },
 	{ "tty_buffer_init", NULL, 0, LS_REFINE_TTY_PORT },	/* does not allocate, but initialises */
-	/* callers of down_read_non_owner(); those static in the source are inlined in these */
+	/*
+	 * Callers of down_read_non_owner(), here the same as down_read(), and of rwsems under
+	 * lockdep_off(). Those static in the source are inlined in these.
+	 */
 	{ "nfs_complete_unlink", "nfs", NON_OWNER },
 	{ "cached_dev_submit_bio", "bcache", NON_OWNER },
+	{ "cache_ctr", "dm_cache", NON_OWNER },
+	{ "cache_postsuspend", "dm_cache", NON_OWNER },
+	{ "mg_start", "dm_cache", NON_OWNER },
+	{ "map_bio", "dm_cache", NON_OWNER },
 };
 
 static const struct allocator *allocator_at(unsigned long ip)
@@ -106,7 +113,7 @@ bool ls_allocator_for_others(unsigned long ip)
 	return a && a->flags & (THROUGH | SIZED);
 }
 
-/* Does the function around @ip read-lock rwsems that another context releases? Any context. */
+/* Does the function around @ip acquire an rwsem that another context releases? Any context. */
 bool ls_non_owner(unsigned long ip)
 {
 	const struct allocator *a = allocator_at(ip);

@@ -520,8 +520,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		barrier();
 		ip = ls_caller(ip);
 		/* Acquired for another context, as lockdep sees it too: this one never has it. */
-		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWSEM && (val & LS_VAL_READ_MASK) &&
-		    ls_non_owner(ip)) {
+		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWSEM && ls_non_owner(ip)) {
 			barrier();
 			ctx->busy = 0;
 			return;
