@@ -89,8 +89,9 @@ static void add_sections(struct ls_now *n)
 static bool own_percpu(unsigned long addr)
 {
 	unsigned long at = addr - this_cpu_read(this_cpu_off);
+	struct ls_range r;
 
-	return at - ls_percpu_static_start < ls_percpu_static_size || ls_percpu_find(at);
+	return at - ls_percpu_static_start < ls_percpu_static_size || ls_percpu_find(at, &r);
 }
 
 /* What is held: locks, and what else keeps others out [Eraser 3.4]. */

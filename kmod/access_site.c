@@ -56,26 +56,25 @@ static void find_object(const struct ls_now *n, struct ls_access_object *o, u32 
 		return;
 	}
 	for_each_possible_cpu(cpu) {
-		const struct ls_percpu_range *r;
+		struct ls_range r = {};
 
 		at = addr - __per_cpu_offset[cpu];
-		r = ls_percpu_find(at);
-		if (!r) {
+		if (!ls_percpu_find(at, &r)) {
 			at -= ls_percpu_static_start;
 			if (at >= ls_percpu_static_size)
 				continue;
 		}
 		o->kind = LS_DATA_PERCPU;
 		o->type = at;
-		if (r && r->site) {
+		if (r.site) {
 			o->kind = LS_DATA_ALLOC;
-			o->type = r->site;
-			*offset = at - r->start;
-			o->size = r->end - r->start;
-		} else if (r && r->name) {
-			*offset = at - r->start;
-			o->type = r->start;
-			ls_copy_label(o->label, r->name, sizeof(o->label));
+			o->type = r.site;
+			*offset = at - r.start;
+			o->size = r.end - r.start;
+		} else if (r.name) {
+			*offset = at - r.start;
+			o->type = r.start;
+			ls_copy_label(o->label, r.name, sizeof(o->label));
 		}
 		return;
 	}

@@ -492,26 +492,25 @@ static long percpu_offset(unsigned long lock)
 static u32 percpu_range_class(unsigned long lock, u32 kind)
 {
 	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_PERCPU };
-	const struct ls_percpu_range *r;
+	struct ls_range r;
 	unsigned int cpu;
 	u32 id;
 
 	for_each_possible_cpu(cpu) {
 		unsigned long at = lock - __per_cpu_offset[cpu];
 
-		r = ls_percpu_find(at);
-		if (!r)
+		if (!ls_percpu_find(at, &r))
 			continue;
-		if (r->site) {
+		if (r.site) {
 			proto.origin = LS_ORIGIN_ALLOC;
-			proto.addr = r->site;
-			proto.offset = at - r->start;
-			proto.key = ls_key_init(r->site, proto.offset + 1);
+			proto.addr = r.site;
+			proto.offset = at - r.start;
+			proto.key = ls_key_init(r.site, proto.offset + 1);
 			ls_copy_label(proto.label, "percpu", sizeof(proto.label));
-		} else if (r->name) {
-			proto.addr = at - r->start;
-			proto.key = ls_key_init((u64)r->name, proto.addr);
-			ls_copy_label(proto.label, r->name, sizeof(proto.label));
+		} else if (r.name) {
+			proto.addr = at - r.start;
+			proto.key = ls_key_init((u64)r.name, proto.addr);
+			ls_copy_label(proto.label, r.name, sizeof(proto.label));
 		} else {
 			proto.addr = at;
 			proto.key = ls_key_address(at);
@@ -520,7 +519,7 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 		if (!id)
 			id = add_class(&proto);
 		/* What is named was there at boot and stays: the address will do. */
-		if (id && r->name)
+		if (id && r.name)
 			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
 		else if (id)
 			ls_addrmap_set(&ls.addrs, lock, id);

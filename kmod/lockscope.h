@@ -20,6 +20,7 @@
 #include "judge.h"
 #include "pairs.h"
 #include "primitives.h"
+#include "ranges.h"
 #include "ring.h"
 #include "seen.h"
 #include "wrapper/rearm.h"
@@ -302,12 +303,7 @@ bool ls_non_owner(unsigned long ip);
 unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement);
 
 /* percpu.c: per-CPU memory that has no symbol of the kernel */
-struct ls_percpu_range {
-	unsigned long start, end;	/* as offsets from a CPU's area */
-	unsigned long site;		/* allocation site, 0: a module's static area */
-	const char *name;		/* or what it is, of our own text */
-};
-const struct ls_percpu_range *ls_percpu_find(unsigned long at);
+bool ls_percpu_find(unsigned long at, struct ls_range *out);
 bool ls_percpu_module_name(unsigned long at, char *name, size_t len);
 int ls_percpu_init(void);
 void ls_percpu_exit(void);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Per-CPU memory without a symbol of the kernel: the static areas of modules
- * and what alloc_percpu() hands out. A short list of ranges; hooks read it at
- * the first sight of a lock, the tracepoint and the module notifier write it.
+ * Per-CPU memory without a symbol of the kernel: the static areas of modules and
+ * what alloc_percpu() hands out. Hooks look it up at the first sight of a lock and at
+ * watched accesses; the tracepoints and the module notifier keep it.
  */
 #include <linux/module.h>
 #include <linux/spinlock.h>
 
 #include "lockscope.h"
 
-#define MAX_RANGES 2048
+#define MAX_RANGES 32768	/* of 32 bytes */
+#define GRAIN_BITS 18		/* of 8 bytes: as many grains, up to eight a range */
 #define MAX_SYMBOLS 1024
 
-static struct ls_percpu_range *ranges;
-static u32 nr_ranges;
+static struct ls_ranges ranges;
+static void *grains;
 
 /* Names of modules' static per-CPU variables, kept when the module has gone; address 0: free. */
 static struct module_symbol {
@@ -22,54 +23,19 @@ static struct module_symbol {
 } *symbols;
 static u32 nr_symbols;
 
-/* Range around offset @at, NULL when there is none. Any context. */
-const struct ls_percpu_range *ls_percpu_find(unsigned long at)
+/* Range around offset @at, a copy in @out. False when there is none. Any context. */
+bool ls_percpu_find(unsigned long at, struct ls_range *out)
 {
-	u32 i, nr = ls_load_acquire(&nr_ranges);
-
-	for (i = 0; i < nr; i++)
-		if (at >= ls_load(&ranges[i].start) && at < ls_load(&ranges[i].end))
-			return &ranges[i];
-	return NULL;
+	return ls_ranges_find(&ranges, at, out);
 }
 
-/* A free place has start == end. Any context: places are claimed one by one. */
 static void new_range(unsigned long start, unsigned long size, unsigned long site,
 		      const char *name)
 {
-	u32 i, nr = ls_load(&nr_ranges);
+	struct ls_range r = { .start = start, .end = start + size, .site = site, .name = name };
 
-	for (i = 0; i < nr; i++) {
-		unsigned long none = 0;
-
-		if (!ls_load(&ranges[i].start) && ls_cmpxchg(&ranges[i].start, &none, start))
-			goto fill;
-	}
-	do {
-		if (nr >= MAX_RANGES) {
-			ls_lose(LS_LOSS_SITES);
-			return;
-		}
-	} while (!ls_cmpxchg(&nr_ranges, &nr, nr + 1));
-	i = nr;
-	ls_store(&ranges[i].start, start);
-fill:
-	ls_store(&ranges[i].site, site);
-	ls_store(&ranges[i].name, name);
-	ls_store_release(&ranges[i].end, start + size);
-}
-
-static void old_range(unsigned long start)
-{
-	u32 i, nr = ls_load(&nr_ranges);
-
-	for (i = 0; i < nr; i++) {
-		if (ls_load(&ranges[i].start) == start) {
-			ls_store(&ranges[i].end, 0);
-			ls_store_release(&ranges[i].start, 0);
-			return;
-		}
-	}
+	if (!ls_ranges_add(&ranges, &r))
+		ls_lose(LS_LOSS_SITES);
 }
 
 static void on_alloc(void *data, unsigned long call_site, bool reserved, bool is_atomic, size_t size,
@@ -83,7 +49,7 @@ static void on_alloc(void *data, unsigned long call_site, bool reserved, bool is
 
 static void on_free(void *data, void *base_addr, int off, void __percpu *ptr)
 {
-	old_range((__force unsigned long)ptr);
+	ls_ranges_remove(&ranges, (__force unsigned long)ptr);
 }
 
 static void remember_symbols(struct module *mod, unsigned long start, unsigned long end)
@@ -112,7 +78,9 @@ static void remember_symbols(struct module *mod, unsigned long start, unsigned l
 /* @size bytes of every CPU's at @ptr were allocated before we came; @name says what they are. */
 void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name)
 {
-	if (ptr && !ls_percpu_find((__force unsigned long)ptr))
+	struct ls_range known;
+
+	if (ptr && !ls_percpu_find((__force unsigned long)ptr, &known))
 		new_range((__force unsigned long)ptr, size, 0, name);
 }
 
@@ -132,7 +100,7 @@ void ls_percpu_module(struct module *mod, bool coming)
 		remember_symbols(mod, start, start + mod->percpu_size);
 		new_range(start, mod->percpu_size, 0, NULL);
 	} else {
-		old_range(start);
+		ls_ranges_remove(&ranges, start);
 	}
 }
 
@@ -140,12 +108,13 @@ void ls_percpu_module(struct module *mod, bool coming)
 bool ls_percpu_module_name(unsigned long at, char *name, size_t len)
 {
 	const struct module_symbol *best = NULL;
+	struct ls_range area;
 	u32 i;
 
 	for (i = 0; i < nr_symbols; i++)
 		if (symbols[i].addr && symbols[i].addr <= at && (!best || symbols[i].addr > best->addr))
 			best = &symbols[i];
-	if (!best || !ls_percpu_find(at))
+	if (!best || !ls_percpu_find(at, &area))
 		return false;
 	if (at == best->addr)
 		strscpy(name, best->name, len);
@@ -171,13 +140,20 @@ void ls_percpu_detach(void)
 
 int ls_percpu_init(void)
 {
-	ranges = ls_zalloc(array_size(MAX_RANGES, sizeof(*ranges)));
+	struct ls_range *all = ls_zalloc(array_size(MAX_RANGES, sizeof(*all)));
+
+	grains = ls_zalloc(ls_addrmap_bytes(GRAIN_BITS));
 	symbols = ls_zalloc(array_size(MAX_SYMBOLS, sizeof(*symbols)));
-	return ranges && symbols ? 0 : -ENOMEM;
+	if (all && grains)
+		ls_ranges_init(&ranges, all, MAX_RANGES, grains, GRAIN_BITS);
+	else
+		ls_free(all);
+	return ranges.ranges && symbols ? 0 : -ENOMEM;
 }
 
 void ls_percpu_exit(void)
 {
-	ls_free(ranges);
+	ls_free(ranges.ranges);
+	ls_free(grains);
 	ls_free(symbols);
 }
