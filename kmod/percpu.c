@@ -9,8 +9,8 @@
 
 #include "lockscope.h"
 
-#define MAX_RANGES 32768	/* of 32 bytes */
-#define GRAIN_BITS 18		/* of 8 bytes: as many grains, up to eight a range */
+#define MAX_RANGES 24576	/* of 32 bytes */
+#define GRAIN_BITS 17	/* of 8 bytes: on average five a range */
 #define MAX_SYMBOLS 1024
 
 static struct ls_ranges ranges;
