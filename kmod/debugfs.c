@@ -87,6 +87,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "stacks            %u\n", info.stacks);
 	seq_printf(m, "sights            %u\n", info.sights);
 	seq_printf(m, "findings          %u\n", info.findings);
+	seq_printf(m, "unproven cycles   %u\n", ls_evidence_unproven());
 	seq_printf(m, "log bytes         %llu\n", info.log_bytes);
 	seq_printf(m, "records           %llu of %llu written\n", written, produced);
 	seq_printf(m, "events            %llu of %llu taken\n", taken, told);

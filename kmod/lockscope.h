@@ -102,7 +102,7 @@ static __always_inline u32 ls_alloc_site(unsigned long object)
 }
 
 extern int ls_active;			/* hooks record; set by the worker's owner only */
-extern bool ls_splat;
+extern bool ls_splat, ls_splat_unproven;
 extern bool ls_strict;
 extern u32 ls_slack;
 
@@ -351,6 +351,9 @@ u32 ls_worker_stack(u32 id, u64 *ips);
 u32 ls_worker_stack_id(const u64 *ips, u32 nr);
 u32 ls_worker_new_finding(void);
 u32 ls_worker_class(u32 val);
+bool ls_worker_left_out(u32 id);
+bool ls_worker_new_report(u64 key);
+int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits);
 u32 ls_worker_findings(void);
 u64 ls_worker_taken(void);
 void ls_worker_module_going(unsigned long start, unsigned long end);
@@ -359,6 +362,20 @@ void ls_worker_info(struct ls_info *info);
 bool ls_worker_take(struct ls_event *e, u32 *ordinal);
 void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr);
 struct ls_info;
+
+/* nesting.c: worker only */
+void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal);
+void ls_nesting_forget(void);
+int ls_nesting_init(void);
+void ls_nesting_exit(void);
+
+/* evidence.c: worker only */
+void ls_evidence_cycle(u32 kind, const struct ls_finding_edge *edges, u32 nr);
+void ls_evidence_work(u32 nr, bool all);
+u32 ls_evidence_unproven(void);
+void ls_evidence_forget(u32 nr);
+int ls_evidence_init(void);
+void ls_evidence_exit(void);
 
 /* splat.c */
 void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr);

@@ -34,11 +34,13 @@ MODULE_PARM_DESC(ring_kb, "event ring of one CPU in KiB, a power of two, 64 .. 6
 static uint log_mb = 64;
 module_param(log_mb, uint, 0444);
 MODULE_PARM_DESC(log_mb, "bound of the log in MiB, 1 .. 4096; memory is taken as needed");
-bool ls_splat;
+bool ls_splat, ls_splat_unproven;
 module_param_named(splat, ls_splat, bool, 0644);
+module_param_named(splat_unproven, ls_splat_unproven, bool, 0644);
 module_param_named(strict, ls_strict, bool, 0644);
 MODULE_PARM_DESC(strict, "any nesting of a class in itself is a fault, as with lockdep");
 MODULE_PARM_DESC(splat, "print each new finding on the console in lockdep's wording");
+MODULE_PARM_DESC(splat_unproven, "with splat: cycles of classes, too, whose instances were not seen to meet, as lockdep");
 
 u32 ls_ring_bytes;
 u64 ls_instance;

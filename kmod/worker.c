@@ -14,6 +14,7 @@
 
 #include "access.h"
 #include "control.h"
+#include "evidence.h"
 #include "exempt.h"
 #include "lockscope.h"
 #include "logindex.h"
@@ -29,17 +30,8 @@ static u64 flush_wanted, flush_done;
 static struct ls_judge judge;
 static void *judge_memory;
 static struct ls_tagtab stacks;		/* hash of a stack -> id */
-static struct ls_tagtab pair_tab;	/* pair of instances of one class -> it is in the log */
-static struct ls_tagtab tries;		/* class -> inversions whose first side was not */
 static struct ls_tagtab reported;	/* class, how and where -> 1 */
 
-#define INSTANCE_NODES 4096
-#define INSTANCE_EDGES 8192
-static struct ls_graph instances;	/* locks of classes that nest in themselves */
-static void *instance_memory;
-static struct ls_tagtab instance_ids;
-static u32 nr_instances;
-static u32 pair_sights[INSTANCE_EDGES + 1];	/* sight that brought the edge */
 static struct ls_logindex stack_index, sight_index;
 static u32 named;			/* classes up to here have their names */
 static u32 nr_findings;
@@ -52,7 +44,8 @@ static struct judge_block {
 	u64 data[];
 } *judge_blocks;
 
-static int new_tagtab(struct ls_tagtab *tab, u32 bits)
+/* An empty table of 2^@bits slots. */
+int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits)
 {
 	void *slots = ls_zalloc(ls_tagtab_bytes(bits));
 
@@ -88,6 +81,12 @@ u32 ls_worker_class(u32 val)
 	return ls_judge_class(&judge, val);
 }
 
+/* Does canonical class @id take no part in the graph? */
+bool ls_worker_left_out(u32 id)
+{
+	return ls_judge_usage(&judge, id) & LS_JUDGE_OUT;
+}
+
 /* Id of the stack @ips, put into the log when it is new; 0 when it found no room. */
 u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 {
@@ -115,7 +114,7 @@ u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 }
 
 /* Is a finding by this @key new? One that could not be remembered would come again and again. */
-static bool new_report(u64 key)
+bool ls_worker_new_report(u64 key)
 {
 	if (ls_tagtab_find(&reported, key))
 		return false;
@@ -123,148 +122,6 @@ static bool new_report(u64 key)
 		return true;
 	ls_log_refuse();
 	return false;
-}
-
-static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 first, bool same)
-{
-	struct {
-		struct ls_rec_finding rec;
-		struct ls_finding_edge edge;
-	} f = { };
-	struct ls_rec_inversion inv = {
-		.hdr = { sizeof(inv), LS_REC_INVERSION },
-		.class_id = ls_worker_class(s->val), .same_instance = same,
-		.first = first, .second = ordinal,
-	};
-	u64 key = ls_mix(inv.class_id * 2 + same);
-
-	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
-	/* Once for a canonical class. */
-	if (!new_report(key))
-		return;
-
-	f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
-	f.rec.hdr.type = LS_REC_FINDING;
-	f.rec.id = ++nr_findings;
-	f.rec.kind = LS_FINDING_RECURSIVE;
-	f.rec.nr_edges = 1;
-	f.edge.from = f.edge.to = inv.class_id;
-	f.edge.kinds = LS_DEP_EN;
-	f.edge.sight = ordinal;
-	ls_log_append(&f, f.rec.hdr.len, NULL, 0, NULL);
-	trace_finding(nr_findings, LS_FINDING_RECURSIVE, 1, ls_class_name(inv.class_id));
-	if (ls_splat)
-		ls_splat_inversion(inv.class_id, same, first, ordinal);
-}
-
-/* Node of a lock instance, 0 when there are too many. */
-static u32 instance_node(u64 lock)
-{
-	u64 key = ls_mix(lock);
-	u32 id = ls_tagtab_find(&instance_ids, key);
-
-	if (!id && nr_instances + 1 < INSTANCE_NODES)
-		id = ls_tagtab_insert(&instance_ids, key, ++nr_instances);
-	return id;
-}
-
-/*
- * Instances of one class in a ring: a->b, b->c, c->a. Pairs tell nothing of
- * that; a small graph of the first instances seen of each class does.
- */
-static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
-{
-	u32 to = instance_node(s->lock), i, nr, path[LS_CYCLE_MAX];
-
-	for (i = 0; i < s->nr_held; i++) {
-		u32 from, edge;
-
-		if (!(s->new_mask & (1ull << i)) || s->held[i].lock == s->lock ||
-		    ls_worker_class(s->held[i].val) != ls_worker_class(s->val))
-			continue;
-		from = instance_node(s->held[i].lock);
-		edge = from && to ? ls_graph_add(&instances, from, to, LS_DEP_EN, NULL) : 0;
-		if (!edge) {
-			ls_lose(LS_LOSS_PAIRS);
-			continue;
-		}
-		nr = ls_graph_shortest_cycle(&instances, edge, LS_DEP_EN, path, LS_CYCLE_MAX, NULL, NULL);
-		if (nr)
-			report_recursion(s, ordinal, pair_sights[path[1]], false);
-		pair_sights[edge] = ordinal;
-	}
-}
-
-/*
- * Dependencies that are part of a cycle. A deadlock takes the same instances on all of
- * them: chains that show one are looked at again, each for a while.
- */
-#define WANTED_MAX 1024
-#define WANTED_INTERVAL HZ
-static struct ls_tagtab wanted;		/* canonical classes -> number, 1 .. */
-static u32 nr_wanted, looked_for;	/* in it; as the chains were gone through last */
-
-static u64 wanted_key(u32 from, u32 to)
-{
-	return ls_mix((u64)from << 32 | to);
-}
-
-static void want(const struct ls_finding_edge *edges, u32 nr)
-{
-	u32 i;
-
-	for (i = 0; i < nr && nr_wanted < WANTED_MAX; i++) {
-		u64 key = wanted_key(edges[i].from, edges[i].to);
-
-		if (!ls_tagtab_find(&wanted, key) && ls_tagtab_insert(&wanted, key, nr_wanted + 1))
-			nr_wanted++;
-	}
-}
-
-/* Does chain @data show one that was not looked for yet? @vals: room for its words. */
-static void look_at_chain(struct ls_chain *data, u32 *vals)
-{
-	struct ls_chain *up = data;
-	u32 nr = 0, i, to, number, newest = 0;
-	u64 key = 0;
-
-	while (up && nr < LS_MAX_DEPTH) {
-		vals[nr++] = up->val;
-		up = ls_chains_get(&ls.chains, up->parent);
-	}
-	to = ls_worker_class(data->val);
-	for (i = 1; i < nr; i++) {
-		number = ls_tagtab_find(&wanted, wanted_key(ls_worker_class(vals[i]), to));
-		if (number > looked_for)
-			ls_edges_wanted(&ls.edges, vals[i], data->val);
-		newest = max(newest, number);
-	}
-	if (newest <= looked_for)
-		return;
-	while (nr)
-		key = ls_chain_mix(key, vals[--nr]);
-	ls_chains_look(&ls.chains, key, data);
-}
-
-/* work_mutex held. */
-static void look_at_chains(void)
-{
-	static unsigned long last;
-	static u32 vals[LS_MAX_DEPTH];
-	u32 id, upto = nr_wanted;
-
-	if (looked_for == nr_wanted || time_before(jiffies, last + WANTED_INTERVAL))
-		return;
-	last = jiffies;
-	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
-		struct ls_chain *data = ls_chains_get(&ls.chains, id);
-
-		if (data && ls_load(&data->count))
-			look_at_chain(data, vals);
-		if (!(id & 1023))
-			cond_resched();
-	}
-	looked_for = upto;
 }
 
 static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges, u32 nr)
@@ -275,14 +132,8 @@ static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges
 	};
 
 	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
-	want(edges, nr);
 	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
-	if (!ls_splat)
-		return;
-	if (kind == LS_FINDING_ORDER_CYCLE)
-		ls_splat_cycle(edges, nr);
-	else
-		ls_splat_interrupt(kind, edges, nr);
+	ls_evidence_cycle(kind, edges, nr);
 }
 
 /* Where a fault is, so that it is told once: the function, not the instruction. */
@@ -310,7 +161,7 @@ static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u
 
 	for (i = 0; !f.edge.from && i < nr && i < LS_FAULT_CALLERS; i++)
 		key = ls_mix(key + place_of(ips[i]));
-	if (!new_report(key))
+	if (!ls_worker_new_report(key))
 		return;
 	f.rec.id = ++nr_findings;
 	ls_log_append(&f.rec, f.rec.hdr.len, NULL, 0, NULL);
@@ -360,58 +211,15 @@ static void learn_signals(void)
 	}
 }
 
-static u64 pair_key(u64 outer, u64 inner)
-{
-	return ls_mix(ls_mix(outer) + inner);
-}
-
-/*
- * Two instances the other way round. The sight of the first way shows the other side; where
- * the log does not have it, another inversion of the class may come with both.
- */
-#define INVERSION_TRIES 16
-static void take_inversion(const struct ls_rec_sight *s, u32 self, u32 ordinal)
-{
-	u64 key = ls_mix(self);
-	u32 i, first = 0, tried = ls_tagtab_find(&tries, key), id;
-
-	for (i = 0; i < s->nr_held && !first; i++)
-		if (s->new_mask & (1ull << i) && ls_worker_class(s->held[i].val) == self)
-			first = ls_tagtab_find(&pair_tab, pair_key(s->lock, s->held[i].lock));
-	report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
-	if (first || tried == INVERSION_TRIES)
-		return;
-	if (tried)
-		ls_tagtab_change(&tries, key, tried, tried + 1);
-	else if (!ls_tagtab_insert(&tries, key, 1))
-		return;
-	for (id = 1; id <= named; id++)
-		if (ls_worker_class(id) == self)
-			ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_INVERTED);
-}
-
 /* Learn from observation number @ordinal, which is in the log. */
 static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, u32 ordinal)
 {
-	u32 self, i;
-
 	learn_signals();
 	ls_judge_sight(&judge, s, ordinal);
-	self = ls_worker_class(s->val);
 	/* A deadlock takes several: ls_worker_deadlock(). */
 	if (LS_SIGHT_IS_FAULT(s->what) && s->what != LS_FINDING_DEADLOCK)
 		report_fault(s, (const u64 *)&s->held[s->nr_held], frames, ordinal);
-	if (flags & (LS_EV_SAME | LS_EV_STRICT))
-		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
-	if (ls_judge_usage(&judge, self) & LS_JUDGE_OUT)
-		return;
-	if (flags & LS_EV_INVERSION)
-		take_inversion(s, self, ordinal);
-	if (flags & LS_EV_PAIR)
-		take_pair(s, ordinal);
-	for (i = 0; self && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++)
-		if (s->held[i].lock != s->lock && ls_worker_class(s->held[i].val) == self)
-			ls_tagtab_insert(&pair_tab, pair_key(s->held[i].lock, s->lock), ordinal + 1);
+	ls_nesting_take(s, flags, ordinal);
 }
 
 /*
@@ -465,7 +273,7 @@ void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 	for (i = 0; i < nr; i++)
 		key += ls_mix((u64)edges[i].from << 32 | edges[i].to);
 	key = ls_mix(key);
-	if (!new_report(key))
+	if (!ls_worker_new_report(key))
 		return;
 	rec.id = ++nr_findings;
 	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
@@ -533,6 +341,7 @@ static void settle(bool asked)
 		return;
 	mutex_lock(&work_mutex);
 	ls_judge_settle(&judge);
+	ls_evidence_work(sight_index.nr, asked);
 	mutex_unlock(&work_mutex);
 	last = jiffies;
 }
@@ -582,7 +391,7 @@ static bool work(void)
 {
 	struct ls_event *e;
 	struct ls_ring *r;
-	bool any = false;
+	bool any = false, pending;
 	int cpu;
 
 	mutex_lock(&work_mutex);
@@ -599,13 +408,14 @@ static bool work(void)
 		cond_resched();
 	}
 	name_classes();
-	look_at_chains();
+	ls_evidence_work(sight_index.nr, false);
 	ls_waits_look();
 	ls_races_work();
+	pending = ls_wanted_pending();
 	mutex_unlock(&work_mutex);
 	if (any)
 		wake_up_interruptible(&ls_log_wait);
-	return any;
+	return any || pending;
 }
 
 static int worker(void *unused)
@@ -698,7 +508,7 @@ void ls_worker_module_going(unsigned long start, unsigned long end)
 	u32 id, i, nr;
 
 	/* A signal of whoever unloads it ends the wait: what is known by then gets its name. */
-	if (!thread || ls_worker_flush() == -ETIME || new_tagtab(&done, 14))
+	if (!thread || ls_worker_flush() == -ETIME || ls_worker_tagtab(&done, 14))
 		return;
 	held = kmalloc_array(LS_MAX_DEPTH, sizeof(*held), GFP_KERNEL);
 	mutex_lock(&work_mutex);
@@ -763,15 +573,10 @@ static void forget(void)
 	ls_chains_clear(&ls.chains);
 	ls_edges_clear(&ls.edges);
 	memset(ls.pairs.slots, 0, ls_pairs_bytes(64 - ls.pairs.shift + 3));
-	clear_tagtab(&pair_tab);
-	clear_tagtab(&tries);
-	clear_tagtab(&wanted);
-	nr_wanted = looked_for = 0;
+	ls_evidence_forget(sight_index.nr);
 	ls_seen_clear(&ls.seen);
 	clear_tagtab(&reported);
-	clear_tagtab(&instance_ids);
-	nr_instances = 0;
-	ls_graph_clear(&instances);
+	ls_nesting_forget();
 	for (id = 1; id <= ls.classes.nr; id++) {
 		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_TOLD);
 		ls_class_counts_clear(&ls.classes.table[id]);
@@ -863,18 +668,14 @@ int ls_worker_init(u32 max_classes, u32 max_edges)
 	int cpu, rc;
 
 	judge_memory = ls_zalloc(ls_judge_bytes(max_classes, max_edges));
-	instance_memory = ls_zalloc(ls_graph_bytes(INSTANCE_NODES, INSTANCE_EDGES));
-	if (!judge_memory || !instance_memory)
+	if (!judge_memory)
 		return -ENOMEM;
-	rc = new_tagtab(&stacks, STACK_BITS);
-	rc = rc ? rc : new_tagtab(&pair_tab, 15);
-	rc = rc ? rc : new_tagtab(&tries, 12);
-	rc = rc ? rc : new_tagtab(&wanted, 12);
-	rc = rc ? rc : new_tagtab(&reported, 14);
-	rc = rc ? rc : new_tagtab(&instance_ids, 13);
+	rc = ls_worker_tagtab(&stacks, STACK_BITS);
+	rc = rc ? rc : ls_nesting_init();
+	rc = rc ? rc : ls_evidence_init();
+	rc = rc ? rc : ls_worker_tagtab(&reported, 14);
 	if (rc)
 		return rc;
-	ls_graph_init(&instances, instance_memory, INSTANCE_NODES, INSTANCE_EDGES);
 	ls_judge_init(&judge, judge_memory, max_classes, max_edges, &judge_ops, NULL);
 	provide_segments();
 	for_each_possible_cpu(cpu)
@@ -911,11 +712,8 @@ void ls_worker_exit(void)
 		judge_blocks = next;
 	}
 	ls_free(judge_memory);
-	ls_free(instance_memory);
 	ls_free(stacks.slots);
-	ls_free(pair_tab.slots);
-	ls_free(tries.slots);
-	ls_free(wanted.slots);
+	ls_nesting_exit();
+	ls_evidence_exit();
 	ls_free(reported.slots);
-	ls_free(instance_ids.slots);
 }

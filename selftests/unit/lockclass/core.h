@@ -22,6 +22,7 @@ extern "C" {
 #include "lockclass/held.h"
 #include "lockclass/judge.h"
 #include "lockclass/lockset.h"
+#include "lockclass/meeting.h"
 #include "lockclass/pairs.h"
 #include "lockclass/ranges.h"
 #include "lockclass/ring.h"

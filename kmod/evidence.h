@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between wanted.c and evidence.c. */
+#ifndef LOCKSCOPE_EVIDENCE_H
+#define LOCKSCOPE_EVIDENCE_H
+
+#include <linux/types.h>
+
+#define LS_WANTED_SIGHTS 64	/* observations kept of one dependency: the first and the latest */
+
+/* wanted.c */
+u32 ls_wanted_add(u32 from, u32 to);
+void ls_wanted_work(u32 nr, bool all);
+bool ls_wanted_pending(void);
+const u32 *ls_wanted_sights(u32 number, u32 *nr);
+void ls_wanted_forget(u32 nr);
+int ls_wanted_init(void);
+void ls_wanted_exit(void);
+
+/* evidence.c */
+void ls_evidence_noted(u32 number);
+
+#endif /* LOCKSCOPE_EVIDENCE_H */

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Locks of one class that nest in each other: one instance twice, two in both orders,
+ * several in a ring. Worker only, work_mutex held.
+ */
+#include <linux/slab.h>
+
+#include "lockscope.h"
+#include "trace.h"
+
+#define PAIR_BITS 15
+#define TRIES_BITS 12
+#define INVERSION_TRIES 16
+#define INSTANCE_NODES 4096
+#define INSTANCE_EDGES 8192
+#define INSTANCE_BITS 13
+
+static struct ls_tagtab pair_tab;	/* pair of instances of one class -> 1 + its first observation */
+static struct ls_tagtab tries;		/* class -> inversions whose first side was not in the log */
+static struct ls_graph instances;	/* locks of classes that nest in themselves */
+static void *instance_memory;
+static struct ls_tagtab instance_ids;
+static u32 nr_instances;
+static u32 pair_sights[INSTANCE_EDGES + 1];	/* observation that brought the edge */
+
+/* The held entry that observation @s is about beside the acquired lock, see LS_RELATED_*. */
+static const struct ls_held_rec *outer_of(const struct ls_rec_sight *s, const struct ls_held_rec *held)
+{
+	u32 i;
+
+	for (i = s->nr_held; i-- > 0;)
+		if (s->new_mask & (1ull << i) && ls_worker_class(held[i].val) == ls_worker_class(s->val))
+			return &held[i];
+	return NULL;
+}
+
+static bool inner_points_back(const struct ls_rec_sight *s)
+{
+	return (s->extra & (LS_RELATED_BACK | LS_RELATED_FORTH)) == LS_RELATED_BACK;
+}
+
+/* Was each of the two orders that of a hierarchy at its time? As docs/severity.md has it. */
+static bool follows_hierarchy(const struct ls_rec_sight *s, u32 first)
+{
+	static struct ls_rec_sight other;
+	static struct ls_held_rec held[LS_MAX_DEPTH];
+	const struct ls_held_rec *here, *there;
+
+	if (!inner_points_back(s) || !ls_worker_sight(first, &other, held) || !inner_points_back(&other))
+		return false;
+	here = outer_of(s, s->held);
+	there = outer_of(&other, held);
+	return here && there && here->lock == other.lock && there->lock == s->lock;
+}
+
+static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 first, bool same)
+{
+	struct {
+		struct ls_rec_finding rec;
+		struct ls_finding_edge edge;
+	} f = { };
+	struct ls_rec_inversion inv = {
+		.hdr = { sizeof(inv), LS_REC_INVERSION },
+		.class_id = ls_worker_class(s->val), .same_instance = same,
+		.first = first, .second = ordinal,
+	};
+	u64 key = ls_mix(inv.class_id * 2 + same);
+
+	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
+	/* Once for a canonical class. */
+	if (ls_worker_new_report(key)) {
+		f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
+		f.rec.hdr.type = LS_REC_FINDING;
+		f.rec.id = ls_worker_new_finding();
+		f.rec.kind = LS_FINDING_RECURSIVE;
+		f.rec.nr_edges = 1;
+		f.edge.from = f.edge.to = inv.class_id;
+		f.edge.kinds = LS_DEP_EN;
+		f.edge.sight = ordinal;
+		ls_log_append(&f, f.rec.hdr.len, NULL, 0, NULL);
+		trace_finding(f.rec.id, LS_FINDING_RECURSIVE, 1, ls_class_name(inv.class_id));
+	}
+	/* The console waits for a pair that no hierarchy explains. */
+	if (ls_splat && (same || ls_splat_unproven || !follows_hierarchy(s, first)) &&
+	    ls_worker_new_report(ls_mix(key)))
+		ls_splat_inversion(inv.class_id, same, first, ordinal);
+}
+
+/* Node of a lock instance, 0 when there are too many. */
+static u32 instance_node(u64 lock)
+{
+	u64 key = ls_mix(lock);
+	u32 id = ls_tagtab_find(&instance_ids, key);
+
+	if (!id && nr_instances + 1 < INSTANCE_NODES)
+		id = ls_tagtab_insert(&instance_ids, key, ++nr_instances);
+	return id;
+}
+
+/*
+ * Instances of one class in a ring: a->b, b->c, c->a. Pairs show nothing of
+ * that; a small graph of the first instances seen of each class does.
+ */
+static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
+{
+	u32 to = instance_node(s->lock), i, nr, path[LS_CYCLE_MAX];
+
+	for (i = 0; i < s->nr_held; i++) {
+		u32 from, edge;
+
+		if (!(s->new_mask & (1ull << i)) || s->held[i].lock == s->lock ||
+		    ls_worker_class(s->held[i].val) != ls_worker_class(s->val))
+			continue;
+		from = instance_node(s->held[i].lock);
+		edge = from && to ? ls_graph_add(&instances, from, to, LS_DEP_EN, NULL) : 0;
+		if (!edge) {
+			ls_lose(LS_LOSS_PAIRS);
+			continue;
+		}
+		nr = ls_graph_shortest_cycle(&instances, edge, LS_DEP_EN, path, LS_CYCLE_MAX, NULL, NULL);
+		if (nr)
+			report_recursion(s, ordinal, pair_sights[path[1]], false);
+		pair_sights[edge] = ordinal;
+	}
+}
+
+static u64 pair_key(u64 outer, u64 inner)
+{
+	return ls_mix(ls_mix(outer) + inner);
+}
+
+/*
+ * Two instances the other way round. The observation of the first way shows the other side;
+ * where the log does not have it, another inversion of the class may come with both.
+ */
+static void take_inversion(const struct ls_rec_sight *s, u32 self, u32 ordinal)
+{
+	u64 key = ls_mix(self);
+	u32 i, first = 0, tried = ls_tagtab_find(&tries, key), id;
+
+	for (i = 0; i < s->nr_held && !first; i++)
+		if (s->new_mask & (1ull << i) && ls_worker_class(s->held[i].val) == self)
+			first = ls_tagtab_find(&pair_tab, pair_key(s->lock, s->held[i].lock));
+	report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
+	if (first || tried == INVERSION_TRIES)
+		return;
+	if (tried)
+		ls_tagtab_change(&tries, key, tried, tried + 1);
+	else if (!ls_tagtab_insert(&tries, key, 1))
+		return;
+	for (id = 1; id <= ls_load_acquire(&ls.classes.nr); id++)
+		if (ls_worker_class(id) == self)
+			ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_INVERTED);
+}
+
+/* Learn from observation number @ordinal, which is in the log; @flags are those of its event. */
+void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal)
+{
+	u32 self = ls_worker_class(s->val), i;
+
+	if (flags & (LS_EV_SAME | LS_EV_STRICT))
+		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
+	if (ls_worker_left_out(self))
+		return;
+	if (flags & LS_EV_INVERSION)
+		take_inversion(s, self, ordinal);
+	if (flags & LS_EV_PAIR)
+		take_pair(s, ordinal);
+	for (i = 0; self && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++)
+		if (s->held[i].lock != s->lock && ls_worker_class(s->held[i].val) == self)
+			ls_tagtab_insert(&pair_tab, pair_key(s->held[i].lock, s->lock), ordinal + 1);
+}
+
+void ls_nesting_forget(void)
+{
+	memset(pair_tab.slots, 0, ls_tagtab_bytes(PAIR_BITS));
+	memset(tries.slots, 0, ls_tagtab_bytes(TRIES_BITS));
+	memset(instance_ids.slots, 0, ls_tagtab_bytes(INSTANCE_BITS));
+	nr_instances = 0;
+	ls_graph_clear(&instances);
+}
+
+int ls_nesting_init(void)
+{
+	int rc;
+
+	instance_memory = ls_zalloc(ls_graph_bytes(INSTANCE_NODES, INSTANCE_EDGES));
+	if (!instance_memory)
+		return -ENOMEM;
+	ls_graph_init(&instances, instance_memory, INSTANCE_NODES, INSTANCE_EDGES);
+	rc = ls_worker_tagtab(&pair_tab, PAIR_BITS);
+	rc = rc ? rc : ls_worker_tagtab(&tries, TRIES_BITS);
+	return rc ? rc : ls_worker_tagtab(&instance_ids, INSTANCE_BITS);
+}
+
+void ls_nesting_exit(void)
+{
+	ls_free(instance_memory);
+	ls_free(pair_tab.slots);
+	ls_free(tries.slots);
+	ls_free(instance_ids.slots);
+}

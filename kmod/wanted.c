@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dependencies that are part of a cycle. A deadlock takes the same instances on all of
+ * them: chains that show one are looked at again, each for a while, and of each
+ * dependency the observations are noted, those recorded before as well. Worker only,
+ * work_mutex held.
+ */
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+
+#include "evidence.h"
+#include "lockscope.h"
+
+#define WANTED_BITS 12
+#define WANTED_MAX 1024
+#define WANTED_INTERVAL HZ
+#define SIGHTS_FIRST (LS_WANTED_SIGHTS / 2)
+#define SEG_BITS 6		/* dependencies whose observations are allocated at once */
+#define BACK_STEPS 2048		/* recorded observations looked at again in one round */
+
+struct wanted {
+	u32 since;		/* observations from this one on are noted as they come */
+	u32 nr;			/* noted, those that were overwritten too */
+	u32 latest;		/* the latest of them, one more */
+};
+
+static struct ls_tagtab numbers;	/* canonical classes -> number of the dependency, 1 .. */
+static struct wanted *wanted;		/* by number */
+static u32 *sights[WANTED_MAX >> SEG_BITS];
+static u32 nr_wanted;
+static u32 looked_for;			/* numbers up to here have had their chains marked */
+
+static u32 next_sight;			/* noted up to here, for dependencies that were wanted by then */
+static u32 back_at, back_end;		/* of what was recorded before, for numbers after back_from .. */
+static u32 back_from, back_to;
+
+static u64 key_of(u32 from, u32 to)
+{
+	return ls_mix((u64)from << 32 | to);
+}
+
+static u32 *sights_of(u32 number)
+{
+	u32 seg = (number - 1) >> SEG_BITS;
+
+	if (!sights[seg])
+		sights[seg] = ls_zalloc(array_size(LS_WANTED_SIGHTS << SEG_BITS, sizeof(u32)));
+	return sights[seg] ? &sights[seg][((number - 1) & ((1u << SEG_BITS) - 1)) * LS_WANTED_SIGHTS] : NULL;
+}
+
+/* Number of dependency @from -> @to, which is part of a cycle; 0 when there is no room. */
+u32 ls_wanted_add(u32 from, u32 to)
+{
+	u64 key = key_of(from, to);
+	u32 number = ls_tagtab_find(&numbers, key);
+
+	if (number || nr_wanted == WANTED_MAX || !sights_of(nr_wanted + 1) ||
+	    !ls_tagtab_insert(&numbers, key, nr_wanted + 1))
+		return number;
+	wanted[++nr_wanted] = (struct wanted){ .since = next_sight };
+	return nr_wanted;
+}
+
+/* Does chain @data show one that was not looked for yet? @vals: room for its words. */
+static void look_at_chain(struct ls_chain *data, u32 *vals)
+{
+	struct ls_chain *up = data;
+	u32 nr = 0, i, to, number, newest = 0;
+	u64 key = 0;
+
+	while (up && nr < LS_MAX_DEPTH) {
+		vals[nr++] = up->val;
+		up = ls_chains_get(&ls.chains, up->parent);
+	}
+	to = ls_worker_class(data->val);
+	for (i = 1; i < nr; i++) {
+		number = ls_tagtab_find(&numbers, key_of(ls_worker_class(vals[i]), to));
+		if (number > looked_for)
+			ls_edges_wanted(&ls.edges, vals[i], data->val);
+		newest = max(newest, number);
+	}
+	if (newest <= looked_for)
+		return;
+	while (nr)
+		key = ls_chain_mix(key, vals[--nr]);
+	ls_chains_look(&ls.chains, key, data);
+}
+
+static void look_at_chains(void)
+{
+	static unsigned long last;
+	static u32 vals[LS_MAX_DEPTH];
+	u32 id, upto = nr_wanted;
+
+	if (looked_for == nr_wanted || time_before(jiffies, last + WANTED_INTERVAL))
+		return;
+	last = jiffies;
+	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
+		struct ls_chain *data = ls_chains_get(&ls.chains, id);
+
+		if (data && ls_load(&data->count))
+			look_at_chain(data, vals);
+		if (!(id & 1023))
+			cond_resched();
+	}
+	looked_for = upto;
+}
+
+/* Observation @ordinal shows @from -> @to. @back: one of those recorded before. */
+static void note(u32 from, u32 to, u32 ordinal, bool back)
+{
+	u32 number = ls_tagtab_find(&numbers, key_of(from, to)), *of, i;
+	struct wanted *w = &wanted[number];
+
+	if (!number || w->latest == ordinal + 1 ||
+	    (back ? number <= back_from || number > back_to || ordinal >= w->since :
+		    ordinal < w->since))
+		return;
+	w->latest = ordinal + 1;
+	of = sights_of(number);
+	i = w->nr < LS_WANTED_SIGHTS ? w->nr :
+		SIGHTS_FIRST + (w->nr - LS_WANTED_SIGHTS) % (LS_WANTED_SIGHTS - SIGHTS_FIRST);
+	of[i] = ordinal;
+	w->nr++;
+	ls_evidence_noted(number);
+}
+
+/* Note what observation @ordinal shows of dependencies that are wanted. */
+static void take_sight(u32 ordinal, bool back)
+{
+	static struct ls_rec_sight s;
+	static struct ls_held_rec held[LS_MAX_DEPTH];
+	u32 to, i;
+
+	if (!ls_worker_sight(ordinal, &s, held) || s.what != LS_SIGHT_ACQUIRE)
+		return;
+	to = ls_worker_class(s.val);
+	for (i = 0; to && i < s.nr_held; i++)
+		note(ls_worker_class(held[i].val), to, ordinal, back);
+}
+
+/*
+ * A round, with @nr observations in the log: note what was recorded since the last one, and
+ * some of what was before, or @all of it.
+ */
+void ls_wanted_work(u32 nr, bool all)
+{
+	u32 steps;
+
+	look_at_chains();
+	if (!nr_wanted) {
+		next_sight = nr;
+		return;
+	}
+	while (next_sight < nr) {
+		take_sight(next_sight++, false);
+		cond_resched();
+	}
+	do {
+		if (back_at == back_end) {
+			if (back_to == nr_wanted)
+				return;
+			back_from = back_to;
+			back_to = nr_wanted;
+			back_at = 0;
+			back_end = next_sight;
+		}
+		for (steps = 0; back_at < back_end && steps < BACK_STEPS; steps++)
+			take_sight(back_at++, true);
+		cond_resched();
+	} while (all);
+}
+
+/* Observations noted of dependency @number, *@nr of them. */
+const u32 *ls_wanted_sights(u32 number, u32 *nr)
+{
+	*nr = min(wanted[number].nr, (u32)LS_WANTED_SIGHTS);
+	return sights_of(number);
+}
+
+/* Is there something left to look at? */
+bool ls_wanted_pending(void)
+{
+	return back_at < back_end || back_to < nr_wanted;
+}
+
+void ls_wanted_forget(u32 nr)
+{
+	memset(numbers.slots, 0, ls_tagtab_bytes(WANTED_BITS));
+	nr_wanted = looked_for = 0;
+	back_at = back_end = back_from = back_to = 0;
+	next_sight = nr;
+}
+
+int ls_wanted_init(void)
+{
+	wanted = ls_zalloc(array_size(WANTED_MAX + 1, sizeof(*wanted)));
+	return wanted ? ls_worker_tagtab(&numbers, WANTED_BITS) : -ENOMEM;
+}
+
+void ls_wanted_exit(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sights); i++)
+		ls_free(sights[i]);
+	ls_free(numbers.slots);
+	ls_free(wanted);
+}
