@@ -17,8 +17,9 @@
 #include "driver.h"
 
 /*
- * order: orders of locks. verdict: all other rules. special: cases that need
- * something done around them, see there; they do nothing wrong without.
+ * order: orders of locks. verdict: all other rules. stock: in
+ * objects of the distribution's own drivers, which have to be there. special: cases that
+ * need something done around them, see there; they do nothing wrong without.
  */
 static const struct ls_table ls_tables[] = {
 	{ "order", order_spin_cases },
@@ -55,7 +56,10 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_reference_cases },
 	{ "verdict", verdict_refined_cases },
 	{ "verdict", verdict_roles_cases },
+	{ "verdict", verdict_sockets_cases },
+	{ "verdict", verdict_terminals_cases },
 	{ "verdict", verdict_waitqueue_cases },
+	{ "stock", verdict_stock_cases },
 	{ "special", special_hold_cases },
 	{ }
 };

@@ -146,50 +146,106 @@ struct ls_leaf {
 	struct mutex lock;
 };
 
-static struct ls_leaf *obj_moved_leaf[2];
-
-static __side struct ls_leaf *obj_moved_new(void)
-{
-	struct ls_leaf *leaf = kzalloc(sizeof(*leaf), GFP_KERNEL);
-
-	if (leaf)
-		mutex_init(&leaf->lock);
-	return leaf;
+/* NAME_leaf: two leaves, of a class of their own. */
+#define LS_LEAVES(name)								\
+static struct ls_leaf *name##_leaf[2];						\
+										\
+static __side struct ls_leaf *name##_new(void)					\
+{										\
+	struct ls_leaf *leaf = kzalloc(sizeof(*leaf), GFP_KERNEL);		\
+										\
+	if (leaf)								\
+		mutex_init(&leaf->lock);					\
+	return leaf;								\
+}										\
+										\
+static int name##_setup(void)							\
+{										\
+	name##_leaf[0] = name##_new();						\
+	name##_leaf[1] = name##_new();						\
+	return name##_leaf[0] && name##_leaf[1] ? 0 : -ENOMEM;			\
+}										\
+										\
+static void name##_teardown(void)						\
+{										\
+	kfree(name##_leaf[0]);							\
+	kfree(name##_leaf[1]);							\
+	name##_leaf[0] = name##_leaf[1] = NULL;					\
+}										\
+										\
+/* Nobody but the side that runs uses the tree. */				\
+static __side void name##_hang(struct ls_leaf *parent, struct ls_leaf *child)	\
+{										\
+	parent->parent = NULL;							\
+	child->parent = parent;							\
+}										\
+										\
+static __side void name##_both(struct ls_leaf *outer, struct ls_leaf *inner)	\
+{										\
+	mutex_lock(&outer->lock);						\
+	mutex_lock_nested(&inner->lock, SINGLE_DEPTH_NESTING);			\
+	mutex_unlock(&inner->lock);						\
+	mutex_unlock(&outer->lock);						\
 }
 
-static int obj_moved_setup(void)
-{
-	obj_moved_leaf[0] = obj_moved_new();
-	obj_moved_leaf[1] = obj_moved_new();
-	return obj_moved_leaf[0] && obj_moved_leaf[1] ? 0 : -ENOMEM;
-}
-
-static void obj_moved_teardown(void)
-{
-	kfree(obj_moved_leaf[0]);
-	kfree(obj_moved_leaf[1]);
-	obj_moved_leaf[0] = obj_moved_leaf[1] = NULL;
-}
-
-/* Nobody but the side that runs uses the tree. */
-static __side void obj_moved_descend(struct ls_leaf *parent, struct ls_leaf *child)
-{
-	parent->parent = NULL;
-	child->parent = parent;
-	mutex_lock(&parent->lock);
-	mutex_lock_nested(&child->lock, SINGLE_DEPTH_NESTING);
-	mutex_unlock(&child->lock);
-	mutex_unlock(&parent->lock);
-}
+LS_LEAVES(obj_moved)
+LS_LEAVES(obj_moved_ok)
+LS_LEAVES(obj_against)
+LS_LEAVES(obj_against_ok)
 
 static __side void obj_moved_before(void)
 {
-	obj_moved_descend(obj_moved_leaf[0], obj_moved_leaf[1]);
+	obj_moved_hang(obj_moved_leaf[0], obj_moved_leaf[1]);
+	obj_moved_both(obj_moved_leaf[0], obj_moved_leaf[1]);
 }
 
 static __side void obj_moved_after(void)
 {
-	obj_moved_descend(obj_moved_leaf[1], obj_moved_leaf[0]);
+	obj_moved_hang(obj_moved_leaf[1], obj_moved_leaf[0]);
+	obj_moved_both(obj_moved_leaf[1], obj_moved_leaf[0]);
+}
+
+/* The tree changes, the order does not: it is that of addresses. */
+static __side void obj_moved_ok_sorted(void)
+{
+	bool first = obj_moved_ok_leaf[0] < obj_moved_ok_leaf[1];
+
+	obj_moved_ok_both(obj_moved_ok_leaf[!first], obj_moved_ok_leaf[first]);
+}
+
+static __side void obj_moved_ok_before(void)
+{
+	obj_moved_ok_hang(obj_moved_ok_leaf[0], obj_moved_ok_leaf[1]);
+	obj_moved_ok_sorted();
+}
+
+static __side void obj_moved_ok_after(void)
+{
+	obj_moved_ok_hang(obj_moved_ok_leaf[1], obj_moved_ok_leaf[0]);
+	obj_moved_ok_sorted();
+}
+
+/* The tree stays as it is; one side goes up in it. */
+static __side void obj_against_down(void)
+{
+	obj_against_hang(obj_against_leaf[0], obj_against_leaf[1]);
+	obj_against_both(obj_against_leaf[0], obj_against_leaf[1]);
+}
+
+static __side void obj_against_up(void)
+{
+	obj_against_both(obj_against_leaf[1], obj_against_leaf[0]);
+}
+
+static __side void obj_against_ok_down(void)
+{
+	obj_against_ok_hang(obj_against_ok_leaf[0], obj_against_ok_leaf[1]);
+	obj_against_ok_both(obj_against_ok_leaf[0], obj_against_ok_leaf[1]);
+}
+
+static __side void obj_against_ok_again(void)
+{
+	obj_against_ok_both(obj_against_ok_leaf[0], obj_against_ok_leaf[1]);
 }
 
 /* Dining philosophers: no two of them want the same two forks. */
@@ -303,6 +359,18 @@ const struct ls_case order_objects_cases[] = {
 	  "obj_moved_new severity=note",
 	  .setup = obj_moved_setup, .teardown = obj_moved_teardown,
 	  .side = { { obj_moved_before }, { obj_moved_after } } },
+	{ "obj_moved_ok", LS_TWIN, LS_RECURSIVE, "two objects by address while the tree changes",
+	  "obj_moved_ok_new",
+	  .setup = obj_moved_ok_setup, .teardown = obj_moved_ok_teardown,
+	  .side = { { obj_moved_ok_before }, { obj_moved_ok_after } } },
+	{ "obj_against", LS_FAULT, LS_RECURSIVE, "two objects in both orders, once against the tree",
+	  "obj_against_new severity=error",
+	  .setup = obj_against_setup, .teardown = obj_against_teardown,
+	  .side = { { obj_against_down }, { obj_against_up } } },
+	{ "obj_against_ok", LS_TWIN, LS_RECURSIVE, "two objects down the tree, twice",
+	  "obj_against_ok_new",
+	  .setup = obj_against_ok_setup, .teardown = obj_against_ok_teardown,
+	  .side = { { obj_against_ok_down }, { obj_against_ok_again } } },
 	{ "obj_ring", LS_FAULT, LS_RECURSIVE, "three objects of a type in a ring, each pair one way only",
 	  "obj_ring_new severity=error",
 	  .setup = obj_ring_setup, .teardown = obj_ring_teardown,

@@ -137,6 +137,70 @@ static __side void sem_opened_ms(void)
 	mutex_unlock(&sem_opened_m);
 }
 
+/* Made closed and opened likewise, but each one is released by a work item from then on. */
+static struct ls_buffer *sem_opened_ok_all[FIRST_BUFFERS];
+static unsigned int sem_opened_ok_next;
+static DEFINE_MUTEX(sem_opened_ok_m);
+
+static __side struct ls_buffer *sem_opened_ok_new(void)
+{
+	struct ls_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
+
+	if (buffer)
+		sema_init(&buffer->lock, 0);
+	return buffer;
+}
+
+static void sem_opened_ok_teardown(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < FIRST_BUFFERS; i++) {
+		kfree(sem_opened_ok_all[i]);
+		sem_opened_ok_all[i] = NULL;
+	}
+}
+
+static int sem_opened_ok_setup(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < FIRST_BUFFERS; i++) {
+		sem_opened_ok_all[i] = sem_opened_ok_new();
+		if (!sem_opened_ok_all[i])
+			return -ENOMEM;
+		up(&sem_opened_ok_all[i]->lock);
+	}
+	return 0;
+}
+
+static __side void sem_opened_ok_gives(void)
+{
+	up(&sem_opened_ok_all[sem_opened_ok_next]->lock);
+}
+
+static __side void sem_opened_ok_sm(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < FIRST_BUFFERS * OWN_ROUNDS; i++) {
+		sem_opened_ok_next = i % FIRST_BUFFERS;
+		down(&sem_opened_ok_all[sem_opened_ok_next]->lock);
+		mutex_lock(&sem_opened_ok_m);
+		mutex_unlock(&sem_opened_ok_m);
+		ls_require(!ls_run_in(LS_WORK, "", sem_opened_ok_gives));
+	}
+}
+
+static __side void sem_opened_ok_ms(void)
+{
+	mutex_lock(&sem_opened_ok_m);
+	sem_opened_ok_next = 0;
+	down(&sem_opened_ok_all[0]->lock);
+	mutex_unlock(&sem_opened_ok_m);
+	ls_require(!ls_run_in(LS_WORK, "", sem_opened_ok_gives));
+}
+
 /*
  * As xfs does: mostly a buffer is unlocked by the task that has locked it, but a buffer
  * that is written is unlocked by the completion of the I/O, in a worker.
@@ -260,6 +324,9 @@ const struct ls_case verdict_handed_cases[] = {
 	{ "sem_opened", LS_FAULT, LS_CYCLE, "semaphores of buffers, made closed and opened by their maker",
 	  "sem_opened_new sem_opened_m kind=semaphore", sem_opened_setup, sem_opened_teardown,
 	  { { sem_opened_sm }, { sem_opened_ms } } },
+	{ "sem_opened_ok", LS_TWIN, LS_CYCLE, "such semaphores, released by a work item each time",
+	  "sem_opened_ok_new sem_opened_ok_m", sem_opened_ok_setup, sem_opened_ok_teardown,
+	  { { sem_opened_ok_sm }, { sem_opened_ok_ms } } },
 	{ "sem_work_ok", LS_TWIN, LS_CYCLE, "a work item leaves a semaphore to another context",
 	  "sem_work_ok_s sem_work_ok_m",
 	  .side = { { sem_work_ok_ms }, { sem_work_ok_leaves, LS_WORK },

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Locks of one structure, told apart by what its objects are used for, as lockdep's keys
- * tell them apart: inodes of two file systems, directories and files, the kernel's own
- * sockets and those of tasks. Of one use they are one class. And many locks of one kind
- * in one structure, each of them its own class.
+ * tell them apart: inodes of two file systems, directories and files, quota files, a file
+ * system's own inodes. Of one use they are one class. And many locks of one kind in one
+ * structure, each of them its own class, unless they are elements of one array.
  */
 #include <linux/fs.h>
 #include <linux/fs_context.h>
-#include <linux/in.h>
 #include <linux/mount.h>
 #include <linux/mutex.h>
-#include <linux/net.h>
 #include <linux/pseudo_fs.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <net/net_namespace.h>
-#include <net/sock.h>
 
 #include "selftest.h"
 
@@ -52,11 +48,15 @@ static void ref_pair_teardown(struct ref_pair *p)
 	}
 }
 
-/* An inode of type @first, of @mode, and one of type @second. */
-static int ref_pair_setup(struct ref_pair *p, int first, umode_t mode, int second, umode_t other)
+/* Beside the mode: what file systems make of some inodes. */
+#define REF_QUOTA (1u << 16)
+#define REF_HIDDEN (1u << 17)
+
+/* An inode of type @first, of mode and flags @how, and one of type @second, of @other. */
+static int ref_pair_setup(struct ref_pair *p, int first, unsigned int how, int second, unsigned int other)
 {
+	unsigned int hows[2] = { how, other };
 	int type[2] = { first, second }, i;
-	umode_t modes[2] = { mode, other };
 
 	for (i = 0; i < 2; i++) {
 		p->mount[i] = kern_mount(&ref_types[type[i]]);
@@ -65,7 +65,11 @@ static int ref_pair_setup(struct ref_pair *p, int first, umode_t mode, int secon
 		p->inode[i] = new_inode(p->mount[i]->mnt_sb);
 		if (!p->inode[i])
 			return -ENOMEM;
-		p->inode[i]->i_mode = modes[i];
+		p->inode[i]->i_mode = hows[i];
+		if (hows[i] & REF_QUOTA)
+			p->inode[i]->i_flags |= S_NOQUOTA;
+		if (hows[i] & REF_HIDDEN)
+			inode_fake_hash(p->inode[i]);
 	}
 	return 0;
 }
@@ -105,87 +109,10 @@ REF_INODES(ref_inode, 0, S_IFREG, 0, S_IFREG)
 REF_INODES(ref_inode_ok, 0, S_IFREG, 1, S_IFREG)
 REF_INODES(ref_dir, 0, S_IFDIR, 0, S_IFDIR)
 REF_INODES(ref_dir_ok, 0, S_IFDIR, 0, S_IFREG)
-
-static struct socket *ref_sock_of[2], *ref_sock_ok_of[2];
-static DEFINE_MUTEX(ref_sock_m);
-static DEFINE_MUTEX(ref_sock_ok_m);
-
-static int ref_sockets(struct socket **of, bool kernel_first, bool kernel_second)
-{
-	bool kernel[2] = { kernel_first, kernel_second };
-	int i, rc;
-
-	for (i = 0; i < 2; i++) {
-		rc = kernel[i] ? sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &of[i]) :
-				 sock_create(AF_INET, SOCK_DGRAM, IPPROTO_UDP, &of[i]);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static void ref_sockets_release(struct socket **of)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (of[i])
-			sock_release(of[i]);
-		of[i] = NULL;
-	}
-}
-
-static int ref_sock_setup(void)
-{
-	return ref_sockets(ref_sock_of, true, true);
-}
-
-static void ref_sock_teardown(void)
-{
-	ref_sockets_release(ref_sock_of);
-}
-
-static __side void ref_sock_sm(void)
-{
-	lock_sock(ref_sock_of[0]->sk);
-	mutex_lock(&ref_sock_m);
-	mutex_unlock(&ref_sock_m);
-	release_sock(ref_sock_of[0]->sk);
-}
-
-static __side void ref_sock_ms(void)
-{
-	mutex_lock(&ref_sock_m);
-	lock_sock(ref_sock_of[1]->sk);
-	release_sock(ref_sock_of[1]->sk);
-	mutex_unlock(&ref_sock_m);
-}
-
-static int ref_sock_ok_setup(void)
-{
-	return ref_sockets(ref_sock_ok_of, true, false);
-}
-
-static void ref_sock_ok_teardown(void)
-{
-	ref_sockets_release(ref_sock_ok_of);
-}
-
-static __side void ref_sock_ok_sm(void)
-{
-	lock_sock(ref_sock_ok_of[0]->sk);
-	mutex_lock(&ref_sock_ok_m);
-	mutex_unlock(&ref_sock_ok_m);
-	release_sock(ref_sock_ok_of[0]->sk);
-}
-
-static __side void ref_sock_ok_ms(void)
-{
-	mutex_lock(&ref_sock_ok_m);
-	lock_sock(ref_sock_ok_of[1]->sk);
-	release_sock(ref_sock_ok_of[1]->sk);
-	mutex_unlock(&ref_sock_ok_m);
-}
+REF_INODES(ref_quota, 0, S_IFREG | REF_QUOTA, 0, S_IFREG | REF_QUOTA)
+REF_INODES(ref_quota_ok, 0, S_IFREG, 0, S_IFREG | REF_QUOTA)
+REF_INODES(ref_hidden, 0, S_IFREG | REF_HIDDEN, 0, S_IFREG | REF_HIDDEN)
+REF_INODES(ref_hidden_ok, 0, S_IFREG, 0, S_IFREG | REF_HIDDEN)
 
 /* More locks of one kind than any array needs, at irregular distances. */
 #define MANY 48
@@ -277,6 +204,115 @@ static __side void ref_many_ok_sl(void)
 	spin_unlock(&ref_many_ok_s);
 }
 
+/* Two arrays of locks in one structure, each handled by code of its own. */
+#define ELEMENTS 40
+
+struct ref_rings {
+	struct {
+		spinlock_t lock;
+		unsigned long other[7];
+	} rx[ELEMENTS];
+	struct {
+		spinlock_t lock;
+		unsigned long other[2];
+	} tx[ELEMENTS];
+};
+
+static __side void ref_rings_start_rx(struct ref_rings *rings)
+{
+	unsigned int i;
+
+	for (i = 0; i < ELEMENTS; i++) {
+		spin_lock(&rings->rx[i].lock);
+		spin_unlock(&rings->rx[i].lock);
+	}
+}
+
+static __side void ref_rings_start_tx(struct ref_rings *rings)
+{
+	unsigned int i;
+
+	for (i = 0; i < ELEMENTS; i++) {
+		spin_lock(&rings->tx[i].lock);
+		spin_unlock(&rings->tx[i].lock);
+	}
+}
+
+static struct ref_rings *ref_array_of, *ref_array_ok_of;
+static DEFINE_SPINLOCK(ref_array_s);
+static DEFINE_SPINLOCK(ref_array_ok_s);
+
+static int ref_rings_start(struct ref_rings *rings)
+{
+	unsigned int i;
+
+	if (!rings)
+		return -ENOMEM;
+	for (i = 0; i < ELEMENTS; i++) {
+		spin_lock_init(&rings->rx[i].lock);
+		spin_lock_init(&rings->tx[i].lock);
+	}
+	ref_rings_start_rx(rings);
+	ref_rings_start_tx(rings);
+	return 0;
+}
+
+static __side int ref_array_setup(void)
+{
+	ref_array_of = kzalloc(sizeof(*ref_array_of), GFP_KERNEL);
+	return ref_rings_start(ref_array_of);
+}
+
+static void ref_array_teardown(void)
+{
+	kfree(ref_array_of);
+}
+
+static __side int ref_array_ok_setup(void)
+{
+	ref_array_ok_of = kzalloc(sizeof(*ref_array_ok_of), GFP_KERNEL);
+	return ref_rings_start(ref_array_ok_of);
+}
+
+static void ref_array_ok_teardown(void)
+{
+	kfree(ref_array_ok_of);
+}
+
+/* One element outside, another one inside. */
+static __side void ref_array_es(void)
+{
+	spin_lock(&ref_array_of->rx[30].lock);
+	spin_lock(&ref_array_s);
+	spin_unlock(&ref_array_s);
+	spin_unlock(&ref_array_of->rx[30].lock);
+}
+
+static __side void ref_array_se(void)
+{
+	spin_lock(&ref_array_s);
+	spin_lock(&ref_array_of->rx[35].lock);
+	spin_unlock(&ref_array_of->rx[35].lock);
+	spin_unlock(&ref_array_s);
+}
+
+/* One element outside, one of the other array inside. */
+static __side void ref_array_ok_es(void)
+{
+	spin_lock(&ref_array_ok_of->rx[30].lock);
+	spin_lock(&ref_array_ok_s);
+	spin_unlock(&ref_array_ok_s);
+	spin_unlock(&ref_array_ok_of->rx[30].lock);
+}
+
+static __side void ref_array_ok_se(void)
+{
+	spin_lock(&ref_array_ok_s);
+	spin_lock(&ref_array_ok_of->tx[35].lock);
+	spin_unlock(&ref_array_ok_of->tx[35].lock);
+	spin_unlock(&ref_array_ok_s);
+}
+
 const struct ls_case verdict_refined_cases[] = {
 	{ "ref_inode", LS_FAULT, LS_CYCLE, "two inodes of one file system in both orders with a mutex",
 	  "ref_inode_m lsref_one",
@@ -294,14 +330,22 @@ const struct ls_case verdict_refined_cases[] = {
 	  "ref_dir_ok_m",
 	  .setup = ref_dir_ok_setup, .teardown = ref_dir_ok_teardown,
 	  .side = { { ref_dir_ok_im }, { ref_dir_ok_mi } } },
-	{ "ref_sock", LS_FAULT, LS_CYCLE, "two of the kernel's own sockets in both orders with a mutex",
-	  "ref_sock_m kernel",
-	  .setup = ref_sock_setup, .teardown = ref_sock_teardown,
-	  .side = { { ref_sock_sm }, { ref_sock_ms } } },
-	{ "ref_sock_ok", LS_TWIN, LS_CYCLE, "one of the kernel's own, one of a task's",
-	  "ref_sock_ok_m",
-	  .setup = ref_sock_ok_setup, .teardown = ref_sock_ok_teardown,
-	  .side = { { ref_sock_ok_sm }, { ref_sock_ok_ms } } },
+	{ "ref_quota", LS_FAULT, LS_CYCLE, "two quota files of one file system",
+	  "ref_quota_m lsref_one quota",
+	  .setup = ref_quota_setup, .teardown = ref_quota_teardown,
+	  .side = { { ref_quota_im }, { ref_quota_mi } } },
+	{ "ref_quota_ok", LS_TWIN, LS_CYCLE, "a file outside, a quota file inside",
+	  "ref_quota_ok_m",
+	  .setup = ref_quota_ok_setup, .teardown = ref_quota_ok_teardown,
+	  .side = { { ref_quota_ok_im }, { ref_quota_ok_mi } } },
+	{ "ref_hidden", LS_FAULT, LS_CYCLE, "two of a file system's own inodes",
+	  "ref_hidden_m lsref_one hidden",
+	  .setup = ref_hidden_setup, .teardown = ref_hidden_teardown,
+	  .side = { { ref_hidden_im }, { ref_hidden_mi } } },
+	{ "ref_hidden_ok", LS_TWIN, LS_CYCLE, "a file outside, one of a file system's own inodes inside",
+	  "ref_hidden_ok_m",
+	  .setup = ref_hidden_ok_setup, .teardown = ref_hidden_ok_teardown,
+	  .side = { { ref_hidden_ok_im }, { ref_hidden_ok_mi } } },
 	{ "ref_many", LS_FAULT, LS_CYCLE, "one of many locks in one structure in both orders",
 	  "ref_many_s ref_many_setup severity=error",
 	  .setup = ref_many_setup, .teardown = ref_many_teardown,
@@ -310,5 +354,13 @@ const struct ls_case verdict_refined_cases[] = {
 	  "ref_many_ok_s",
 	  .setup = ref_many_ok_setup, .teardown = ref_many_ok_teardown,
 	  .side = { { ref_many_ok_ls }, { ref_many_ok_sl } } },
+	{ "ref_array", LS_FAULT, LS_CYCLE, "two elements of one array in both orders",
+	  "ref_array_s ref_array_setup",
+	  .setup = ref_array_setup, .teardown = ref_array_teardown,
+	  .side = { { ref_array_es }, { ref_array_se } } },
+	{ "ref_array_ok", LS_TWIN, LS_CYCLE, "elements of two arrays in one structure",
+	  "ref_array_ok_s",
+	  .setup = ref_array_ok_setup, .teardown = ref_array_ok_teardown,
+	  .side = { { ref_array_ok_es }, { ref_array_ok_se } } },
 	{ }
 };

@@ -1,62 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Locks of one structure, told apart by the driver or the type of their object: super
- * blocks, net devices and their queues, disks. Each pair is two objects from one place
- * of allocation; the fault's are of one type, the twin's of two.
+ * blocks, net devices, with the levels of devices below, and their queues, disks, tree
+ * blocks of btrfs. Each pair is two objects from one place of allocation; the fault's are
+ * of one type, the twin's of two.
  */
 #include <linux/blkdev.h>
 #include <linux/etherdevice.h>
 #include <linux/fs.h>
 #include <linux/fs_context.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/pseudo_fs.h>
 #include <linux/rwsem.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
 
-#include "selftest.h"
-
-/* NAME: the lock of the first object outside NAME_l, that of the second one inside. */
-#define ROLE_SIDES(name, take, give, lock, take_l, give_l)	\
-static __side void name##_ol(void)				\
-{								\
-	take(lock(name##_of[0]));				\
-	take_l(&name##_l);					\
-	give_l(&name##_l);					\
-	give(lock(name##_of[0]));				\
-}								\
-								\
-static __side void name##_lo(void)				\
-{								\
-	take_l(&name##_l);					\
-	take(lock(name##_of[1]));				\
-	give(lock(name##_of[1]));				\
-	give_l(&name##_l);					\
-}
-
-/* NAME_of: a pair of objects, of types FIRST and SECOND. */
-#define ROLE_PAIR(name, object, make, unmake, first, second)	\
-static object *name##_of[2];					\
-								\
-static int name##_setup(void)					\
-{								\
-	name##_of[0] = make(first);				\
-	name##_of[1] = make(second);				\
-	return name##_of[0] && name##_of[1] ? 0 : -ENOMEM;	\
-}								\
-								\
-static void name##_teardown(void)				\
-{								\
-	int i;							\
-								\
-	for (i = 0; i < 2; i++) {				\
-		if (name##_of[i])				\
-			unmake(name##_of[i]);			\
-		name##_of[i] = NULL;				\
-	}							\
-}
+#include "roles.h"
 
 static int role_init_fs_context(struct fs_context *fc)
 {
@@ -115,6 +79,23 @@ ROLE_PAIR(role_queue_ok, struct net_device, role_device_new, free_netdev, 0, 1)
 ROLE_SIDES(role_queue, spin_lock_bh, spin_unlock_bh, role_xmit, spin_lock_bh, spin_unlock_bh)
 ROLE_SIDES(role_queue_ok, spin_lock_bh, spin_unlock_bh, role_xmit, spin_lock_bh, spin_unlock_bh)
 
+/* The same driver, above no other device and above one. */
+static noinline struct net_device *role_stacked_new(int level)
+{
+	struct net_device *dev = role_device_new(0);
+
+	if (dev)
+		dev->lower_level = level;
+	return dev;
+}
+
+static DEFINE_SPINLOCK(role_level_l);
+static DEFINE_SPINLOCK(role_level_ok_l);
+ROLE_PAIR(role_level, struct net_device, role_stacked_new, free_netdev, 2, 2)
+ROLE_PAIR(role_level_ok, struct net_device, role_stacked_new, free_netdev, 1, 2)
+ROLE_SIDES(role_level, spin_lock_bh, spin_unlock_bh, role_global, spin_lock_bh, spin_unlock_bh)
+ROLE_SIDES(role_level_ok, spin_lock_bh, spin_unlock_bh, role_global, spin_lock_bh, spin_unlock_bh)
+
 /* Disks that are never added. */
 static const struct block_device_operations role_first_disk = { .owner = THIS_MODULE },
 					    role_second_disk = { .owner = THIS_MODULE };
@@ -142,10 +123,96 @@ ROLE_PAIR(role_disk_ok, struct gendisk, role_disk_new, put_disk, 0, 1)
 ROLE_SIDES(role_disk, mutex_lock, mutex_unlock, role_open, mutex_lock, mutex_unlock)
 ROLE_SIDES(role_disk_ok, mutex_lock, mutex_unlock, role_open, mutex_lock, mutex_unlock)
 
-#define ROLE_CASE(name, verdict, summary, classes)			\
-	{ #name, verdict, LS_CYCLE, summary, classes,			\
-	  .setup = name##_setup, .teardown = name##_teardown,		\
-	  .side = { { name##_ol }, { name##_lo } } }
+/*
+ * Tree blocks, in a cache with the name of btrfs's: what LockScope knows of an extent
+ * buffer is where its start and its lock lie, that its first page is named behind the
+ * lock, and the header in that page. btrfs.ko is not loaded here.
+ */
+struct role_block {
+	u64 start;
+	u64 other[11];
+	struct rw_semaphore lock;
+	struct page *pages[16];
+};
+
+/* As on disk. */
+struct role_header {
+	u8 csum[32], fsid[16];
+	__le64 bytenr, flags;
+	u8 chunk_tree_uuid[16];
+	__le64 generation, owner;
+	__le32 nritems;
+	u8 level;
+} __packed;
+
+/* The tree's number in thousands, and the level. */
+#define ROLE_BLOCK(tree, level) ((tree) * 1000 + (level))
+#define TREE_EXTENT 2
+#define TREE_DEV 4
+#define TREE_CSUM 7
+#define TREE_UUID 9
+
+static struct kmem_cache *role_blocks;
+static unsigned int role_nr_blocks;
+
+static noinline struct role_block *role_block_new(int what)
+{
+	struct role_block *block = NULL;
+	struct role_header *header;
+	struct page *page;
+
+	if (!role_nr_blocks)
+		role_blocks = kmem_cache_create("btrfs_extent_buffer", sizeof(*block), 0,
+						SLAB_RECLAIM_ACCOUNT, NULL);
+	page = role_blocks ? alloc_page(GFP_KERNEL | __GFP_ZERO) : NULL;
+	if (page)
+		block = kmem_cache_zalloc(role_blocks, GFP_KERNEL);
+	if (!block)
+		goto no_block;
+	role_nr_blocks++;
+	block->start = (u64)(what + role_nr_blocks) << 14;
+	init_rwsem(&block->lock);
+	block->pages[0] = page;
+	header = page_address(page);
+	header->bytenr = cpu_to_le64(block->start);
+	header->owner = cpu_to_le64(what / 1000);
+	header->level = what % 1000;
+	return block;
+no_block:
+	if (page)
+		__free_page(page);
+	if (!role_nr_blocks)
+		kmem_cache_destroy(role_blocks);
+	return NULL;
+}
+
+static void role_block_free(struct role_block *block)
+{
+	__free_page(block->pages[0]);
+	kmem_cache_free(role_blocks, block);
+	if (!--role_nr_blocks)
+		kmem_cache_destroy(role_blocks);
+}
+
+#define role_tree_lock(block) (&(block)->lock)
+
+static DEFINE_MUTEX(role_leaf_l);
+static DEFINE_MUTEX(role_leaf_ok_l);
+ROLE_PAIR(role_leaf, struct role_block, role_block_new, role_block_free,
+	  ROLE_BLOCK(TREE_CSUM, 0), ROLE_BLOCK(TREE_CSUM, 0))
+ROLE_PAIR(role_leaf_ok, struct role_block, role_block_new, role_block_free,
+	  ROLE_BLOCK(TREE_DEV, 1), ROLE_BLOCK(TREE_DEV, 0))
+ROLE_SIDES(role_leaf, down_write, up_write, role_tree_lock, mutex_lock, mutex_unlock)
+ROLE_SIDES(role_leaf_ok, down_write, up_write, role_tree_lock, mutex_lock, mutex_unlock)
+
+static DEFINE_MUTEX(role_tree_l);
+static DEFINE_MUTEX(role_tree_ok_l);
+ROLE_PAIR(role_tree, struct role_block, role_block_new, role_block_free,
+	  ROLE_BLOCK(TREE_UUID, 1), ROLE_BLOCK(TREE_UUID, 1))
+ROLE_PAIR(role_tree_ok, struct role_block, role_block_new, role_block_free,
+	  ROLE_BLOCK(TREE_EXTENT, 2), ROLE_BLOCK(TREE_CSUM, 2))
+ROLE_SIDES(role_tree, down_write, up_write, role_tree_lock, mutex_lock, mutex_unlock)
+ROLE_SIDES(role_tree_ok, down_write, up_write, role_tree_lock, mutex_lock, mutex_unlock)
 
 const struct ls_case verdict_roles_cases[] = {
 	ROLE_CASE(role_super, LS_FAULT, "two super blocks of one file system in both orders with a mutex",
@@ -157,8 +224,17 @@ const struct ls_case verdict_roles_cases[] = {
 	ROLE_CASE(role_queue, LS_FAULT, "queues of two net devices of one driver in both orders",
 		  "role_queue_l role_first_driver"),
 	ROLE_CASE(role_queue_ok, LS_TWIN, "queues of net devices of two drivers", "role_queue_ok_l"),
+	ROLE_CASE(role_level, LS_FAULT, "two net devices of one driver and level in both orders with a spinlock",
+		  "role_level_l role_first_driver level"),
+	ROLE_CASE(role_level_ok, LS_TWIN, "net devices of one driver at two levels", "role_level_ok_l"),
 	ROLE_CASE(role_disk, LS_FAULT, "two disks of one driver in both orders with a mutex",
 		  "role_disk_l role_first_disk"),
 	ROLE_CASE(role_disk_ok, LS_TWIN, "disks of two drivers", "role_disk_ok_l"),
+	ROLE_CASE(role_leaf, LS_FAULT, "two leaves of one tree in both orders with a mutex",
+		  "role_leaf_l csum"),
+	ROLE_CASE(role_leaf_ok, LS_TWIN, "a node outside, a leaf of the same tree inside", "role_leaf_ok_l"),
+	ROLE_CASE(role_tree, LS_FAULT, "two nodes of one tree and level in both orders with a mutex",
+		  "role_tree_l uuid"),
+	ROLE_CASE(role_tree_ok, LS_TWIN, "nodes of two trees", "role_tree_ok_l"),
 	{ }
 };
