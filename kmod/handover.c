@@ -19,8 +19,12 @@ static struct ls_object {
 	u64 hand;			/* from << 37 | to << 21 | stamp, 0 never */
 } objects[1 << OBJECT_BITS];
 
-/* tag << 21 | stamp */
-static u64 releases[1 << ORDER_BITS];	/* what was waited for -> stamp */
+/*
+ * tag << 21 | stamp. A timer runs on one CPU now and on another later, and items of work
+ * have several workers: all of them were done with it before whoever waits goes on.
+ */
+#define RELEASERS 4
+static u64 releases[1 << ORDER_BITS];	/* what was waited for, one of its places -> stamp */
 static u16 releasers[1 << ORDER_BITS];	/* and by whom it was let go */
 static u64 joins[1 << ORDER_BITS];	/* (from, to) -> stamp */
 
@@ -76,18 +80,25 @@ static u32 me(void)
 	return ls_access_context(level);
 }
 
+/* Contexts share places by their low bits: pids and CPUs follow one another. */
+static u64 release_key(u64 what, u32 who)
+{
+	return ls_mix(ls_mix(what) + who % RELEASERS);
+}
+
 void ls_completed(u64 what)
 {
-	u64 key = ls_mix(what);
+	u32 who = me();
+	u64 key = release_key(what, who);
 	u32 i = place(releases, key);
 
-	ls_store(&releasers[i], (u16)me());
+	ls_store(&releasers[i], (u16)who);
 	ls_store_release(&releases[i], tag_of(key) | tick());
 }
 
-void ls_waited(u64 what)
+static void waited_for(u64 key)
 {
-	u64 key = ls_mix(what), slot, pair, known;
+	u64 slot, pair, known;
 	int i = find(releases, key);
 	u32 at;
 
@@ -104,6 +115,14 @@ void ls_waited(u64 what)
 	/* What is known to be later says more. */
 	if (tag_of(pair) != (known & ~(u64)LS_STAMP_MASK) || age(known) > age(slot))
 		ls_store(&joins[at], tag_of(pair) | slot);
+}
+
+void ls_waited(u64 what)
+{
+	u32 i;
+
+	for (i = 0; i < RELEASERS; i++)
+		waited_for(release_key(what, i));
 }
 
 /* Is what @from did before @stamp before all that @to does now? */

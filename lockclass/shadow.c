@@ -58,6 +58,28 @@ static bool all_ordered(const struct view *v, const struct ls_shadow_access *a,
 	return true;
 }
 
+static bool marked(ls_u32 op)
+{
+	return op & (LS_ACC_MARKED | LS_ACC_ATOMIC);
+}
+
+/*
+ * Does entry @i say nothing that entry @j does not say as well? Of the same context with
+ * the same locks, later, and in conflict with all that @i is in conflict with.
+ */
+static bool says_less(const struct view *v, ls_u32 i, ls_u32 j, const struct ls_shadow_rules *rules)
+{
+	ls_u64 a = v->entry[i], b = v->entry[j];
+	ls_u32 op = rules->ops[ls_entry_site(a)], later = rules->ops[ls_entry_site(b)];
+
+	return ls_entry_context(a) == ls_entry_context(b) &&
+	       ls_entry_lockset(a) == ls_entry_lockset(b) &&
+	       !(ls_entry_bytes(a) & ~ls_entry_bytes(b)) &&
+	       (!(op & LS_ACC_WRITE) || later & LS_ACC_WRITE) && (marked(op) || !marked(later)) &&
+	       (ls_entry_initial(a) || !ls_entry_initial(b)) &&
+	       !ls_stamp_before(ls_stamp_of(v->stamps, j), ls_stamp_of(v->stamps, i));
+}
+
 /* Where the access goes; *@evicts when another context's is given up for it. */
 static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
 			const struct ls_shadow_rules *rules, bool *evicts)
@@ -80,14 +102,13 @@ static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
 			own = i;
 	if (own < LS_SHADOW_ENTRIES)
 		return own;
+	for (i = 0; i < LS_SHADOW_ENTRIES * LS_SHADOW_ENTRIES; i++)
+		if (i / LS_SHADOW_ENTRIES != i % LS_SHADOW_ENTRIES &&
+		    says_less(v, i / LS_SHADOW_ENTRIES, i % LS_SHADOW_ENTRIES, rules))
+			return i / LS_SHADOW_ENTRIES;
 	next = NEXT(v->state);
 	*evicts = true;
 	return next < LS_SHADOW_ENTRIES ? next : 0;
-}
-
-static bool marked(ls_u32 op)
-{
-	return op & (LS_ACC_MARKED | LS_ACC_ATOMIC);
 }
 
 /* The entry that makes a race with @a, a plain one if there is one; -1 when there is none. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is put off to delayed work and timers, and what it takes to have it back. */
 #include <linux/completion.h>
+#include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
@@ -140,6 +142,90 @@ static __side void put_timer_ok_ask(void)
 	kfree(j);
 }
 
+/* A timer that goes from one processor to the next, and is looked at under a lock meanwhile. */
+struct tour {
+	struct timer_list timer;
+	spinlock_t lock;
+	unsigned int times;
+	unsigned long v;
+};
+
+static struct tour *new_tour(void (*expired)(struct timer_list *timer))
+{
+	struct tour *t = kzalloc(sizeof(*t), GFP_KERNEL);
+
+	if (t) {
+		spin_lock_init(&t->lock);
+		timer_setup(&t->timer, expired, TIMER_PINNED);
+	}
+	return t;
+}
+
+static void tour_go_on(struct tour *t)
+{
+	unsigned int next = cpumask_next(smp_processor_id(), cpu_online_mask);
+
+	t->timer.expires = jiffies + 1;
+	add_timer_on(&t->timer, next < nr_cpu_ids ? next : cpumask_first(cpu_online_mask));
+}
+
+static __side void put_tour_expired(struct timer_list *timer)
+{
+	struct tour *t = container_of(timer, struct tour, timer);
+
+	spin_lock(&t->lock);
+	ls_use(t->v);
+	spin_unlock(&t->lock);
+	if (++t->times < TIMES)
+		tour_go_on(t);
+}
+
+static __side void put_tour_ask(void)
+{
+	struct tour *t = new_tour(put_tour_expired);
+
+	if (!t)
+		return;
+	t->v = ls_value();
+	mod_timer(&t->timer, jiffies + 1);
+	msleep(20);
+	spin_lock_bh(&t->lock);
+	ls_use(t->v);
+	spin_unlock_bh(&t->lock);
+	t->v = ls_value();
+	timer_delete_sync(&t->timer);
+	kfree(t);
+}
+
+static __side void put_tour_ok_expired(struct timer_list *timer)
+{
+	struct tour *t = container_of(timer, struct tour, timer);
+
+	spin_lock(&t->lock);
+	ls_use(t->v);
+	spin_unlock(&t->lock);
+	if (++t->times < TIMES)
+		tour_go_on(t);
+}
+
+/* It has run on every processor, and all of that is over. */
+static __side void put_tour_ok_ask(void)
+{
+	struct tour *t = new_tour(put_tour_ok_expired);
+
+	if (!t)
+		return;
+	t->v = ls_value();
+	mod_timer(&t->timer, jiffies + 1);
+	msleep(20);
+	spin_lock_bh(&t->lock);
+	ls_use(t->v);
+	spin_unlock_bh(&t->lock);
+	timer_delete_sync(&t->timer);
+	t->v = ls_value();
+	kfree(t);
+}
+
 const struct ls_case race_deferred_cases[] = {
 	{ "put_delayed", LS_FAULT, LS_RACE, "written to while delayed work may run",
 	  "severity!=note side=put_delayed_work", .side = { SIDE(put_delayed_ask) } },
@@ -149,5 +235,9 @@ const struct ls_case race_deferred_cases[] = {
 	  "severity!=note side=put_timer_expired", .side = { SIDE(put_timer_ask) } },
 	{ "put_timer_ok", LS_TWIN, LS_RACE, "a timer, deleted and waited for",
 	  "", .side = { SIDE(put_timer_ok_ask) } },
+	{ "put_tour", LS_FAULT, LS_RACE, "a timer of several processors, written to before it is deleted",
+	  "severity!=note side=put_tour_expired", .side = { SIDE(put_tour_ask) } },
+	{ "put_tour_ok", LS_TWIN, LS_RACE, "a timer of several processors, deleted and waited for",
+	  "", .side = { SIDE(put_tour_ok_ask) } },
 	{ }
 };

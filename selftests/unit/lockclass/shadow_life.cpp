@@ -49,6 +49,37 @@ TEST(ShadowOrder, OneWhoIsNotDoneKeepsIt)
 	EXPECT_EQ(c.other_context, B);
 }
 
+TEST(ShadowOrder, WhatALaterEntrySaysAsWellIsGivenUpFirst)
+{
+	Memory v;
+	const std::uint16_t D = 13;
+
+	v.order([](ls_u32, ls_u32 to, ls_u32) { return to == D; });
+	v.step(A, kRead, {{mu1, true}});
+	v.step(B, kRead, {{mu1, true}});
+	ls_shadow_access again = v.make(A, kRead, {{mu1, true}});
+	again.site++;
+	v.step(again);
+	// The third context's finds room, and nobody is forgotten.
+	v.step(C, kRead, {{mu1, true}});
+	EXPECT_TRUE(v.step(D, kWrite).handed_over);
+}
+
+TEST(ShadowOrder, NotWhatOnlyTheEarlierOneSays)
+{
+	Memory v;
+	const std::uint16_t D = 13;
+
+	v.order([](ls_u32, ls_u32 to, ls_u32) { return to == D; });
+	v.step(A, kRead, {});
+	v.step(B, kRead, {{mu1, true}});
+	ls_shadow_access again = v.make(A, kRead, {{mu1, true}});
+	again.site++;
+	v.step(again);
+	v.step(C, kRead, {{mu1, true}});
+	EXPECT_FALSE(v.step(D, kWrite).handed_over);
+}
+
 TEST(ShadowOrder, AsksWithTheStampOfTheLastAccess)
 {
 	ls_u32 asked = 0;
