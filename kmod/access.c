@@ -94,6 +94,15 @@ static bool own_percpu(unsigned long addr)
 	return at - ls_percpu_static_start < ls_percpu_static_size || ls_percpu_find(at, &r);
 }
 
+/*
+ * Whoever waits for a condition says first that it sleeps: then a wake-up between its look
+ * and its sleep is not missed, and it looks again.
+ */
+static __always_inline bool waiting(const struct ls_now *n)
+{
+	return !n->level && READ_ONCE(current->__state) != TASK_RUNNING;
+}
+
 /* What is held: locks, and what else keeps others out [Eraser 3.4]. */
 static void collect(struct ls_now *n)
 {
@@ -108,6 +117,8 @@ static void collect(struct ls_now *n)
 		n->where |= LS_VAL_BH_OFF;
 	if ((n->count & PREEMPT_MASK) > 1)
 		n->where |= LS_WHERE_PREEMPT_OFF;
+	if (unlikely(waiting(n)))
+		n->where |= LS_WHERE_WAITING;
 	for (i = 0; i < ctx->depth && n->nr < LS_LOCKSET_LOCKS; i++) {
 		const struct ls_held *h = &ctx->held[i];
 
@@ -276,6 +287,8 @@ static __always_inline u64 signature(const struct ls_now *n)
 #ifdef CONFIG_PREEMPT_RCU
 	sig += (u64)READ_ONCE(current->rcu_read_lock_nesting) << 32;
 #endif
+	if (unlikely(waiting(n)))
+		sig += 1ull << 47;
 	return (sig ^ sig >> 32) + ((u64)ls_load(&ls_acc->sync) << 40);
 }
 
@@ -403,6 +416,8 @@ static __always_inline void see(struct ls_now *n, unsigned long addr, u32 size, 
 	if (unlikely(!ls_sample_lasts(&ls_sample, addr)))
 		spend(addr);
 	n->ctx = ls_context_of(pc, n->count, &n->level);
+	if (unlikely(n->ctx->may_race))
+		return;
 	if (unlikely(n->ctx->busy || n->level == LS_NMI)) {
 		if (!n->ctx->ignoring)
 			ls_lose_access(LS_ALOSS_BUSY);
@@ -428,6 +443,27 @@ noinline void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip)
 	n.irq_off = !(native_save_fl() & X86_EFLAGS_IF);
 	n.regs = NULL;
 	see(&n, addr, size, op, ip, (unsigned long)__builtin_frame_address(0));
+	ls_leave();
+}
+
+/*
+ * The current context's accesses may race from here on, or not any more. They nest. One
+ * that began before a module was loaded, or before a switch for which there was no room,
+ * ends without a begin.
+ */
+void ls_access_allow_races(bool begin)
+{
+	struct ls_ctx *ctx;
+	u32 level;
+
+	if (unlikely(!READ_ONCE(ls_active)))
+		return;
+	preempt_disable_notrace();
+	ctx = ls_context(this_cpu_ptr(&ls_cpus), &level);
+	if (begin)
+		ctx->may_race++;
+	else if (ctx->may_race)
+		ctx->may_race--;
 	ls_leave();
 }
 

@@ -138,7 +138,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 		ls_switch_atomic(pc, from);
 	first = clean(pc, from);
 	from->section = ls_section_leave(prev, preempt);
-	keeps = first || from->ignoring || from->wait[LS_WAIT_SLEEP].lock || from->section;
+	keeps = first || from->ignoring || from->may_race || from->wait[LS_WAIT_SLEEP].lock || from->section;
 	to = registered(next);
 
 	if (from == pc->home) {
@@ -161,7 +161,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 					first--;
 				}
 				/* The context is everybody's again. */
-				from->ignoring = from->distrust = 0;
+				from->ignoring = from->may_race = from->distrust = 0;
 				from->busy = from->nest = 0;
 				from->wait[LS_WAIT_SLEEP].lock = 0;
 				from->section = 0;

@@ -6,6 +6,19 @@
  * Sequence counters are read as such wherever they lie: a marked read of four
  * bytes may begin a read section, a plain write of four bytes a write section.
  */
+/* A kernel without KCSAN has empty functions of these names. */
+#define __kcsan_check_access __kcsan_check_nothing
+#define kcsan_disable_current kcsan_disable_nothing
+#define kcsan_enable_current_nowarn kcsan_enable_nothing
+#include <linux/kcsan-checks.h>
+#undef __kcsan_check_access
+#undef kcsan_disable_current
+#undef kcsan_enable_current_nowarn
+
+void __kcsan_check_access(const volatile void *p, size_t size, int type);
+void kcsan_disable_current(void);
+void kcsan_enable_current_nowarn(void);
+
 #include <linux/compiler.h>
 #include <linux/export.h>
 #include <linux/uaccess.h>
@@ -178,3 +191,40 @@ void __tsan_atomic_signal_fence(int order)
 {
 }
 EXPORT_SYMBOL(__tsan_atomic_signal_fence);
+
+/*
+ * KCSAN's own: atomic operations and those on bits, which the kernel has in assembly, and
+ * data_race(), whose author knows: nothing is judged in between. instrument.include/ has
+ * the header that makes calls of them. Assertions are left to KCSAN.
+ */
+void __kcsan_check_access(const volatile void *p, size_t size, int type)
+{
+	u32 op = LS_ACC_ATOMIC;
+
+	if (!(type & KCSAN_ACCESS_ATOMIC))
+		return;
+	if (type & KCSAN_ACCESS_WRITE)
+		op |= LS_ACC_WRITE;
+	if (!(type & KCSAN_ACCESS_WRITE) || type & KCSAN_ACCESS_COMPOUND)
+		op |= LS_ACC_READ;
+	see((void *)p, size, op, _RET_IP_);
+}
+EXPORT_SYMBOL(__kcsan_check_access);
+
+void kcsan_disable_current(void)
+{
+	unsigned long user = user_access_save();
+
+	ls_access_allow_races(true);
+	user_access_restore(user);
+}
+EXPORT_SYMBOL(kcsan_disable_current);
+
+void kcsan_enable_current_nowarn(void)
+{
+	unsigned long user = user_access_save();
+
+	ls_access_allow_races(false);
+	user_access_restore(user);
+}
+EXPORT_SYMBOL(kcsan_enable_current_nowarn);

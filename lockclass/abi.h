@@ -379,6 +379,7 @@ struct ls_rec_data {
 #define LS_WHERE_RCU 2u		/* in a read side */
 #define LS_WHERE_SEQ_READ 4u	/* between two marked reads of a sequence counter */
 #define LS_WHERE_SEQ_WRITE 8u	/* while a sequence counter is odd that the context counted up */
+#define LS_WHERE_WAITING 16u	/* by a task that is about to sleep, in the condition of its wait */
 
 /* How a held lock is tied to the object accessed [LOCKSMITH: existential correlation]. */
 enum ls_relation {

@@ -65,6 +65,7 @@ struct ls_ctx {
 	};
 	ls_u32 lost;		/* acquires not kept because the stack was full */
 	ls_u32 ignoring;	/* sections in which nothing is looked at */
+	ls_u32 may_race;	/* the same for accesses only */
 	ls_u32 distrust;	/* after a locking error, until nothing is held [RacerX 6.1] */
 	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to give way */
 	ls_u64 contended;	/* on this ww_mutex */
@@ -89,6 +90,7 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->busy = 0;
 	ctx->lost = 0;
 	ctx->ignoring = 0;
+	ctx->may_race = 0;
 	ctx->distrust = 0;
 	ctx->nest = 0;
 	ctx->timed = 0;

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What annotate.h lets authors say about their data, and what it does not cover. */
+/* As in the header that instrument puts first: data_race() is a call. */
+#define kcsan_disable_current kcsan_disable_nothing
+#define kcsan_enable_current_nowarn kcsan_enable_nothing
+#include <linux/kcsan-checks.h>
+#undef kcsan_disable_current
+#undef kcsan_enable_current_nowarn
+void kcsan_disable_current(void);
+void kcsan_enable_current_nowarn(void);
+
 /* Before what needs it: not every kernel's bit_spinlock.h does so itself. */
 #include <linux/processor.h>
 #include <linux/bit_spinlock.h>
@@ -261,6 +270,33 @@ static __side void say_ignore_ok_b(void)
 	lockscope_ignore_end();
 }
 
+/* Read with the author's word for it, once, and then without. */
+static unsigned long say_race_v __shared;
+
+static __side void say_race_a(void)
+{
+	say_race_v = ls_value();
+}
+
+static __side void say_race_b(void)
+{
+	ls_use(data_race(say_race_v));
+	ls_use(say_race_v);
+}
+
+static unsigned long say_race_ok_v __shared;
+
+static __side void say_race_ok_a(void)
+{
+	say_race_ok_v = ls_value();
+}
+
+static __side void say_race_ok_b(void)
+{
+	ls_use(data_race(say_race_ok_v));
+	ls_use(data_race(say_race_ok_v + data_race(say_race_ok_v)));
+}
+
 const struct ls_case race_annotate_cases[] = {
 	{ "say_lock", LS_FAULT, LS_RACE, "lock of one's own, annotated, on one side only",
 	  "severity!=note variable=say_lock_v", .side = { SIDE(say_lock_a), SIDE(say_lock_b) } },
@@ -286,5 +322,9 @@ const struct ls_case race_annotate_cases[] = {
 	  .side = { SIDE(say_ignore_a), SIDE(say_ignore_b) } },
 	{ "say_ignore_ok", LS_TWIN, LS_RACE, "written before the last lockscope_ignore_end",
 	  "", .side = { SIDE(say_ignore_ok_a), SIDE(say_ignore_ok_b) } },
+	{ "say_race", LS_FAULT, LS_RACE, "read after data_race()",
+	  "severity!=note variable=say_race_v", .side = { SIDE(say_race_a), SIDE(say_race_b) } },
+	{ "say_race_ok", LS_TWIN, LS_RACE, "read within data_race()",
+	  "", .side = { SIDE(say_race_ok_a), SIDE(say_race_ok_b) } },
 	{ }
 };

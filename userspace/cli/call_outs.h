@@ -112,6 +112,9 @@ constexpr char kCallOuts[] =
 	"0x5751ce85\t__tsan_atomic64_compare_exchange_weak\tlockscope\tEXPORT_SYMBOL\t\n"
 	"0x62cd7113\t__tsan_atomic64_compare_exchange_val\tlockscope\tEXPORT_SYMBOL\t\n"
 	"0x0ffaf486\t__tsan_atomic_thread_fence\tlockscope\tEXPORT_SYMBOL\t\n"
-	"0xa0761309\t__tsan_atomic_signal_fence\tlockscope\tEXPORT_SYMBOL\t\n";
+	"0xa0761309\t__tsan_atomic_signal_fence\tlockscope\tEXPORT_SYMBOL\t\n"
+	"0xf151a2f2\t__kcsan_check_access\tlockscope\tEXPORT_SYMBOL\t\n"
+	"0x3ffa8ea2\tkcsan_disable_current\tlockscope\tEXPORT_SYMBOL\t\n"
+	"0x71bc9163\tkcsan_enable_current_nowarn\tlockscope\tEXPORT_SYMBOL\t\n";
 
 } // namespace lockscope::cli

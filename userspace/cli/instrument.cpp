@@ -323,7 +323,9 @@ Result<fs::path> write_headers(const Plan &plan)
 	const std::pair<const char *, const char *> headers[] = {
 		{"lockscope/annotate.h", kAnnotateHeader},
 		{"linux/bit_spinlock.h", kBitSpinlockHeader},
+		{"linux/kcsan-checks.h", kKcsanChecksHeader},
 		{"linux/local_lock.h", kLocalLockHeader},
+		{"linux/rhashtable.h", kRhashtableHeader},
 	};
 	for (const auto &[name, text] : headers) {
 		/* One that stays as it is keeps its time: kbuild goes by that. */
@@ -379,6 +381,7 @@ Status build(const Plan &plan, const Options &options)
 Result<std::vector<fs::path>> collect_modules(const Plan &plan, const Options &options)
 {
 	std::set<std::string> known;
+	add_exports(kCallOuts, known);
 	std::vector<std::string> lists = plan.symvers;
 	lists.push_back(plan.headers + "/Module.symvers");
 	/* What its own modules export; not there when it has none. */
