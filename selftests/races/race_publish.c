@@ -3,8 +3,10 @@
 #include <linux/compiler.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include "races.h"
 
@@ -344,6 +346,41 @@ static __side void pub_inplace_ok_read(void)
 	rcu_read_unlock();
 }
 
+/* A condition that is waited for: it is looked at without the lock, and again when woken. */
+static unsigned long pub_wait_v __shared = 1;
+static DEFINE_SPINLOCK(pub_wait_s);
+static DECLARE_WAIT_QUEUE_HEAD(pub_wait_queue);
+
+static __side void pub_wait_wake(void)
+{
+	spin_lock(&pub_wait_s);
+	pub_wait_v = ls_value() | 1;
+	spin_unlock(&pub_wait_s);
+	wake_up(&pub_wait_queue);
+}
+
+static __side void pub_wait_wait(void)
+{
+	wait_event_timeout(pub_wait_queue, !(pub_wait_v & 1), 1);
+}
+
+static unsigned long pub_wait_ok_v __shared = 1;
+static DEFINE_SPINLOCK(pub_wait_ok_s);
+static DECLARE_WAIT_QUEUE_HEAD(pub_wait_ok_queue);
+
+static __side void pub_wait_ok_wake(void)
+{
+	spin_lock(&pub_wait_ok_s);
+	WRITE_ONCE(pub_wait_ok_v, ls_value() | 1);
+	spin_unlock(&pub_wait_ok_s);
+	wake_up(&pub_wait_ok_queue);
+}
+
+static __side void pub_wait_ok_wait(void)
+{
+	wait_event_timeout(pub_wait_ok_queue, !(READ_ONCE(pub_wait_ok_v) & 1), 1);
+}
+
 const struct ls_case race_publish_cases[] = {
 	{ "pub_dcl", LS_FAULT, LS_RACE, "double-checked locking, the first check is not marked",
 	  "severity!=note variable=pub_dcl_p", .teardown = pub_dcl_teardown,
@@ -377,5 +414,9 @@ const struct ls_case race_publish_cases[] = {
 	{ "pub_inplace_ok", LS_TWIN, LS_RACE, "object of RCU readers replaced by a changed copy",
 	  "", NULL, pub_inplace_ok_teardown,
 	  { SIDE(pub_inplace_ok_write), SIDE(pub_inplace_ok_read) } },
+	{ "pub_wait", LS_FAULT, LS_RACE, "waited for, neither side marked",
+	  "severity=note variable=pub_wait_v", .side = { SIDE(pub_wait_wake), SIDE(pub_wait_wait) } },
+	{ "pub_wait_ok", LS_TWIN, LS_RACE, "waited for, both sides marked",
+	  "", .side = { SIDE(pub_wait_ok_wake), SIDE(pub_wait_ok_wait) } },
 	{ }
 };

@@ -6,6 +6,7 @@
  */
 #include "analysis/race_rank.h"
 
+#include "analysis/race_readers.h"
 #include "analysis/rank.h"
 #include "util/text.h"
 
@@ -47,9 +48,8 @@ public:
 		novelty();
 		if (race_.statistics)
 			add("statistics-counter", "only ever counted up or down");
-		const auto doubts = std::count_if(
-			finding_.filters.begin(), finding_.filters.end(),
-			[](const Filter &f) { return f.name != "statistics-counter"; });
+		const auto doubts = std::count_if(finding_.filters.begin(), finding_.filters.end(),
+						  [](const Filter &f) { return !about_harm(f); });
 		if (doubts)
 			add("doubt",
 			    counted(static_cast<std::uint64_t>(doubts), "filter") + " applies",

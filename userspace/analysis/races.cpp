@@ -4,6 +4,7 @@
 #include "analysis/access_index.h"
 #include "analysis/race_filters.h"
 #include "analysis/race_rank.h"
+#include "analysis/race_readers.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ public:
 		}
 		out.race = std::move(evidence_);
 		apply_race_filters(model_, index_, out);
+		apply_reader_filters(model_, index_, out);
 		rank_race(model_, index_, weights_, out);
 		return out;
 	}
@@ -117,8 +119,7 @@ private:
 	{
 		const auto &a = model_.accesses[race.first], &b = model_.accesses[race.second];
 		if (a.marked() != b.marked() && !(race.flags & LS_RACE_CHANGED) &&
-		    a.size == b.size && a.offset == b.offset &&
-		    !writes_back(a.marked() ? b : a))
+		    a.size == b.size && a.offset == b.offset && !writes_back(a.marked() ? b : a))
 			return Severity::Note;
 		return Severity::Error;
 	}

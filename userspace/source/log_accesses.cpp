@@ -8,8 +8,8 @@ namespace lockscope {
 namespace {
 
 constexpr std::uint32_t kKnownWhere = LS_WHERE_PREEMPT_OFF | LS_WHERE_RCU | LS_WHERE_SEQ_READ |
-				      LS_WHERE_SEQ_WRITE | LS_WHERE_WAITING | LS_VAL_LEVEL_MASK | LS_VAL_IRQ_OFF |
-				      LS_VAL_BH_OFF;
+				      LS_WHERE_SEQ_WRITE | LS_WHERE_WAITING | LS_VAL_LEVEL_MASK |
+				      LS_VAL_IRQ_OFF | LS_VAL_BH_OFF;
 
 } // namespace
 

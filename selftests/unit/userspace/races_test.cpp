@@ -506,3 +506,80 @@ TEST(EmptySections, SamplingSaysNothing)
 {
 	EXPECT_TRUE(analyse(sections(LS_ACCESSES_SAMPLED)).findings.empty());
 }
+
+TEST_F(RaceTest, AWordThatReadersReadWithoutTheLockIsAWarning)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto write = side(1, "foo_set", LS_ACC_WRITE, {{.lock = {.cls = lock}}});
+	log.race(write, side(2, "foo_show", LS_ACC_READ), LS_RACE_CAUGHT);
+	const Finding finding = only();
+	EXPECT_TRUE(filter(finding, "lockless-read"));
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	/* That it races is not in doubt. */
+	EXPECT_FALSE(feature(finding, "doubt"));
+}
+
+TEST_F(RaceTest, NotWhenOtherReadersHoldIt)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto write = side(1, "foo_set", LS_ACC_WRITE, {{.lock = {.cls = lock}}});
+	side(3, "foo_get", LS_ACC_READ, {{.lock = {.cls = lock}}});
+	side(3, "foo_ask", LS_ACC_READ, {{.lock = {.cls = lock}}});
+	log.race(write, side(2, "foo_show", LS_ACC_READ));
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, NorWhenAWriterLeavesItOut)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto write = side(1, "foo_set", LS_ACC_WRITE, {{.lock = {.cls = lock}}});
+	side(3, "foo_reset", LS_ACC_WRITE);
+	log.race(write, side(2, "foo_show", LS_ACC_READ));
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, NorWhenTheValueTears)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto write = side(1, "foo_set", LS_ACC_WRITE, {{.lock = {.cls = lock}}}, 8);
+	log.race(write, side(2, "foo_show", LS_ACC_READ, {}, 4));
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, NorWhenWhatWasReadDecidesWhatIsWritten)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto locked = std::vector<GuardedBy>{{.lock = {.cls = lock}}};
+	const auto read = side(2, "foo_next", LS_ACC_READ);
+	side(2, "foo_next", LS_ACC_WRITE, locked);
+	log.race(side(1, "foo_set", LS_ACC_WRITE, locked), read);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, WhatIsCheckedAgainUnderTheLockIsAWarning)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto write = side(1, "foo_set", LS_ACC_WRITE, {{.lock = {.cls = lock}}});
+	const auto read = side(2, "foo_get", LS_ACC_READ);
+	/* The function that it calls looks with the lock held, and makes what is missing. */
+	const auto locked = std::vector<GuardedBy>{{.lock = {.cls = lock}}};
+	log.access({.pid = 2, .stack = {"foo_get"}}, {.data = data, .offset = 8, .size = 4,
+						      .op = LS_ACC_READ, .function = "foo_make",
+						      .guards = locked});
+	log.race(write, read);
+	const Finding finding = only();
+	EXPECT_TRUE(filter(finding, "checked-again"));
+	EXPECT_EQ(finding.severity, Severity::Warning);
+}
+
+TEST_F(RaceTest, AConditionThatIsWaitedForIsANote)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto write = side(1, "foo_done", LS_ACC_WRITE, {{.lock = {.cls = lock}}});
+	log.race(write, log.access({.pid = 2}, {.data = data, .offset = 8, .size = 4,
+						.op = LS_ACC_READ, .function = "foo_wait",
+						.where = LS_WHERE_WAITING}));
+	const Finding finding = only();
+	EXPECT_TRUE(filter(finding, "wait-condition"));
+	EXPECT_EQ(finding.severity, Severity::Note);
+}
