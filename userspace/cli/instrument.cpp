@@ -310,8 +310,14 @@ void tell_tail(const fs::path &log)
 		std::fprintf(stderr, "%s\n", lines[i].c_str());
 }
 
-/// Headers that come before the kernel's: locks that are taken inline.
-Result<fs::path> write_headers(const Plan &plan)
+/// What comes before the kernel's headers.
+struct Headers {
+	fs::path dir;
+	std::string mark; ///< of their text
+};
+
+/// Headers for locks that are taken inline, and for atomic operations.
+Result<Headers> write_headers(const Plan &plan)
 {
 	const fs::path dir = plan.out / "include";
 	std::error_code error;
@@ -327,14 +333,16 @@ Result<fs::path> write_headers(const Plan &plan)
 		{"linux/local_lock.h", kLocalLockHeader},
 		{"linux/rhashtable.h", kRhashtableHeader},
 	};
+	std::string all;
 	for (const auto &[name, text] : headers) {
+		all += text;
 		/* One that stays as it is keeps its time: kbuild goes by that. */
 		const auto old = read_file(dir / name);
 		if (old && *old == text)
 			continue;
 		LS_TRY_STATUS(write_file(dir / name, text));
 	}
-	return dir;
+	return Headers{dir, hex64(stable_hash(all))};
 }
 
 Status build(const Plan &plan, const Options &options)
@@ -352,7 +360,10 @@ Status build(const Plan &plan, const Options &options)
 					 "-C",
 					 plan.headers,
 					 "M=" + (plan.tree / plan.name).string(),
-					 "CC=" + plan.compiler + " -I" + headers->string(),
+					 /* A header that is new changes no file that was built
+					  * without it; another command line does. */
+					 "CC=" + plan.compiler + " -I" + headers->dir.string() +
+						 " -DLOCKSCOPE_HEADERS=0x" + headers->mark,
 					 flags,
 					 "KBUILD_MODPOST_WARN=1",
 					 "-j" + std::to_string(options.jobs)};
