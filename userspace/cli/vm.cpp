@@ -74,6 +74,8 @@ void add_machine_options(CLI::App *sub, vm::Options &options, std::vector<std::s
 	sub->add_option("--copy", copies, "SRC:DST, a host file or directory to copy into the guest")
 		->allow_extra_args(false);
 	sub->add_option("--append", options.append, "more kernel parameters");
+	sub->add_option("--device", options.devices, "one more device for QEMU, such as qxl or virtio-rng-pci")
+		->allow_extra_args(false);
 	sub->add_option("--timeout", options.timeout_s, "seconds until the guest is stopped")
 		->check(CLI::Range(1, 86400))
 		->capture_default_str();

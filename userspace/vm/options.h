@@ -22,6 +22,7 @@ struct Options {
 	std::vector<std::string> modules; // "FILE.ko [PARAMETER=VALUE]..."
 	std::vector<Copy> copies;
 	std::string append; // more kernel parameters, last and so strongest
+	std::vector<std::string> devices; // as QEMU's -device names them: "qxl", "usb-tablet,bus=x.0"
 	int timeout_s = 300;
 	std::string out_dir; // gets the guest's /out and console.log; may be empty
 	bool icount = false; // one instruction is one nanosecond, one CPU

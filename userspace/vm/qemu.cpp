@@ -69,6 +69,8 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 		add({"-chardev", "stdio,id=shell,signal=off", "-serial", "chardev:shell"});
 	add({"-virtfs", share("/", "root", true)});
 	add({"-virtfs", share(machine.control_dir, "ctl", false)});
+	for (const std::string &device : options.devices)
+		add({"-device", device});
 	if (!options.out_dir.empty())
 		add({"-virtfs", share(options.out_dir, "out", false)});
 	return c;

@@ -172,6 +172,18 @@ TEST(Qemu, PathsMayHaveCommas)
 	}));
 }
 
+TEST(Qemu, EveryDeviceIsAdded)
+{
+	vm::Options options;
+	options.devices = {"qemu-xhci,id=x", "usb-kbd,bus=x.0"};
+	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	auto first = std::find(command.begin(), command.end(), "-device");
+	ASSERT_LT(first - command.begin(), static_cast<std::ptrdiff_t>(command.size()) - 3);
+	EXPECT_EQ(first[1], "qemu-xhci,id=x");
+	EXPECT_EQ(first[2], "-device");
+	EXPECT_EQ(first[3], "usb-kbd,bus=x.0");
+}
+
 TEST(Qemu, TheUsersParametersComeLast)
 {
 	vm::Options options;
