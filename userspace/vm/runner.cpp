@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include <fcntl.h>
@@ -168,7 +169,8 @@ public:
 
 private:
 	Result<int> finished(const std::string &status);
-	Result<int> lost(bool timed_out);
+	// @ended: QEMU's wait status, none when it was ended here because the time was up.
+	Result<int> lost(std::optional<int> ended);
 
 	const Options &options_;
 	const Kernel &kernel_;
@@ -197,7 +199,7 @@ Result<int> Run::go()
 	const auto silence = start + std::chrono::seconds(20);
 	const auto deadline = start + std::chrono::seconds(options_.timeout_s);
 	for (;;) {
-		bool ended = qemu->poll().has_value();
+		const std::optional<int> ended = qemu->poll();
 		stdout_.pass_on();
 		stderr_.pass_on();
 		if (std::string status = read_text(dir_.file("ctl/status")); status.ends_with('\n')) {
@@ -210,10 +212,10 @@ Result<int> Run::go()
 		if (g_interrupted)
 			return Error{0, "interrupted, the guest is gone", "start it again", Exit::Interrupted};
 		if (ended)
-			return lost(false);
+			return lost(ended);
 		if (Clock::now() > deadline || (machine_.kvm && Clock::now() > silence && !guest_came_up())) {
 			qemu->kill();
-			return lost(true);
+			return lost(std::nullopt);
 		}
 		std::this_thread::sleep_for(std::chrono::milliseconds(50));
 	}
@@ -229,7 +231,7 @@ Result<int> Run::finished(const std::string &status)
 	               "the kernel's own words are in " + machine_.console_log);
 }
 
-Result<int> Run::lost(bool timed_out)
+Result<int> Run::lost(std::optional<int> ended)
 {
 	dir_.keep = options_.out_dir.empty();
 	const std::string console = read_text(machine_.console_log);
@@ -240,10 +242,15 @@ Result<int> Run::lost(bool timed_out)
 		hint += ", what was recorded until then in " + store.string();
 	if (std::string cause = cause_of_death(console); !cause.empty())
 		return Error{0, "guest died: " + cause, hint, kGuestLost};
-	if (timed_out) {
+	if (!ended) {
 		const char *what = guest_came_up() ? "command not finished" : "guest not booted";
 		return Error{0, what + (" after " + std::to_string(options_.timeout_s) + " s, guest stopped"),
 		             "give it longer with --timeout, or see " + machine_.console_log, kTimedOut};
+	}
+	if (WIFSIGNALED(*ended)) {
+		const int signal = WTERMSIG(*ended);
+		return Error{0, "QEMU was killed by signal " + std::to_string(signal) + " (" +
+		             strsignal(signal) + "), the guest is gone", hint, kGuestLost};
 	}
 	std::string qemu_says = last_line(read_text(machine_.qemu_log));
 	if (console.empty()) {
