@@ -6,6 +6,9 @@
  *   gate-lock               a lock is held on every path seen   paths never run while
  *                           to two of the edges, exclusively    recording that lack it
  *                           on one of them: they never meet
+ *                           Or each set of instances that       sets that were never seen
+ *                           matches, two at least, has one
+ *                           of its own in all that was seen
  *   one-context-only        one kernel thread did all of it     a second thread of the
  *                                                               same code, not yet seen
  *   initialisation-only     an edge ran only in the init code   init code that publishes

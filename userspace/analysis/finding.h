@@ -135,6 +135,10 @@ struct Meeting {
 	std::size_t locks = 0, proven = 0; ///< proven: each by itself, or global
 	bool whole = false; ///< all of them at once, in the observations that are shown
 	bool gated = false; ///< but never without a lock that keeps two sides apart
+	/// Sets of instances that match, each looked at in all of its observations and each
+	/// gated; 0 where one is not, or where there are too many to look at.
+	std::size_t all_gated = 0;
+	ClassId gate = kNoClass; ///< of all of them
 };
 
 struct Finding {

@@ -22,10 +22,14 @@ namespace {
 
 /// Of an instance that is not known; a global lock has no instances, but one.
 constexpr std::uint64_t kUnknown = 0, kTheOne = ~std::uint64_t{0};
-/// Observations kept of one pair of instances, of different contexts.
-constexpr std::size_t kKept = 8;
+/// Observations of one pair of instances that are tried in search of the best ones.
+constexpr std::size_t kTried = 8;
 /// Ways to combine those that are tried.
 constexpr std::size_t kCombinations = 64;
+/// Ways to combine all observations that match, where each of them has to be looked at.
+constexpr std::size_t kAllCombinations = 65536;
+/// Sets of instances that match, each behind its gate, before they say that all are.
+constexpr std::size_t kProvingMatches = 2;
 
 std::uint64_t instance_of(const Model &model, const Held &held)
 {
@@ -95,9 +99,7 @@ public:
 				const auto ends = ends_of(model, edge, witness);
 				if (ends.first == kUnknown || ends.second == kUnknown)
 					continue;
-				auto &kept = edges_[e][ends.first][ends.second];
-				if (kept.size() < kKept)
-					kept.push_back(w);
+				edges_[e][ends.first][ends.second].push_back(w);
 			}
 		}
 	}
@@ -122,7 +124,67 @@ public:
 		return best.chosen;
 	}
 
+	/// Sets of instances that match, if every combination of what was seen of them has a
+	/// gate; 0: one has none, or there are too many. All gates go to @gates.
+	std::size_t gated_matches(std::vector<Gate> &gates) const
+	{
+		std::size_t left = kAllCombinations, matches = 0;
+		std::vector<Ends> path;
+		if (edges_.empty() || !gated_from(path, left, matches, gates))
+			return 0;
+		return matches;
+	}
+
 private:
+	/// Goes on with all paths that begin with @path; false once a combination has no gate.
+	bool gated_from(std::vector<Ends> &path, std::size_t &left, std::size_t &matches,
+			std::vector<Gate> &gates) const
+	{
+		const std::size_t e = path.size();
+		if (e == edges_.size()) {
+			if (path.back().second != path.front().first)
+				return left-- > 0;
+			matches++;
+			return all_gated(path, left, gates);
+		}
+		for (const auto &[from, by_to] : edges_[e]) {
+			if (e > 0 && from != path.back().second)
+				continue;
+			for (const auto &[to, kept] : by_to) {
+				path.push_back({from, to});
+				const bool gated = gated_from(path, left, matches, gates);
+				path.pop_back();
+				if (!gated)
+					return false;
+			}
+		}
+		return true;
+	}
+
+	bool all_gated(const std::vector<Ends> &path, std::size_t &left,
+		       std::vector<Gate> &gates) const
+	{
+		std::vector<std::size_t> at(path.size());
+		for (;;) {
+			std::vector<std::size_t> chosen;
+			for (std::size_t e = 0; e < path.size(); e++)
+				chosen.push_back(kept(path, e)[at[e]]);
+			const auto gate = gate_of(chosen);
+			if (!gate || left-- == 0)
+				return false;
+			if (std::none_of(gates.begin(), gates.end(), [&](const Gate &known) {
+				    return known.cls == gate->cls && known.a == gate->a &&
+					   known.b == gate->b;
+			    }))
+				gates.push_back(*gate);
+			std::size_t e = 0;
+			while (e < at.size() && ++at[e] == kept(path, e).size())
+				at[e++] = 0;
+			if (e == at.size())
+				return true;
+		}
+	}
+
 	/// Depth first: no instance of an edge's beginning is tried twice.
 	bool extend(std::vector<Ends> &path,
 		    std::set<std::pair<std::size_t, std::uint64_t>> &dead) const
@@ -165,7 +227,7 @@ private:
 			if (here.value > best.value)
 				best = std::move(here);
 			std::size_t e = 0;
-			while (e < at.size() && ++at[e] == kept(path, e).size())
+			while (e < at.size() && ++at[e] == std::min(kept(path, e).size(), kTried))
 				at[e++] = 0;
 			if (e == at.size())
 				break;
@@ -290,16 +352,31 @@ void choose_meeting(const Model &model, Finding &finding,
 	const std::size_t n = finding.edges.size();
 	for (std::size_t i = 0; i < n; i++)
 		meeting.locks += !from_interrupt(finding.edges[i]);
-	for (std::uint32_t run = 0; run < model.runs.size() && !meeting.whole; run++) {
+	bool each_gated = true;
+	std::vector<Gate> gates;
+	/* One run without a gate is enough, whatever the others show. */
+	for (std::uint32_t run = 0; run < model.runs.size() && (!meeting.whole || meeting.gated);
+	     run++) {
 		std::optional<Gate> gate;
-		const auto chosen = Meetings(model, finding, run).find(gate);
+		const Meetings meetings(model, finding, run);
+		const auto chosen = meetings.find(gate);
 		if (chosen.empty())
 			continue;
-		show(finding, chosen);
+		const bool gated = gate && !done_without(*gate, facts);
+		const std::size_t matches = gated ? meetings.gated_matches(gates) : 0;
+		if (!meeting.whole || !gated)
+			show(finding, chosen);
 		meeting.whole = true;
-		meeting.gated = gate && !done_without(*gate, facts);
+		meeting.gated = gated;
 		meeting.proven = meeting.locks;
+		meeting.all_gated += matches;
+		each_gated = each_gated && matches;
 	}
+	if (!each_gated || std::any_of(gates.begin(), gates.end(),
+				       [&](const Gate &gate) { return done_without(gate, facts); }))
+		meeting.all_gated = 0;
+	else if (!gates.empty())
+		meeting.gate = gates.front().cls;
 	for (std::size_t i = 0; i < n && !meeting.whole; i++) {
 		if (from_interrupt(finding.edges[i]))
 			continue;
@@ -317,10 +394,11 @@ static bool one_structure(const Model &model, const Finding &finding)
 	const std::string name = name_without_role(model[first]);
 	return std::any_of(finding.edges.begin(), finding.edges.end(),
 			   [&](const FindingEdge &edge) { return edge.from != first; }) &&
-	       std::all_of(finding.edges.begin(), finding.edges.end(), [&](const FindingEdge &edge) {
-			return !to_interrupt(edge) && !from_interrupt(edge) &&
-			       name_without_role(model[edge.from]) == name;
-		});
+	       std::all_of(finding.edges.begin(), finding.edges.end(),
+			   [&](const FindingEdge &edge) {
+				   return !to_interrupt(edge) && !from_interrupt(edge) &&
+					  name_without_role(model[edge.from]) == name;
+			   });
 }
 
 void judge_meeting(const Model &model, Finding &finding)
@@ -332,6 +410,15 @@ void judge_meeting(const Model &model, Finding &finding)
 		if (std::any_of(finding.filters.begin(), finding.filters.end(),
 				[](const Filter &filter) { return filter.name == "gate-lock"; }))
 			return;
+		if (meeting.all_gated >= kProvingMatches) {
+			finding.filters.push_back({"gate-lock", true,
+						   "in all " + std::to_string(meeting.all_gated) +
+							   " sets of instances that match " +
+							   short_name(model[meeting.gate]) +
+							   ", one and the same on both, keeps two "
+							   "of the sides apart"});
+			return;
+		}
 		finding.filters.push_back(
 			{"gate-lock", false,
 			 "wherever the instances match, one lock is held on two of "

@@ -53,10 +53,10 @@ Feature contexts(const Finding &finding)
 Feature instances(const Model &model, const Finding &finding)
 {
 	if (finding.meeting) {
-		const auto &[locks, proven, whole, gated] = *finding.meeting;
-		return {"instances", whole ? kInstances : 0,
-			std::to_string(proven) + " of " + std::to_string(locks) +
-				(whole ? " locks proven to be one instance"
+		const auto &meeting = *finding.meeting;
+		return {"instances", meeting.whole ? kInstances : 0,
+			std::to_string(meeting.proven) + " of " + std::to_string(meeting.locks) +
+				(meeting.whole ? " locks proven to be one instance"
 				       : " locks seen as one instance on both sides")};
 	}
 	std::size_t proven = 0, locks = 0;

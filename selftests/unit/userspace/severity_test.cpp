@@ -231,6 +231,80 @@ TEST_F(SeverityTest, OneLockAroundAllThatMatch)
 	EXPECT_EQ(only().severity, Severity::Error);
 }
 
+/* As of two inodes under the lock of the directory that they are in. */
+class GatedPairsTest : public SeverityTest {
+protected:
+	GatedPairsTest()
+	{
+		gate = log.add_class("g_cache+0x8 struct g.lock", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+	}
+	/* Both orders of pair number @i, each behind the gate given. */
+	void both(std::uint64_t i, std::uint64_t one, std::uint64_t two)
+	{
+		const std::uint64_t x = 0x10008 + i * 0x40, y = 0x20008 + i * 0x40;
+		ab(x, y, {{.cls = gate, .address = one}});
+		ba(y, x, {{.cls = gate, .address = two}});
+	}
+	std::uint32_t gate = 0;
+};
+
+TEST_F(GatedPairsTest, HiddenWhereAllThatMatchHaveOne)
+{
+	both(0, 0x508, 0x508);
+	both(1, 0x518, 0x518);
+	both(2, 0x528, 0x528);
+	const auto finding = only();
+	EXPECT_TRUE(finding.hidden());
+	ASSERT_TRUE(filter(finding, "gate-lock"));
+	EXPECT_NE(filter(finding, "gate-lock")->why.find("all 3 sets"), std::string::npos);
+}
+
+TEST_F(GatedPairsTest, OnePairWithoutIsAnError)
+{
+	both(0, 0x508, 0x508);
+	both(1, 0x518, 0x518);
+	both(2, 0x528, 0x538);
+	const auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(shown(finding, 0, false), shown(finding, 1, true));
+	EXPECT_FALSE(filter(finding, "gate-lock"));
+}
+
+/* The one that has none comes behind as many as are tried in search of the best. */
+TEST_F(GatedPairsTest, OneLateObservationWithoutIsEnough)
+{
+	both(0, 0x508, 0x508);
+	both(1, 0x518, 0x518);
+	for (int i = 0; i < 20; i++)
+		ba(0x20008, 0x10008, {{.cls = gate, .address = 0x508}});
+	ba(0x20008, 0x10008, {{.cls = gate, .address = 0x538}});
+	const auto finding = only();
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_NE(finding.severity, Severity::Note);
+}
+
+TEST_F(GatedPairsTest, AnObservationWithoutAnyIsEnough)
+{
+	both(0, 0x508, 0x508);
+	both(1, 0x518, 0x518);
+	ab(0x30008, 0x40008);
+	const auto finding = only();
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_NE(finding.severity, Severity::Note);
+}
+
+TEST_F(GatedPairsTest, ReadersKeepNobodyApart)
+{
+	const auto shared = [&](std::uint64_t i) {
+		const std::uint64_t x = 0x10008 + i * 0x40, y = 0x20008 + i * 0x40;
+		ab(x, y, {{.cls = gate, .address = 0x508 + i, .read = LS_SHARED}});
+		ba(y, x, {{.cls = gate, .address = 0x508 + i, .read = LS_SHARED}});
+	};
+	shared(0);
+	shared(1);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
 TEST_F(HierarchyTest, BothOrdersOfOnePairAreAnError)
 {
 	const auto first = nest(0x108, 0x208, LS_RELATED_LOOKED);
