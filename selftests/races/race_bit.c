@@ -4,11 +4,12 @@
  * `lockscope instrument` puts before the kernel's report them. What they cover, and what
  * they do not.
  */
+/* Before what needs it: not every kernel's bit_spinlock.h does so itself. */
+#include <linux/processor.h>
 #include <linux/bit_spinlock.h>
 #include <linux/bitops.h>
 #include <linux/local_lock.h>
 #include <linux/percpu.h>
-#include <linux/processor.h>
 #include <linux/slab.h>
 
 #include "races.h"
