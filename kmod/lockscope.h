@@ -365,6 +365,7 @@ struct ls_info;
 
 /* nesting.c: worker only */
 void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal);
+void ls_nesting_settle(void);
 void ls_nesting_forget(void);
 int ls_nesting_init(void);
 void ls_nesting_exit(void);

@@ -23,6 +23,11 @@ static struct ls_tagtab instance_ids;
 static u32 nr_instances;
 static u32 pair_sights[INSTANCE_EDGES + 1];	/* observation that brought the edge */
 
+/* Read again while read: printed when a writer of the class was seen that waits. */
+#define READ_AGAIN 16
+static struct { u32 class_id, sight; } read_again[READ_AGAIN];
+static u32 nr_read_again;
+
 /* The held entry that observation @s is about beside the acquired lock, see LS_RELATED_*. */
 static const struct ls_held_rec *outer_of(const struct ls_rec_sight *s, const struct ls_held_rec *held)
 {
@@ -51,6 +56,69 @@ static bool follows_hierarchy(const struct ls_rec_sight *s, u32 first)
 	here = outer_of(s, s->held);
 	there = outer_of(&other, held);
 	return here && there && here->lock == other.lock && there->lock == s->lock;
+}
+
+/* Does @s acquire as a reader an instance that it holds as a reader only? */
+static bool reads_again(const struct ls_rec_sight *s)
+{
+	u32 i;
+
+	if (!(s->val & LS_VAL_READ_MASK))
+		return false;
+	for (i = 0; i < s->nr_held; i++)
+		if (s->held[i].lock == s->lock && !(s->held[i].val & LS_VAL_READ_MASK))
+			return false;
+	return true;
+}
+
+/* Were writers of the class seen that only try? A reader waits for no writer that does not wait. */
+static bool no_writer_waits(u32 class_id)
+{
+	bool tried = false;
+	u32 id;
+
+	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
+		const struct ls_chain *data = ls_chains_get(&ls.chains, id);
+
+		if (!(id & 1023))
+			cond_resched();
+		if (!data || !ls_load(&data->count) || data->val & LS_VAL_READ_MASK ||
+		    ls_worker_class(data->val) != class_id)
+			continue;
+		if (!(data->val & LS_VAL_TRY))
+			return false;
+		tried = true;
+	}
+	return tried;
+}
+
+/* Print those whose class has a writer by now that waits. */
+void ls_nesting_settle(void)
+{
+	u32 i = 0;
+
+	while (i < nr_read_again) {
+		u32 class_id = read_again[i].class_id, sight = read_again[i].sight;
+
+		if (no_writer_waits(class_id)) {
+			i++;
+			continue;
+		}
+		read_again[i] = read_again[--nr_read_again];
+		if (ls_splat)
+			ls_splat_inversion(class_id, true, sight, sight);
+	}
+}
+
+/* Put off printing observation @ordinal, if it may have to wait for a writer and there is room. */
+static bool put_off(const struct ls_rec_sight *s, u32 class_id, u32 ordinal)
+{
+	if (ls_splat_unproven || nr_read_again == READ_AGAIN || !reads_again(s) ||
+	    !no_writer_waits(class_id))
+		return false;
+	read_again[nr_read_again].class_id = class_id;
+	read_again[nr_read_again++].sight = ordinal;
+	return true;
 }
 
 static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 first, bool same)
@@ -82,7 +150,7 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 	}
 	/* The console waits for a pair that no hierarchy explains. */
 	if (ls_splat && (same || ls_splat_unproven || !follows_hierarchy(s, first)) &&
-	    ls_worker_new_report(ls_mix(key)))
+	    ls_worker_new_report(ls_mix(key)) && !(same && put_off(s, inv.class_id, ordinal)))
 		ls_splat_inversion(inv.class_id, same, first, ordinal);
 }
 
@@ -176,7 +244,7 @@ void ls_nesting_forget(void)
 	memset(pair_tab.slots, 0, ls_tagtab_bytes(PAIR_BITS));
 	memset(tries.slots, 0, ls_tagtab_bytes(TRIES_BITS));
 	memset(instance_ids.slots, 0, ls_tagtab_bytes(INSTANCE_BITS));
-	nr_instances = 0;
+	nr_instances = nr_read_again = 0;
 	ls_graph_clear(&instances);
 }
 

@@ -342,6 +342,7 @@ static void settle(bool asked)
 	mutex_lock(&work_mutex);
 	ls_judge_settle(&judge);
 	ls_evidence_work(sight_index.nr, asked);
+	ls_nesting_settle();
 	mutex_unlock(&work_mutex);
 	last = jiffies;
 }

@@ -164,6 +164,28 @@ static __side void rw_again_ok_outer(void)
 	read_unlock(&rw_again_ok_r);
 }
 
+/* A reader waits for a writer that waits, and here each writer only tries. */
+static DECLARE_RWSEM(rwsem_tried_s);
+
+static __side void rwsem_tried_writer(void)
+{
+	if (down_write_trylock(&rwsem_tried_s))
+		up_write(&rwsem_tried_s);
+}
+
+static __side void rwsem_tried_inner(void)
+{
+	down_read(&rwsem_tried_s);
+	up_read(&rwsem_tried_s);
+}
+
+static __side void rwsem_tried_outer(void)
+{
+	down_read(&rwsem_tried_s);
+	rwsem_tried_inner();
+	up_read(&rwsem_tried_s);
+}
+
 static DECLARE_RWSEM(rwsem_again_s);
 
 static __side void rwsem_again_inner(void)
@@ -222,6 +244,9 @@ const struct ls_case order_rw_cases[] = {
 	{ "rwsem_again", LS_FAULT, LS_RECURSIVE, "a task reads the same rwsem twice",
 	  "rwsem_again_s",
 	  .side = { { rwsem_again_outer } } },
+	{ "rwsem_tried", LS_FAULT, LS_RECURSIVE, "a task reads the same rwsem twice, whose writers only try",
+	  "rwsem_tried_s severity=note",
+	  .side = { { rwsem_tried_writer }, { rwsem_tried_outer } } },
 	{ "rwsem_again_ok", LS_TWIN, LS_RECURSIVE, "a task reads the same rwsem twice, one after the other",
 	  "rwsem_again_ok_s",
 	  .side = { { rwsem_again_ok_outer } } },
