@@ -3,7 +3,8 @@
 # shellcheck disable=SC2034
 
 # Words that a kernel has when something went badly wrong; ours are other words.
-trouble='BUG: |WARNING: (CPU|[^ ]+:[0-9]+ at )|Oops|general protection fault|unable to handle|Kernel panic|rcu.*(detected stalls|self-detected stall|expedited stalls|starved)|soft lockup|hard LOCKUP|blocked for more than|refcount_t:|stack guard page|scheduling while atomic|list_(add|del) corruption|kernel stack overflow|Bad page|corrupted|were not given back'
+trouble='BUG: |WARNING: (CPU|[^ ]+:[0-9]+ at )|Oops|general protection fault|unable to handle|Kernel panic|rcu.*(detected stalls|self-detected stall|expedited stalls|starved)|soft lockup|hard LOCKUP|blocked for more than|refcount_t:|stack guard page|scheduling while atomic|list_(add|del) corruption|kernel stack overflow|Bad page|corrupted( [^P]|[^ ]|$)|were not given back'
+# UBI counts "corrupted PEBs" whenever it attaches a device.
 # What of it our own console says: stock kernels have neither lockdep nor KCSAN, and
 # theirs of sleeping functions and blocked tasks reads otherwise.
 own='BUG: sleeping function called from invalid context at [A-Za-z0-9_.]+\+0x|\[ BUG: Invalid wait context \]|BUG: KCSAN: data-race in |INFO: task .* blocked for more than [0-9]+ seconds on a lock\.'
