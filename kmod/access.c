@@ -95,7 +95,7 @@ static bool own_percpu(unsigned long addr)
 }
 
 /*
- * Whoever waits for a condition says first that it sleeps: then a wake-up between its look
+ * A task that waits for a condition first says that it sleeps: then a wake-up between its look
  * and its sleep is not missed, and it looks again.
  */
 static __always_inline bool waiting(const struct ls_now *n)

@@ -173,7 +173,7 @@ static void name##_teardown(void)						\
 	name##_leaf[0] = name##_leaf[1] = NULL;					\
 }										\
 										\
-/* Nobody but the side that runs uses the tree. */				\
+/* Only the side that runs uses the tree. */						\
 static __side void name##_hang(struct ls_leaf *parent, struct ls_leaf *child)	\
 {										\
 	parent->parent = NULL;							\

@@ -174,7 +174,7 @@ private:
 		const std::string function = function_key(model_[reader.at]);
 		if (function.empty() || !one_word(reader, writer))
 			return nullptr;
-		/* Whoever reads and then writes decides by an old value. */
+		/* A reader that then writes decides by an old value. */
 		for (auto number : all) {
 			const auto &other = model_.accesses[number];
 			if (other.writes() && function_key(model_[other.at]) == function)

@@ -60,7 +60,7 @@ TEST(ShadowOrder, WhatALaterEntrySaysAsWellIsGivenUpFirst)
 	ls_shadow_access again = v.make(A, kRead, {{mu1, true}});
 	again.site++;
 	v.step(again);
-	// The third context's finds room, and nobody is forgotten.
+	// The third context's finds room, and no context is forgotten.
 	v.step(C, kRead, {{mu1, true}});
 	EXPECT_TRUE(v.step(D, kWrite).handed_over);
 }
