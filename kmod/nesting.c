@@ -92,6 +92,12 @@ static bool no_writer_waits(u32 class_id)
 	return tried;
 }
 
+/* One warning on the console for each class, of either kind. */
+static u64 console_key(u32 class_id, bool same)
+{
+	return ls_mix(ls_mix(class_id * 2 + same));
+}
+
 /* Print those whose class has a writer by now that waits. */
 void ls_nesting_settle(void)
 {
@@ -105,7 +111,7 @@ void ls_nesting_settle(void)
 			continue;
 		}
 		read_again[i] = read_again[--nr_read_again];
-		if (ls_splat)
+		if (ls_splat && ls_worker_new_report(console_key(class_id, true)))
 			ls_splat_inversion(class_id, true, sight, sight);
 	}
 }
@@ -113,8 +119,14 @@ void ls_nesting_settle(void)
 /* Put off printing observation @ordinal, if it may have to wait for a writer and there is room. */
 static bool put_off(const struct ls_rec_sight *s, u32 class_id, u32 ordinal)
 {
-	if (ls_splat_unproven || nr_read_again == READ_AGAIN || !reads_again(s) ||
-	    !no_writer_waits(class_id))
+	u32 i;
+
+	if (ls_splat_unproven || !reads_again(s) || !no_writer_waits(class_id))
+		return false;
+	for (i = 0; i < nr_read_again; i++)
+		if (read_again[i].class_id == class_id)
+			return true;
+	if (nr_read_again == READ_AGAIN)
 		return false;
 	read_again[nr_read_again].class_id = class_id;
 	read_again[nr_read_again++].sight = ordinal;
@@ -148,9 +160,10 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 		ls_log_append(&f, f.rec.hdr.len, NULL, 0, NULL);
 		trace_finding(f.rec.id, LS_FINDING_RECURSIVE, 1, ls_class_name(inv.class_id));
 	}
-	/* The console waits for a pair that no hierarchy explains. */
-	if (ls_splat && (same || ls_splat_unproven || !follows_hierarchy(s, first)) &&
-	    ls_worker_new_report(ls_mix(key)) && !(same && put_off(s, inv.class_id, ordinal)))
+	/* The console waits for a pair that no hierarchy explains, a reader for a writer. */
+	if (ls_splat && !(same && put_off(s, inv.class_id, ordinal)) &&
+	    (same || ls_splat_unproven || !follows_hierarchy(s, first)) &&
+	    ls_worker_new_report(console_key(inv.class_id, same)))
 		ls_splat_inversion(inv.class_id, same, first, ordinal);
 }
 

@@ -20,7 +20,7 @@
 struct ls_meeting_side {
 	ls_u64 from, to;	/* instances, LS_INSTANCE_GLOBAL, or 0: not known */
 	ls_u32 kind;		/* one LS_DEP_* bit */
-	ls_u32 sight;		/* the caller's number for it */
+	ls_u32 sight;		/* number of the observation */
 	ls_u32 nr_gates;
 	ls_u64 gates[LS_MEETING_GATES];	/* further instances held; bit 0: shared */
 };
