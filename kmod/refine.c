@@ -122,10 +122,13 @@ static long inode_in(unsigned long object, u32 size)
 static bool is_sock(unsigned long object, const struct kmem_cache *cache)
 {
 	const struct sock *sk = (const struct sock *)object;
-	const struct proto *prot = READ_ONCE(sk->sk_prot_creator);
+	const struct proto *prot;
 
-	return ls_cache_object_size(cache) >= sizeof(*sk) && is_static((u64)prot) &&
-	       ls_word_at(&prot->slab) == (u64)cache;
+	/* Behind a smaller object there may be no memory. */
+	if (ls_cache_object_size(cache) < sizeof(*sk))
+		return false;
+	prot = READ_ONCE(sk->sk_prot_creator);
+	return is_static((u64)prot) && ls_word_at(&prot->slab) == (u64)cache;
 }
 
 static u32 refinement_of_named(unsigned long lock, u32 kind, const struct kmem_cache *cache,
@@ -165,6 +168,25 @@ static bool is_queue_lock(unsigned long lock, unsigned long object)
 	return in_direct_map(dev) && ls_word_at(&((struct net_device *)dev)->_tx) == object;
 }
 
+/* Bytes of the object that ls_role_of() reads, from its start. */
+static u32 size_refined(u32 refinement)
+{
+	switch (refinement) {
+	case LS_REFINE_SUPER:
+		return sizeof(struct super_block);
+	case LS_REFINE_SOCK:
+		return sizeof(struct sock);
+	case LS_REFINE_NETDEV:
+		return sizeof(struct net_device);
+	case LS_REFINE_TTY:
+		return sizeof(struct tty_struct);
+	case LS_REFINE_DISK:
+		return sizeof(struct gendisk);
+	default:
+		return 0;
+	}
+}
+
 u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cache,
 		     unsigned long object, u32 site, unsigned long init, s32 *root)
 {
@@ -178,9 +200,10 @@ u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cach
 		*root = offsetof(struct netdev_queue, _xmit_lock);
 		return LS_REFINE_QUEUE;
 	}
-	/* Other arrays that come with a device: not refined by what they are not. */
-	if (refinement == LS_REFINE_NETDEV &&
-	    (!cache || ls_cache_object_size(cache) < sizeof(struct net_device)))
+	/* Other memory that comes with it: not refined by what it is not, nor is that read behind its end. */
+	if (refinement == LS_REFINE_NETDEV && !cache)
+		return LS_REFINE_NONE;
+	if (cache && ls_cache_object_size(cache) < size_refined(refinement))
 		return LS_REFINE_NONE;
 	if (!refinement && init && ls_allocator_refines(init) == LS_REFINE_TTY_PORT) {
 		*root = offsetof(struct tty_port, buf.lock);
