@@ -6,7 +6,9 @@
  *
  *   address >> 3 (44 bits) << 20 | id (20 bits, 0 = free)
  *
- * A full bucket gives up an entry, or refuses the new one, and says so. Any context.
+ * A full bucket gives up an entry, or refuses the new one, and says so. A map that is
+ * spread has a second bucket for each address, for those whose first one is nearly full;
+ * nobody looks there before one was. Any context.
  */
 #ifndef LOCKSCOPE_ADDRMAP_H
 #define LOCKSCOPE_ADDRMAP_H
@@ -17,11 +19,14 @@
 #define LS_ADDR_ID_BITS 20
 #define LS_ADDR_ID_MASK ((1u << LS_ADDR_ID_BITS) - 1)
 #define LS_ADDR_WAYS 8
+#define LS_ADDR_WAYS_FIRST 6	/* taken before a second bucket is */
 
 struct ls_addrmap {
 	ls_u64 *slots;
 	ls_u32 shift;		/* 64 - log2(buckets) */
 	ls_u32 buckets;
+	bool spread;
+	ls_u32 spilled;		/* entries in second buckets */
 };
 
 /* Memory for 2^@bits entries, @bits >= 4. */
@@ -36,6 +41,15 @@ LS_INLINE void ls_addrmap_init(struct ls_addrmap *m, void *mem, ls_u32 bits)
 	m->slots = (ls_u64 *)mem;
 	m->shift = 64 - (bits - 3);
 	m->buckets = 1u << (bits - 3);
+	m->spread = false;
+	m->spilled = 0;
+}
+
+/* The same of a map that is spread. */
+LS_INLINE void ls_addrmap_init_spread(struct ls_addrmap *m, void *mem, ls_u32 bits)
+{
+	ls_addrmap_init(m, mem, bits);
+	m->spread = true;
 }
 
 LS_INLINE ls_u64 ls_addr_word(ls_u64 addr)
@@ -48,66 +62,94 @@ LS_INLINE ls_u64 *ls_addr_bucket(const struct ls_addrmap *m, ls_u64 word)
 	return &m->slots[(word * LS_GOLDEN >> m->shift) * LS_ADDR_WAYS];
 }
 
-/* Id of @addr, 0 when it is not there. */
-LS_INLINE ls_u32 ls_addrmap_find(const struct ls_addrmap *m, ls_u64 addr)
+/* The second one, which has little to do with the first. */
+LS_INLINE ls_u64 *ls_addr_second(const struct ls_addrmap *m, ls_u64 word)
 {
-	ls_u64 word = ls_addr_word(addr);
-	const ls_u64 *b = ls_addr_bucket(m, word);
-	ls_u32 i;
-
-	for (i = 0; i < LS_ADDR_WAYS; i++) {
-		ls_u64 slot = ls_load(&b[i]);
-
-		if ((slot ^ word) <= LS_ADDR_ID_MASK)
-			return slot & LS_ADDR_ID_MASK;
-	}
-	return 0;
+	return &m->slots[(ls_mix(word) * LS_GOLDEN >> m->shift) * LS_ADDR_WAYS];
 }
 
-/* Take @addr out; returns its id, 0 when it was not there. */
-LS_INLINE ls_u32 ls_addrmap_remove(struct ls_addrmap *m, ls_u64 addr)
+/* Where bucket @b has @word, NULL: nowhere. */
+LS_INLINE ls_u64 *ls_addr_slot(ls_u64 *b, ls_u64 word)
 {
-	ls_u64 word = ls_addr_word(addr);
-	ls_u64 *b = ls_addr_bucket(m, word);
 	ls_u32 i;
 
-	for (i = 0; i < LS_ADDR_WAYS; i++) {
-		ls_u64 slot = ls_load(&b[i]);
-
-		if ((slot ^ word) <= LS_ADDR_ID_MASK) {
-			ls_store(&b[i], 0);
-			return slot & LS_ADDR_ID_MASK;
-		}
-	}
-	return 0;
+	for (i = 0; i < LS_ADDR_WAYS; i++)
+		if ((ls_load(&b[i]) ^ word) <= LS_ADDR_ID_MASK)
+			return &b[i];
+	return NULL;
 }
 
-/* Map @addr to @id (1 .. LS_ADDR_ID_MASK). False, and nothing changed, when its bucket is full. */
-LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+/* Put @entry into a free slot of bucket @b from @slot on, before @end, if there is one. */
+LS_INLINE bool ls_addr_put(ls_u64 *b, ls_u32 slot, ls_u32 end, ls_u64 entry)
 {
-	ls_u64 word = ls_addr_word(addr);
-	ls_u64 *b = ls_addr_bucket(m, word);
-	ls_u32 i;
+	for (; slot < end; slot++) {
+		ls_u64 old = ls_load(&b[slot]);
 
-	for (i = 0; i < LS_ADDR_WAYS; i++) {
-		ls_u64 slot = ls_load(&b[i]);
-
-		if ((slot ^ word) <= LS_ADDR_ID_MASK && slot) {
-			ls_store(&b[i], word | id);
-			return true;
-		}
-	}
-	for (i = 0; i < LS_ADDR_WAYS; i++) {
-		ls_u64 slot = ls_load(&b[i]);
-
-		while (!slot)
-			if (ls_cmpxchg(&b[i], &slot, word | id))
+		while (!old)
+			if (ls_cmpxchg(&b[slot], &old, entry))
 				return true;
 	}
 	return false;
 }
 
-/* The same where the newest matters most. Returns true when a live entry had to go. */
+/* Id of @addr, 0 when it is not there. */
+LS_INLINE ls_u32 ls_addrmap_find(const struct ls_addrmap *m, ls_u64 addr)
+{
+	ls_u64 word = ls_addr_word(addr);
+	const ls_u64 *slot = ls_addr_slot(ls_addr_bucket(m, word), word);
+
+	if (!slot && ls_load(&m->spilled))
+		slot = ls_addr_slot(ls_addr_second(m, word), word);
+	return slot ? ls_load(slot) & LS_ADDR_ID_MASK : 0;
+}
+
+/* Take @addr out; returns its id, 0 when it was not there. */
+LS_INLINE ls_u32 ls_addrmap_remove(struct ls_addrmap *m, ls_u64 addr)
+{
+	ls_u64 word = ls_addr_word(addr), *slot = ls_addr_slot(ls_addr_bucket(m, word), word);
+	ls_u32 id;
+
+	if (!slot && ls_load(&m->spilled)) {
+		slot = ls_addr_slot(ls_addr_second(m, word), word);
+		if (slot)
+			ls_fetch_add(&m->spilled, -1u);
+	}
+	if (!slot)
+		return 0;
+	id = ls_load(slot) & LS_ADDR_ID_MASK;
+	ls_store(slot, 0);
+	return id;
+}
+
+/* Map @addr to @id (1 .. LS_ADDR_ID_MASK). False, and nothing changed, when it has no room. */
+LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+{
+	ls_u64 word = ls_addr_word(addr), *first = ls_addr_bucket(m, word), *slot = ls_addr_slot(first, word);
+	ls_u64 *second;
+
+	if (!slot && ls_load(&m->spilled))
+		slot = ls_addr_slot(ls_addr_second(m, word), word);
+	if (slot && ls_load(slot)) {
+		ls_store(slot, word | id);
+		return true;
+	}
+	if (!m->spread)
+		return ls_addr_put(first, 0, LS_ADDR_WAYS, word | id);
+	if (ls_addr_put(first, 0, LS_ADDR_WAYS_FIRST, word | id))
+		return true;
+	second = ls_addr_second(m, word);
+	/* The last of the first one are for those whose second one is as full. */
+	if (!ls_addr_put(second, 0, LS_ADDR_WAYS_FIRST, word | id)) {
+		if (ls_addr_put(first, LS_ADDR_WAYS_FIRST, LS_ADDR_WAYS, word | id))
+			return true;
+		if (!ls_addr_put(second, LS_ADDR_WAYS_FIRST, LS_ADDR_WAYS, word | id))
+			return false;
+	}
+	ls_fetch_add(&m->spilled, 1);
+	return true;
+}
+
+/* The same where the newest matters most. Returns true when a live entry of its first bucket had to go. */
 LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 {
 	ls_u64 word = ls_addr_word(addr);

@@ -207,6 +207,28 @@ std::string version_of(const std::string &release)
 	return parts.size() < 2 ? release : parts[0] + "." + parts[1];
 }
 
+/// Makefiles of the kernel name their own folder as $(srctree)/$(src); outside of its tree
+/// that is $(src) alone.
+Status find_own_headers(const fs::path &tree)
+{
+	const std::string inside = "$(srctree)/$(src)";
+	std::error_code error;
+	for (const auto &entry : fs::recursive_directory_iterator(tree, error)) {
+		const auto name = entry.path().filename();
+		if (name != "Makefile" && name != "Kbuild")
+			continue;
+		auto text = read_file(entry.path());
+		if (!text)
+			return text.error();
+		bool changed = false;
+		for (std::size_t at; (at = text->find(inside)) != std::string::npos; changed = true)
+			text->replace(at, inside.size(), "$(src)");
+		if (changed)
+			LS_TRY_STATUS(write_file(entry.path(), *text));
+	}
+	return success();
+}
+
 /// The folder out of Debian's source package, with the headers around it. Kept:
 /// the archive is large.
 Status unpack_source(const Plan &plan)
@@ -242,6 +264,7 @@ Status unpack_source(const Plan &plan)
 			     "are in " +
 				     plan.log.string(),
 			     Exit::Environment};
+	LS_TRY_STATUS(find_own_headers(target));
 	return write_file(target / ".unpacked", "");
 }
 

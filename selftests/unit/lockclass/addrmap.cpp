@@ -14,9 +14,12 @@ namespace {
 constexpr std::uint64_t kBase = 0xffff888000000000ull;
 
 struct Map {
-	explicit Map(std::uint32_t bits) : memory(ls_addrmap_bytes(bits))
+	explicit Map(std::uint32_t bits, bool spread = false) : memory(ls_addrmap_bytes(bits))
 	{
-		ls_addrmap_init(&map, memory.get(), bits);
+		if (spread)
+			ls_addrmap_init_spread(&map, memory.get(), bits);
+		else
+			ls_addrmap_init(&map, memory.get(), bits);
 	}
 	std::uint32_t find(std::uint64_t addr) const { return ls_addrmap_find(&map, addr); }
 	bool set(std::uint64_t addr, std::uint32_t id) { return ls_addrmap_set(&map, addr, id); }
@@ -145,9 +148,12 @@ TEST(AddressMap, AQuarterFullAddsTasksFromAnywhere)
 		EXPECT_EQ(m.find(addr), id);
 }
 
-TEST(AddressMap, AgreesWithAMapWhileNothingIsGivenUp)
+// The two kinds of map: with one bucket an address, and with two.
+class AddressMapOfKind : public testing::TestWithParam<bool> {};
+
+TEST_P(AddressMapOfKind, AgreesWithAMapWhileNothingIsGivenUp)
 {
-	Map m(10);
+	Map m(10, GetParam());
 	std::map<std::uint64_t, std::uint32_t> model;
 	std::mt19937_64 random(2);
 
@@ -170,10 +176,10 @@ TEST(AddressMap, AgreesWithAMapWhileNothingIsGivenUp)
 	}
 }
 
-TEST(AddressMap, ThreadsWithAddressesOfTheirOwnDoNotDisturbEachOther)
+TEST_P(AddressMapOfKind, ThreadsWithAddressesOfTheirOwnDoNotDisturbEachOther)
 {
 	constexpr unsigned kThreads = 4;
-	Map m(12);
+	Map m(12, GetParam());
 	std::atomic<unsigned> wrong{0};
 
 	// Few enough for every bucket to have room, so that nothing is given up.
@@ -188,6 +194,60 @@ TEST(AddressMap, ThreadsWithAddressesOfTheirOwnDoNotDisturbEachOther)
 		}
 	});
 	EXPECT_EQ(wrong, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(BucketsOfAnAddress, AddressMapOfKind, testing::Bool());
+
+TEST(AddressMap, WhatASecondBucketTookIsFoundChangedAndRemoved)
+{
+	Map m(10, true);
+	const auto addrs = m.crowd(LS_ADDR_WAYS + 2);
+	const std::uint64_t last = addrs[LS_ADDR_WAYS_FIRST];
+
+	for (std::size_t i = 0; i < addrs.size(); i++)
+		EXPECT_FALSE(m.set(addrs[i], 1 + i));
+	EXPECT_GT(m.map.spilled, 0u);
+	// With room in the first bucket again, an address has one place still.
+	EXPECT_EQ(m.remove(addrs[0]), 1u);
+	EXPECT_FALSE(m.set(last, 100));
+	EXPECT_GT(m.map.spilled, 0u);
+	EXPECT_EQ(m.remove(last), 100u);
+	EXPECT_EQ(m.find(last), 0u);
+	EXPECT_EQ(m.remove(last), 0u);
+	for (std::size_t i = 1; i < addrs.size(); i++)
+		EXPECT_EQ(m.remove(addrs[i]), i == LS_ADDR_WAYS_FIRST ? 0u : 1 + i);
+	EXPECT_EQ(m.map.spilled, 0u);
+}
+
+TEST(AddressMap, ThreeFifthsFullOfObjectsItGivesUpNoneWithTwoBuckets)
+{
+	// As the module's map of kmalloc objects: pages of equal objects, all over the memory.
+	for (const bool spread : {false, true}) {
+		Map m(14, spread);
+		std::mt19937_64 random(5);
+		std::map<std::uint64_t, std::uint32_t> model;
+		unsigned given_up = 0;
+
+		while (model.size() < (3u << 14) / 5) {
+			const std::uint64_t page = kBase + random() % 400000 * 4096;
+			const unsigned size = 64u << random() % 5;
+
+			for (std::uint64_t addr = page; addr < page + 4096; addr += size) {
+				const std::uint32_t id = 1 + random() % LS_ADDR_ID_MASK;
+
+				given_up += m.set(addr, id);
+				model[addr] = id;
+			}
+		}
+		if (!spread) {
+			EXPECT_GT(given_up, 100u);
+			continue;
+		}
+		EXPECT_EQ(given_up, 0u);
+		for (const auto &[addr, id] : model)
+			ASSERT_EQ(m.remove(addr), id);
+		EXPECT_EQ(m.map.spilled, 0u);
+	}
 }
 
 } // namespace
