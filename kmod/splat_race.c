@@ -24,17 +24,17 @@ static const char *operation(const struct ls_rec_access *a)
 	return marked || atomic ? "read (marked)" : "read";
 }
 
-static void print_side(const struct ls_rec_access *a, const struct ls_guard_rec *guards)
+/* The stack is that of the first one who came this way; @pid is who raced. */
+static void print_side(const struct ls_rec_access *a, u32 pid, const struct ls_guard_rec *guards)
 {
 	char text[KSYM_SYMBOL_LEN];
 	u64 ips[LS_STACK_FRAMES];
 	u32 nr = ls_worker_stack(a->stack, ips), i;
 
 	if (a->where & LS_VAL_LEVEL_MASK)
-		printk(KERN_WARNING "%s of %u bytes by interrupt on cpu %u:\n", operation(a), a->size, a->cpu);
+		printk(KERN_WARNING "%s of %u bytes by interrupt:\n", operation(a), a->size);
 	else
-		printk(KERN_WARNING "%s of %u bytes by task %u on cpu %u:\n", operation(a), a->size,
-		       a->pid, a->cpu);
+		printk(KERN_WARNING "%s of %u bytes by task %u:\n", operation(a), a->size, pid);
 	for (i = 0; i < nr; i++) {
 		sprint_symbol(text, ips[i]);
 		if (text[0] == '0' && text[1] == 'x')
@@ -66,8 +66,8 @@ void ls_splat_race(const struct ls_rec_race *race)
 	else
 		printk(KERN_WARNING "BUG: KCSAN: data-race in %s / %s\n", second, first);
 	printk(KERN_WARNING "\n");
-	print_side(&b, second_guards);
-	print_side(&a, first_guards);
+	print_side(&b, race->second_pid, second_guards);
+	print_side(&a, race->first_pid, first_guards);
 	printk(KERN_WARNING "Reported by LockScope: no lock in common (finding %u)\n", race->id);
 	printk(KERN_WARNING "==================================================================\n");
 }
