@@ -20,6 +20,10 @@
  *                            word of the object by atomic       lock; jumps over either
  *                            instructions, before the access    of the two
  *                            in their code and behind it
+ *   claimed-by-flag          both sides' callers end by        a flag that not all who use
+ *                            writing a word of the object      the object look at
+ *                            without a lock, which others
+ *                            read and write with one
  *   different-objects        the two sides took the memory for  one object of two types
  *                            different types of object: it was
  *                            freed in between
@@ -98,6 +102,7 @@ public:
 			same_entry_point();
 			conditional_locking();
 			bit_lock();
+			claimed_by_flag();
 			different_objects();
 		}
 		if (finding_.race->statistics)
@@ -275,6 +280,81 @@ private:
 			add("bit-lock", false,
 			    "both sides lie between atomic changes of one word of the object, as a "
 			    "bit that is used as a lock has them");
+	}
+
+	/* Is the same lock held for itself in both? */
+	static bool under_one_lock(const MemoryAccess &a, const MemoryAccess &b)
+	{
+		return std::any_of(a.guards.begin(), a.guards.end(), [&](const Guard &guard) {
+			return guard.exclusive() &&
+			       std::any_of(b.guards.begin(), b.guards.end(),
+					   [&](const Guard &other) {
+						   return other.exclusive() &&
+							  other.name == guard.name;
+					   });
+		});
+	}
+
+	/* Is the function of @place on the way to @side, which comes before it in its code? */
+	bool before(const MemoryAccess &side, const Code &place) const
+	{
+		const std::string function = function_key(place);
+		return !function.empty() &&
+		       std::any_of(side.stack.begin(), side.stack.end(), [&](CodeId frame) {
+			       return function_key(model_[frame]) == function &&
+				      model_[frame].offset < place.offset;
+		       });
+	}
+
+	/*
+	 * Words of the object of @side whose change without a lock ends a function that
+	 * @side is on the way of: what it has claimed is given back there.
+	 */
+	std::set<std::uint32_t> given_back(const MemoryAccess &side) const
+	{
+		std::set<std::uint32_t> words;
+		for (auto number : index_.of(side.data)) {
+			const auto &write = model_.accesses[number];
+			if (write.writes() && write.guards.empty() && !write.overlaps(side) &&
+			    before(side, model_[write.at]))
+				words.insert(write.offset);
+		}
+		return words;
+	}
+
+	/* Is the word read and then written with one lock held, in one function? */
+	bool claimed(DataId data, std::uint32_t word) const
+	{
+		const auto &all = index_.of(data);
+		return std::any_of(all.begin(), all.end(), [&](std::size_t number) {
+			const auto &read = model_.accesses[number];
+			const std::string key = function_key(model_[read.at]);
+			if (read.offset != word || !read.reads() || key.empty())
+				return false;
+			return std::any_of(all.begin(), all.end(), [&](std::size_t other) {
+				const auto &write = model_.accesses[other];
+				return write.offset == word && write.writes() &&
+				       function_key(model_[write.at]) == key &&
+				       model_[read.at].offset <= model_[write.at].offset &&
+				       under_one_lock(read, write);
+			});
+		});
+	}
+
+	void claimed_by_flag()
+	{
+		if (every_race([&](const Race &race) {
+			    const auto &a = access(race, false), &b = access(race, true);
+			    if (!object(a) || a.data != b.data)
+				    return false;
+			    const auto first = given_back(a), second = given_back(b);
+			    return std::any_of(first.begin(), first.end(), [&](auto word) {
+				    return second.count(word) != 0 && claimed(a.data, word);
+			    });
+		    }))
+			add("claimed-by-flag", false,
+			    "both sides are within functions that give the object back by writing a "
+			    "word of it, which is read and written with a lock held to claim it");
 	}
 
 	void different_objects()

@@ -340,6 +340,36 @@ TEST_F(RaceTest, BitsUsedAsLocksDemote)
 	EXPECT_TRUE(filter(only(), "bit-lock"));
 }
 
+/* lock; if (flag) return; flag = 1; unlock; ... copy(); flag = 0, as nfsd's session slots. */
+TEST_F(RaceTest, ObjectsThatAFlagClaimsDemote)
+{
+	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	const auto lock = log.add_class("foo:lock");
+	const auto touch = [&](const char *function, std::uint32_t at, std::uint16_t op, bool locked) {
+		std::vector<GuardedBy> guards;
+		if (locked)
+			guards = {{.lock = {.cls = lock, .function = function}}};
+		log.access({.pid = 1}, {.data = data, .offset = 40, .size = 1, .op = op,
+					.function = function, .at = at, .guards = guards});
+	};
+	const auto copy = [&](std::uint32_t pid, const char *caller) {
+		return log.access({.pid = pid, .stack = {caller, "serve"}},
+				  {.data = data, .offset = 8, .size = 8, .function = "foo_copy"});
+	};
+	const auto first = copy(1, "foo_done"), second = copy(2, "foo_done");
+	log.race(first, second);
+	touch("foo_claim", 8, LS_ACC_READ, true);
+	touch("foo_claim", 20, LS_ACC_WRITE, false);
+	touch("foo_done", 200, LS_ACC_WRITE, false);
+	EXPECT_FALSE(filter(only(), "claimed-by-flag")) << "claimed without the lock";
+	touch("foo_claim", 20, LS_ACC_WRITE, true);
+	EXPECT_TRUE(filter(only(), "claimed-by-flag"));
+	EXPECT_LT(only().severity, Severity::Error);
+	/* One that is no part of it. */
+	log.race(first, copy(3, "foo_reset"));
+	EXPECT_FALSE(filter(only(), "claimed-by-flag"));
+}
+
 TEST_F(RaceTest, MemoryOfTwoTypesDemotes)
 {
 	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
