@@ -55,7 +55,7 @@ static void release(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip)
 		return;
 	id = ls_class_at(ctx, lock, LS_KIND_PRIVATE, ip);
 	ls_fault_here(pc, ctx, LS_FINDING_DOUBLE_UNLOCK, lock, ip, id, 0, 0);
-	ctx->distrust = 1;
+	ls_held_distrust(ctx);
 }
 
 static void require_held(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip)

@@ -91,10 +91,11 @@ void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 complet
 /* What of @ctx was needed to get here. After an error nobody knows. */
 u64 ls_needed_mask(const struct ls_ctx *ctx)
 {
+	bool distrusted = ls_held_distrusted(ctx);
 	u64 mask = 0;
 	u32 i;
 
-	for (i = 0; i < ctx->depth && !ctx->distrust; i++)
+	for (i = 0; i < ctx->depth && !distrusted; i++)
 		if (ls_needed(ctx->held[i].val) && ls_kind_of(ctx->held[i].val) != LS_KIND_WORK)
 			mask |= 1ull << i;
 	return mask;

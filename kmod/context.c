@@ -161,7 +161,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 					first--;
 				}
 				/* The context is everybody's again. */
-				from->ignoring = from->may_race = from->distrust = 0;
+				from->ignoring = from->may_race = 0;
 				from->busy = from->nest = 0;
 				from->wait[LS_WAIT_SLEEP].lock = 0;
 				from->section = 0;

@@ -174,12 +174,8 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	if (chain & LS_CHAIN_DERIVED)
 		chain = 0;	/* held before, but never taken like this */
 
-	/* After an error the set of held locks proves nothing until it is empty. */
-	if (unlikely(ctx->distrust)) {
-		if (ctx->depth)
-			return;
-		ctx->distrust = 0;
-	}
+	if (unlikely(ls_held_distrusted(ctx)))
+		return;
 	if (!chain) {
 		find_news(ctx, val, &news);
 	} else {
@@ -241,7 +237,7 @@ static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 i
 {
 	struct ls_event *e;
 
-	if (ctx->distrust || !usage_is_new(ctx, val, ls_usage_on(val, val)))
+	if (ls_held_distrusted(ctx) || !usage_is_new(ctx, val, ls_usage_on(val, val)))
 		return;
 	ctx->busy = 1;
 	barrier();
@@ -646,7 +642,7 @@ static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		ls_fault(pc, ctx, what, lock, ip, id | (desc & LS_VAL_READ_MASK), 0, 0);
 		barrier();
 		ctx->busy = 0;
-		ctx->distrust = 1;
+		ls_held_distrust(ctx);
 		return;
 	}
 	this_cpu_inc(ls_cpus.unknown_releases);

@@ -29,7 +29,7 @@ static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 
 			continue;
 		if (ls_still_held(h)) {
 			ls_fault_here(pc, ctx, what, h->lock, ip, h->val, 1ull << i, 0);
-			ctx->distrust = 1;
+			ls_held_distrust(ctx);
 		}
 		ls_held_remove(ctx, i);
 	}
@@ -133,7 +133,7 @@ void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key
 		if (h->lock >= frame)
 			continue;
 		ls_fault(pc, ctx, LS_FINDING_HELD_FREED, h->lock, ip, h->val, 1ull << i, 0);
-		ctx->distrust = 1;
+		ls_held_distrust(ctx);
 		ls_held_remove(ctx, i);
 		dropped = true;
 	}

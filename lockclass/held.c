@@ -11,19 +11,25 @@ int ls_held_find(const struct ls_ctx *ctx, ls_u64 lock)
 	return -1;
 }
 
-/* Chain keys from entry @i up. */
-static void rekey(struct ls_ctx *ctx, ls_u32 i, ls_u64 key)
+/* Chain keys from entry @i up, below which @key is that of the others. */
+static void rekey(struct ls_ctx *ctx, ls_u32 i, ls_u64 key, bool distrusted)
 {
 	for (; i < ctx->depth; i++) {
 		ctx->held[i].below = key;
-		key = ls_chain_mix(key, ctx->held[i].val);
+		key = ls_chain_mix(!i && distrusted ? LS_DISTRUSTED : key, ctx->held[i].val);
 	}
 	ctx->key = key;
+}
+
+void ls_held_distrust(struct ls_ctx *ctx)
+{
+	rekey(ctx, 0, 0, true);
 }
 
 void ls_held_remove(struct ls_ctx *ctx, ls_u32 i)
 {
 	ls_u64 below = ctx->held[i].below;
+	bool distrusted = ls_held_distrusted(ctx);
 	ls_u32 j;
 
 	ctx->depth--;
@@ -32,11 +38,12 @@ void ls_held_remove(struct ls_ctx *ctx, ls_u32 i)
 		if (ctx->since)
 			ctx->since[j] = ctx->since[j + 1];
 	}
-	rekey(ctx, i, below);
+	rekey(ctx, i, below, distrusted);
 }
 
 ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to)
 {
+	bool distrusted = ls_held_distrusted(to->depth ? to : from);
 	ls_u32 start = to->depth, lost = 0, i;
 
 	for (i = first; i < from->depth; i++) {
@@ -52,22 +59,24 @@ ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to)
 		from->key = from->held[first].below;
 		from->depth = first;
 	}
-	rekey(to, start, to->key);
+	rekey(to, start, to->key, distrusted);
 	return lost;
 }
 
 void ls_held_set_read(struct ls_ctx *ctx, ls_u32 i, enum ls_read read)
 {
 	struct ls_held *h = &ctx->held[i];
+	bool distrusted = ls_held_distrusted(ctx);
 
 	h->val = (h->val & ~LS_VAL_READ_MASK) | ((ls_u32)read << LS_VAL_READ_SHIFT);
-	rekey(ctx, i, h->below);
+	rekey(ctx, i, h->below, distrusted);
 }
 
 void ls_held_set_class(struct ls_ctx *ctx, ls_u32 i, ls_u32 id)
 {
 	struct ls_held *h = &ctx->held[i];
+	bool distrusted = ls_held_distrusted(ctx);
 
 	h->val = (h->val & ~LS_VAL_CLASS_MASK) | id;
-	rekey(ctx, i, h->below);
+	rekey(ctx, i, h->below, distrusted);
 }

@@ -66,7 +66,6 @@ struct ls_ctx {
 	ls_u32 lost;		/* acquires not kept because the stack was full */
 	ls_u32 ignoring;	/* sections in which nothing is looked at */
 	ls_u32 may_race;	/* the same for accesses only */
-	ls_u32 distrust;	/* after a locking error, until nothing is held [RacerX 6.1] */
 	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to give way */
 	ls_u64 contended;	/* on this ww_mutex */
 	ls_u64 run;		/* work item that runs: it never runs twice at a time */
@@ -91,7 +90,6 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->lost = 0;
 	ctx->ignoring = 0;
 	ctx->may_race = 0;
-	ctx->distrust = 0;
 	ctx->nest = 0;
 	ctx->timed = 0;
 	ctx->backoff = 0;
@@ -103,6 +101,22 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->wait[LS_WAIT_SLEEP].lock = 0;
 	ctx->wait[LS_WAIT_SPIN].lock = 0;
 }
+
+/*
+ * After a locking error what is held proves nothing, until nothing is held [RacerX 6.1].
+ * The keys of chains say so: they begin with this one, which no chain has that is known,
+ * so that every acquisition takes the slow path. The last release ends it by itself.
+ */
+#define LS_DISTRUSTED 0xbadull
+
+LS_INLINE bool ls_held_distrusted(const struct ls_ctx *ctx)
+{
+	return ctx->depth && (ctx->depth > 1 ? ctx->held[1].below : ctx->key) ==
+				     ls_chain_mix(LS_DISTRUSTED, ctx->held[0].val);
+}
+
+/* An error: distrust what is held. */
+void ls_held_distrust(struct ls_ctx *ctx);
 
 /* Push; the caller has checked that depth < LS_MAX_DEPTH. */
 LS_INLINE void ls_held_push(struct ls_ctx *ctx, ls_u64 lock, ls_u64 ip, ls_u32 val, ls_u64 key)

@@ -321,6 +321,75 @@ static __side void bad_rwsem_ok_other(void)
 	ls_unhold(holder);
 }
 
+/*
+ * What is held when an error is made proves nothing, what is taken when all of that has
+ * been released does: in chains that were known before as well as in new ones.
+ */
+static DEFINE_SPINLOCK(after_error_x);
+static DEFINE_MUTEX(after_error_g);
+static DEFINE_SPINLOCK(after_error_a);
+static DEFINE_SPINLOCK(after_error_b);
+
+static __side void make_error(void)
+{
+	spin_lock(&after_error_x);
+	spin_unlock(&after_error_x);
+	preempt_disable();
+	spin_unlock(&after_error_x);
+	/* Not as its last call: the error is this function's. */
+	barrier();
+}
+
+static __side void after_error_ab(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		spin_lock(&after_error_a);
+		if (i)
+			spin_lock(&after_error_b);
+		if (i)
+			spin_unlock(&after_error_b);
+		spin_unlock(&after_error_a);
+		if (i)
+			continue;
+		mutex_lock(&after_error_g);
+		make_error();
+		mutex_unlock(&after_error_g);
+	}
+}
+
+static __side void after_error_ba(void)
+{
+	spin_lock(&after_error_b);
+	spin_lock(&after_error_a);
+	spin_unlock(&after_error_a);
+	spin_unlock(&after_error_b);
+}
+
+static DEFINE_MUTEX(after_error_ok_g);
+static DEFINE_SPINLOCK(after_error_ok_a);
+static DEFINE_SPINLOCK(after_error_ok_b);
+
+static __side void after_error_ok_ab(void)
+{
+	mutex_lock(&after_error_ok_g);
+	make_error();
+	spin_lock(&after_error_ok_a);
+	spin_lock(&after_error_ok_b);
+	spin_unlock(&after_error_ok_b);
+	spin_unlock(&after_error_ok_a);
+	mutex_unlock(&after_error_ok_g);
+}
+
+static __side void after_error_ok_ba(void)
+{
+	spin_lock(&after_error_ok_b);
+	spin_lock(&after_error_ok_a);
+	spin_unlock(&after_error_ok_a);
+	spin_unlock(&after_error_ok_b);
+}
+
 const struct ls_case verdict_unlock_cases[] = {
 	{ "dbl_spin", LS_FAULT, LS_DOUBLE_UNLOCK, "spin_unlock twice",
 	  "dbl_spin_s", .side = { { dbl_spin_task } } },
@@ -370,5 +439,9 @@ const struct ls_case verdict_unlock_cases[] = {
 	  "bad_rwsem_w", .side = { { bad_rwsem_other } } },
 	{ "bad_rwsem_ok", LS_TWIN, LS_BAD_UNLOCK, "up_read_non_owner by another task",
 	  "bad_rwsem_ok_w", .side = { { bad_rwsem_ok_other } } },
+	{ "after_error", LS_FAULT, LS_CYCLE, "both orders, after an error and the release of what was held then",
+	  "after_error_a after_error_b", .side = { { after_error_ab }, { after_error_ba } } },
+	{ "after_error_ok", LS_TWIN, LS_CYCLE, "one of them under the lock that was held at the error",
+	  "after_error_ok_a after_error_ok_b", .side = { { after_error_ok_ab }, { after_error_ok_ba } } },
 	{ }
 };

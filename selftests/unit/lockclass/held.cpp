@@ -101,6 +101,67 @@ TEST(Held, ReleaseInTheMiddleLeavesTheOthersAsIfItHadNeverBeenTaken)
 	expect_as_if_taken_in_order(ctx, {});
 }
 
+TEST(Held, DistrustLastsUntilNothingIsHeldWhateverTheOrderOfRelease)
+{
+	for (std::uint32_t first : {0u, 1u, 2u}) {
+		ls_ctx ctx{};
+
+		push(ctx, A);
+		push(ctx, B);
+		const std::uint64_t trusted = ctx.key;
+		EXPECT_FALSE(ls_held_distrusted(&ctx));
+		ls_held_distrust(&ctx);
+		EXPECT_TRUE(ls_held_distrusted(&ctx));
+		EXPECT_NE(ctx.key, trusted);
+		push(ctx, C);
+		EXPECT_TRUE(ls_held_distrusted(&ctx));
+		ls_held_set_read(&ctx, 0, LS_SHARED);
+		EXPECT_TRUE(ls_held_distrusted(&ctx));
+		ls_held_remove(&ctx, first);
+		EXPECT_TRUE(ls_held_distrusted(&ctx));
+		ls_held_remove(&ctx, 0);
+		EXPECT_TRUE(ls_held_distrusted(&ctx));
+		push(ctx, B);
+		ls_held_pop_top(&ctx);
+		EXPECT_TRUE(ls_held_distrusted(&ctx));
+		ls_held_pop_top(&ctx);
+		EXPECT_FALSE(ls_held_distrusted(&ctx));
+		push(ctx, A);
+		push(ctx, B);
+		expect_as_if_taken_in_order(ctx, {A, B});
+		EXPECT_EQ(ctx.key, trusted);
+	}
+}
+
+TEST(Held, AnErrorWithNothingHeldLeavesNothingToDistrust)
+{
+	ls_ctx ctx{};
+
+	ls_held_distrust(&ctx);
+	push(ctx, A);
+	expect_as_if_taken_in_order(ctx, {A});
+	EXPECT_FALSE(ls_held_distrusted(&ctx));
+}
+
+TEST(Held, WhatIsHandedOverIsDistrustedWithTheRest)
+{
+	ls_ctx from{}, to{};
+
+	push(from, A);
+	push(from, B);
+	ls_held_distrust(&from);
+	EXPECT_EQ(ls_held_move(&from, 1, &to), 0u);
+	EXPECT_TRUE(ls_held_distrusted(&from));
+	EXPECT_TRUE(ls_held_distrusted(&to));
+	// It joins what is trusted there: that is not distrusted for it.
+	push(from, C);
+	ls_ctx other{};
+	push(other, A);
+	EXPECT_EQ(ls_held_move(&from, 1, &other), 0u);
+	EXPECT_FALSE(ls_held_distrusted(&other));
+	EXPECT_TRUE(ls_held_distrusted(&from));
+}
+
 TEST(Held, ALockTakenTwiceIsFoundAtItsLastPlace)
 {
 	ls_ctx ctx{};
