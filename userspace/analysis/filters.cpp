@@ -48,6 +48,8 @@
  *   no-writer-waits         never, but is a note: a reader   a writer that waits, not seen
  *                           reads again, each writer seen
  *                           only tries
+ *   different-kernels       never, but is a note: no build   a kernel that has what was
+ *                           of the kernel shows all of it    seen on several others
  *   different-instances     never; no instance of the lock was  -
  *                           seen both in the interrupt and held
  *                           while it could come

@@ -2,6 +2,7 @@
 #include "analysis/findings.h"
 
 #include "analysis/annotated.h"
+#include "analysis/builds.h"
 #include "analysis/causes.h"
 #include "analysis/deadlocks.h"
 #include "analysis/evidence.h"
@@ -19,7 +20,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace lockscope {
@@ -84,29 +87,64 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 	return "irq inversion: " + join(names, " -> ") + functions;
 }
 
+/// A cycle of classes, whatever graph shows it: edge i leads from class i to class i + 1,
+/// the last to the first. An interrupt comes last.
+struct Shape {
+	FindingKind kind;
+	std::vector<ClassId> classes;
+
+	auto operator<=>(const Shape &) const = default;
+};
+
+/// The order of locks as some of the runs show it.
+struct Orders {
+	Orders(const Model &model, Runs which) : runs(std::move(which)), graph(model, runs) {}
+
+	/// The edges of @shape, if there are all of them and they close a strong cycle.
+	std::optional<Cycle> find(const Shape &shape) const
+	{
+		const auto &classes = shape.classes;
+		Cycle cycle;
+		std::vector<std::uint32_t> masks;
+		for (std::size_t i = 0; i < classes.size(); i++) {
+			const auto edge = graph.find(classes[i], classes[(i + 1) % classes.size()]);
+			if (!edge)
+				return std::nullopt;
+			cycle.push_back(edge);
+			masks.push_back(graph.dependency(edge).kinds);
+		}
+		return strong_kinds(masks) ? std::optional(cycle) : std::nullopt;
+	}
+
+	Runs runs;
+	LockGraph graph;
+	std::unordered_map<std::uint32_t, ChainFacts> facts; ///< about the edges of all cycles
+};
+
+/* The one more worth looking at. */
+bool better(const Finding &a, const Finding &b)
+{
+	return std::tuple(a.severity, !a.hidden(), a.score) >
+	       std::tuple(b.severity, !b.hidden(), b.score);
+}
+
 class Analyser {
 public:
 	Analyser(const Model &model, const RaceWeights &weights)
-		: model_(model), weights_(weights), graph_(model), by_place_(sights_by_place(model))
+		: model_(model), weights_(weights), builds_(builds_of(model)),
+		  all_(model, Runs(model.runs.size(), true)), by_place_(sights_by_place(model))
 	{
 	}
 
 	Analysis run(const AnalysisOptions &options)
 	{
 		Analysis out;
-		out.edges = graph_.size();
-		const auto cycles = graph_.cycles();
-		const auto interrupted = interrupt_cycles(graph_);
-		std::set<std::uint32_t> edges;
-		for (const auto &cycle : cycles)
-			edges.insert(cycle.begin(), cycle.end());
-		for (const auto &cycle : interrupted)
-			edges.insert(cycle.edges.begin(), cycle.edges.end());
-		facts_ = chain_facts(model_, graph_, edges);
-		for (const auto &cycle : cycles)
-			out.findings.push_back(cycle_finding(cycle));
-		for (const auto &cycle : interrupted)
-			out.findings.push_back(interrupt_finding(cycle));
+		out.edges = all_.graph.size();
+		add_cycles(out.findings);
+		const auto cycles = std::count_if(
+			out.findings.begin(), out.findings.end(), [](const Finding &finding) {
+				return finding.kind == FindingKind::LockOrderCycle;
+			});
 		add_inversions(out.findings);
 		for (auto &deadlock : deadlocks(model_, by_place_))
 			out.findings.push_back(std::move(deadlock));
@@ -119,7 +157,8 @@ public:
 			out.findings.push_back(std::move(section));
 		sort_findings(out.findings);
 		find_causes(model_, out.findings);
-		out.self_check = self_check(model_, graph_, cycles.size(), out.findings);
+		out.self_check = self_check(model_, all_.graph, static_cast<std::size_t>(cycles),
+					    out.findings);
 		/* The module does not know of these. */
 		if (options.raw_nesting) {
 			out.raw = raw_nesting_coverage(model_);
@@ -131,44 +170,87 @@ public:
 	}
 
 private:
-	Finding cycle_finding(Cycle cycle) const
+	/* The cycles of a graph that are not in @known yet. */
+	void add_shapes(const LockGraph &graph, std::vector<Shape> &shapes,
+			std::set<Shape> &known) const
 	{
-		Finding finding;
-		finding.kind = FindingKind::LockOrderCycle;
-		std::vector<ClassId> classes;
-		for (auto edge : cycle)
-			classes.push_back(graph_.dependency(edge).from);
-		const auto start = static_cast<std::ptrdiff_t>(canonical_start(model_, classes));
-		std::rotate(cycle.begin(), cycle.begin() + start, cycle.end());
-		fill_cycle(finding, cycle);
-		finding.title = cycle_title(model_, finding);
-		return finding;
+		auto add = [&](FindingKind kind, const Cycle &cycle) {
+			Shape shape{kind, {}};
+			for (auto edge : cycle)
+				shape.classes.push_back(graph.dependency(edge).from);
+			if (kind == FindingKind::LockOrderCycle)
+				std::rotate(shape.classes.begin(),
+					    shape.classes.begin() +
+						    static_cast<std::ptrdiff_t>(
+							    canonical_start(model_, shape.classes)),
+					    shape.classes.end());
+			if (known.insert(shape).second)
+				shapes.push_back(std::move(shape));
+		};
+		for (const auto &cycle : graph.cycles())
+			add(FindingKind::LockOrderCycle, cycle);
+		for (const auto &cycle : interrupt_cycles(graph))
+			add(cycle.safe == cycle.unsafe ? FindingKind::InconsistentIrqState
+						       : FindingKind::IrqInversion,
+			    cycle.edges);
 	}
 
-	Finding interrupt_finding(const InterruptCycle &cycle) const
+	/*
+	 * Every build is judged by what its own runs show: what another one does neither
+	 * completes a cycle nor keeps its sides apart. What only all of them show
+	 * together comes last.
+	 */
+	void add_cycles(std::vector<Finding> &out)
 	{
-		Finding finding;
-		finding.kind = cycle.safe == cycle.unsafe ? FindingKind::InconsistentIrqState
-							  : FindingKind::IrqInversion;
-		fill_cycle(finding, cycle.edges);
-		finding.title = interrupt_title(model_, finding);
-		return finding;
-	}
+		std::vector<Orders> own;
+		if (builds_.size() > 1)
+			for (const auto &build : builds_)
+				own.emplace_back(model_, build.runs);
+		std::vector<Orders *> each;
+		for (auto &orders : own)
+			each.push_back(&orders);
+		each.push_back(&all_);
 
-	/// Everything about a cycle but its kind and title.
-	void fill_cycle(Finding &finding, const Cycle &cycle) const
-	{
-		std::vector<std::uint32_t> masks;
-		for (auto edge : cycle) {
-			finding.classes.push_back(graph_.dependency(edge).from);
-			masks.push_back(graph_.dependency(edge).kinds);
+		std::vector<Shape> shapes;
+		std::set<Shape> known;
+		for (const Orders *orders : each)
+			add_shapes(orders->graph, shapes, known);
+		for (Orders *orders : each) {
+			std::set<std::uint32_t> edges;
+			for (const auto &shape : shapes)
+				if (auto cycle = orders->find(shape))
+					edges.insert(cycle->begin(), cycle->end());
+			orders->facts = chain_facts(model_, orders->runs, orders->graph, edges);
 		}
+		for (const auto &shape : shapes) {
+			std::optional<Finding> best;
+			for (const auto &orders : own)
+				if (auto cycle = orders.find(shape))
+					if (auto finding = cycle_finding(orders, shape, *cycle);
+					    !best || better(finding, *best))
+						best = std::move(finding);
+			if (!best)
+				if (auto cycle = all_.find(shape))
+					best = cycle_finding(all_, shape, *cycle);
+			if (best)
+				out.push_back(std::move(*best));
+		}
+	}
+
+	Finding cycle_finding(const Orders &orders, const Shape &shape, const Cycle &cycle) const
+	{
+		Finding finding;
+		finding.kind = shape.kind;
+		finding.classes = shape.classes;
 		finding.id = finding_id(model_, finding.kind, finding.classes);
+		std::vector<std::uint32_t> masks;
+		for (auto edge : cycle)
+			masks.push_back(orders.graph.dependency(edge).kinds);
 		const auto kinds = strong_kinds(masks);
 		std::vector<const ChainFacts *> facts;
 		for (std::size_t i = 0; i < cycle.size(); i++) {
-			const auto &dependency = graph_.dependency(cycle[i]);
-			const auto &fact = facts_.at(cycle[i]);
+			const auto &dependency = orders.graph.dependency(cycle[i]);
+			const auto &fact = orders.facts.at(cycle[i]);
 			facts.push_back(&fact);
 			FindingEdge edge;
 			edge.from = dependency.from;
@@ -187,6 +269,14 @@ private:
 			finding.edges.push_back(std::move(edge));
 		}
 		complete(finding, facts);
+		if (&orders == &all_ && builds_.size() > 1) {
+			finding.confidence = Confidence::Possible;
+			finding.filters.push_back(different_kernels(model_, builds_, finding));
+			rank_finding(model_, finding);
+		}
+		finding.title = finding.about_interrupt() ? interrupt_title(model_, finding)
+							  : cycle_title(model_, finding);
+		return finding;
 	}
 
 	void complete(Finding &finding, const std::vector<const ChainFacts *> &facts) const
@@ -377,9 +467,9 @@ private:
 
 	const Model &model_;
 	const RaceWeights &weights_;
-	LockGraph graph_;
+	std::vector<Build> builds_;
+	Orders all_;
 	SightsByPlace by_place_;
-	std::unordered_map<std::uint32_t, ChainFacts> facts_;
 };
 
 } // namespace

@@ -45,21 +45,30 @@ void LockGraph::add(Known &known, ClassId from, ClassId to, Evidence evidence)
 	dependency.evidence.push_back(evidence);
 }
 
-LockGraph::LockGraph(const Model &model) : nodes_(model.classes.size())
+LockGraph::LockGraph(const Model &model, const Runs &runs) : nodes_(model.classes.size())
 {
-	add_orders(model);
-	add_needs(model);
+	add_orders(model, runs);
+	add_needs(model, runs);
 	orders_ = dependencies_.size();
-	add_usage(model);
+	add_usage(model, runs);
+	for (std::size_t i = 0; i < dependencies_.size(); i++)
+		by_ends_[pair_key(dependencies_[i].from, dependencies_[i].to)] =
+			static_cast<std::uint32_t>(i + 1);
 }
 
-void LockGraph::add_orders(const Model &model)
+std::uint32_t LockGraph::find(ClassId from, ClassId to) const
+{
+	auto at = by_ends_.find(pair_key(from, to));
+	return at == by_ends_.end() ? 0 : at->second;
+}
+
+void LockGraph::add_orders(const Model &model, const Runs &runs)
 {
 	Known known;
 	for (std::size_t s = 0; s < model.sights.size(); s++) {
 		const Sight &sight = model.sights[s];
 		const ClassId to = sight.acquired.cls;
-		if (to == kNoClass || !sight.acquisition())
+		if (to == kNoClass || !runs[sight.run] || !sight.acquisition())
 			continue;
 		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
 			const Held &held = sight.held[i];
@@ -75,7 +84,7 @@ void LockGraph::add_orders(const Model &model)
 
 /* Who waits for a completion waits for the locks that all who complete it hold,
  * as the module's judge has it; here all of them are known. */
-void LockGraph::add_needs(const Model &model)
+void LockGraph::add_needs(const Model &model, const Runs &runs)
 {
 	struct Need {
 		std::uint32_t kind = 0; ///< the weakest
@@ -86,7 +95,7 @@ void LockGraph::add_needs(const Model &model)
 	for (std::size_t s = 0; s < model.sights.size(); s++) {
 		const Sight &sight = model.sights[s];
 		const ClassId done = sight.acquired.cls;
-		if (done == kNoClass || !sight.completion())
+		if (done == kNoClass || !runs[sight.run] || !sight.completion())
 			continue;
 		const bool confirms =
 			sight.extra != LS_COMPLETE_OPEN && confirmed.insert(done).second;
@@ -124,7 +133,7 @@ void LockGraph::add_needs(const Model &model)
 	}
 }
 
-void LockGraph::add_usage(const Model &model)
+void LockGraph::add_usage(const Model &model, const Runs &runs)
 {
 	Known known;
 	auto add_use = [&](std::size_t sight, std::uint32_t position, ClassId cls,
@@ -144,7 +153,7 @@ void LockGraph::add_usage(const Model &model)
 	};
 	for (std::size_t s = 0; s < model.sights.size(); s++) {
 		const Sight &sight = model.sights[s];
-		if (sight.fault() || sight.completion())
+		if (!runs[sight.run] || sight.fault() || sight.completion())
 			continue;
 		const std::uint32_t now = sight.acquired.val;
 		add_use(s, kOwnLock, sight.acquired.cls,
@@ -195,8 +204,9 @@ void count_usage(const Chain &chain, const std::unordered_map<std::uint64_t, std
 
 } // namespace
 
-std::unordered_map<std::uint32_t, ChainFacts>
-chain_facts(const Model &model, const LockGraph &graph, const std::set<std::uint32_t> &edges)
+std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const Runs &runs,
+							  const LockGraph &graph,
+							  const std::set<std::uint32_t> &edges)
 {
 	std::unordered_map<std::uint32_t, ChainFacts> facts;
 	std::unordered_map<std::uint64_t, std::uint32_t> wanted;
@@ -206,7 +216,10 @@ chain_facts(const Model &model, const LockGraph &graph, const std::set<std::uint
 		facts[edge];
 	}
 	std::vector<const Chain *> below;
-	for (const auto &run : model.runs) {
+	for (std::size_t number = 0; number < model.runs.size(); number++) {
+		const Run &run = model.runs[number];
+		if (!runs[number])
+			continue;
 		for (const auto &chain : run.chains) {
 			/* Count 0: held like that after something else was released,
 			 * never acquired like that. */

@@ -28,14 +28,20 @@ struct Dependency {
 	bool need = false; ///< of a completion on what all who complete it hold
 };
 
+/// Which runs count, by number.
+using Runs = std::vector<bool>;
+
 class LockGraph {
 public:
-	explicit LockGraph(const Model &model);
+	/// Of what @runs have shown.
+	LockGraph(const Model &model, const Runs &runs);
 
 	/// Edge i is dependencies()[i - 1]: first the order of locks, completions
 	/// among them, size() of them, then what leads to interrupts and out of them.
 	const std::vector<Dependency> &dependencies() const { return dependencies_; }
 	const Dependency &dependency(std::uint32_t edge) const { return dependencies_[edge - 1]; }
+	/// The edge between two classes, or a class and an interrupt; 0 when there is none.
+	std::uint32_t find(ClassId from, ClassId to) const;
 	/// Cycles of locks alone; see interrupts.h for the others.
 	std::vector<Cycle> cycles() const;
 	std::size_t size() const { return orders_; }
@@ -43,12 +49,13 @@ public:
 private:
 	using Known = std::unordered_map<std::uint64_t, std::size_t>;
 	void add(Known &known, ClassId from, ClassId to, Evidence evidence);
-	void add_orders(const Model &model);
-	void add_needs(const Model &model);
-	void add_usage(const Model &model);
+	void add_orders(const Model &model, const Runs &runs);
+	void add_needs(const Model &model, const Runs &runs);
+	void add_usage(const Model &model, const Runs &runs);
 
 	std::size_t nodes_, orders_ = 0;
 	std::vector<Dependency> dependencies_;
+	std::unordered_map<std::uint64_t, std::uint32_t> by_ends_;
 };
 
 /// What the chains say about one dependency.
@@ -59,9 +66,10 @@ struct ChainFacts {
 	std::map<ClassId, bool> held;
 };
 
-/// Facts about each of @edges, from one pass over all chains.
-std::unordered_map<std::uint32_t, ChainFacts>
-chain_facts(const Model &model, const LockGraph &graph, const std::set<std::uint32_t> &edges);
+/// Facts about each of @edges, from one pass over all chains of @runs.
+std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const Runs &runs,
+							  const LockGraph &graph,
+							  const std::set<std::uint32_t> &edges);
 
 /// Classes in both, exclusive only where exclusive in both.
 std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
