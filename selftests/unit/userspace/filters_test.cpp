@@ -334,6 +334,19 @@ TEST_F(FilterTest, ObjectsThatCrossBothWaysDoNotHide)
 	EXPECT_FALSE(finding.hidden());
 }
 
+/* The same with three objects, of which no two were crossed both ways. */
+TEST_F(FilterTest, ObjectsThatCrossInARingDoNotHide)
+{
+	Objects objects(log);
+	objects.xy(0x1000, 0x1000, 1);
+	objects.yx(0x1000, 0x2000, 2);
+	objects.yx(0x2000, 0x3000, 2);
+	objects.yx(0x3000, 0x1000, 2);
+	EXPECT_FALSE(applies("same-instance-excluded"));
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_EQ(finding.severity, Severity::Warning);
+}
+
 TEST_F(FilterTest, ObjectsInALineHide)
 {
 	Objects objects(log);
