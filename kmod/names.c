@@ -24,11 +24,12 @@ static struct percpu_symbol {
 } *percpu_symbols;
 static u32 nr_percpu, max_percpu;
 
-static const char *const kinds[LS_NR_KINDS] = {
+static const char *const kinds[] = {
 	"none", "spinlock", "rwlock", "mutex", "rwsem", "semaphore",
 	"rt_mutex", "ww_mutex", "socket", "percpu_rwsem", "private", "work", "completion",
 	"waitqueue",
 };
+static_assert(ARRAY_SIZE(kinds) == LS_NR_KINDS);
 
 const char *ls_kind_name(u32 kind)
 {

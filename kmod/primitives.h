@@ -224,6 +224,9 @@ enum ls_group {
 #define LS_DESC_VOID (LS_P_VOID << LS_DESC_FLAG_SHIFT)
 #define LS_DESC_SLEEPS (16u << LS_DESC_FLAG_SHIFT)	/* waits asleep for a lock */
 #define LS_DESC_KIND_SHIFT 28
+#ifndef __cplusplus
+_Static_assert(LS_NR_KINDS <= 1u << (32 - LS_DESC_KIND_SHIFT), "a kind has what is above the shift");
+#endif
 #define LS_SLEEPING_KINDS								\
 	(1u << LS_KIND_MUTEX | 1u << LS_KIND_RWSEM | 1u << LS_KIND_SEMAPHORE |		\
 	 1u << LS_KIND_RT_MUTEX | 1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_SOCKET |	\

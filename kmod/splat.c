@@ -553,7 +553,8 @@ void ls_splat_fault(u32 what, u32 class_id, u32 ordinal)
 
 	if (!x || !load_side(x, ordinal))
 		goto out;
-	switch (what) {
+	/* A new kind needs words of its own: see CFLAGS_splat.o. */
+	switch ((enum ls_finding_kind)what) {
 	case LS_FINDING_WAIT_CONTEXT:
 		print_head("[ BUG: Invalid wait context ]");
 		print_task_lock(x, "is trying to lock:", class_id);
@@ -582,7 +583,14 @@ void ls_splat_fault(u32 what, u32 class_id, u32 ordinal)
 	case LS_FINDING_WW:
 		splat_ww(x, class_id);
 		break;
-	default:
+	/* These have functions of their own. */
+	case LS_FINDING_ORDER_CYCLE:
+	case LS_FINDING_RECURSIVE:
+	case LS_FINDING_IRQ_INVERSION:
+	case LS_FINDING_IRQ_STATE:
+	case LS_FINDING_DEADLOCK:
+	case LS_FINDING_RACE:
+	case LS_NR_FINDINGS:
 		goto out;
 	}
 	print_backtrace(x);

@@ -144,6 +144,9 @@ static u64 place_of(u64 ip)
 	return ls_size_offset && ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
 }
 
+#define FAULT_KINDS 32	/* in the key of a fault */
+static_assert(LS_NR_FINDINGS <= FAULT_KINDS);
+
 /* A fault that sight @s shows by itself. */
 static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u32 ordinal)
 {
@@ -157,7 +160,7 @@ static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u
 		.edge = { .from = ls_worker_class(s->val), .to = ls_worker_class(s->val),
 			  .sight = ordinal },
 	};
-	u64 key = ls_mix(ls_mix(place_of(s->ip)) + f.edge.from * 32 + s->what);
+	u64 key = ls_mix(ls_mix(place_of(s->ip)) + f.edge.from * FAULT_KINDS + s->what);
 
 	for (i = 0; !f.edge.from && i < nr && i < LS_FAULT_CALLERS; i++)
 		key = ls_mix(key + place_of(ips[i]));

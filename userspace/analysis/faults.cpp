@@ -11,6 +11,9 @@
 #include <string_view>
 #include <tuple>
 
+/* A new kind needs words of its own. */
+#pragma GCC diagnostic error "-Wswitch"
+
 namespace lockscope {
 
 namespace {
@@ -120,9 +123,20 @@ std::string title(const Model &model, const Finding &finding, const std::string 
 		return "lock " + lock + " not held where it has to be" + at;
 	case FindingKind::LongHold:
 		return "long hold: " + lock + " waited for " + seconds(sight.extra) + at;
-	default:
+	case FindingKind::WwMisuse:
 		return "ww_mutex misuse: " + lock + at;
+	case FindingKind::LockOrderCycle:
+	case FindingKind::RecursiveLock:
+	case FindingKind::IrqInversion:
+	case FindingKind::InconsistentIrqState:
+	case FindingKind::Deadlock:
+	case FindingKind::DataRace:
+	case FindingKind::GuardViolation:
+	case FindingKind::EmptyCriticalSection:
+		break; /* no single observation shows these */
 	}
+	return "fault of kind " + std::to_string(static_cast<std::uint32_t>(finding.kind)) + ": " +
+	       lock + at;
 }
 
 /* What sleeps on behalf of whoever called it: allocators, waits, user copies,

@@ -2,6 +2,7 @@
 #include "analysis/model.h"
 
 #include <cstdio>
+#include <iterator>
 
 namespace lockscope {
 
@@ -72,24 +73,27 @@ const LockClass &interrupt_class(ClassId id)
 
 const char *kind_name(ls_kind kind)
 {
-	static constexpr const char *names[LS_NR_KINDS + 1] = {
+	static constexpr const char *names[] = {
 		"lock",	    "spinlock", "rwlock",	"mutex",   "rwsem", "semaphore", "rt_mutex",
 		"ww_mutex", "socket",	"percpu-rwsem", "private", "work",
 		"completion", "waitqueue", "irq"};
+	static_assert(std::size(names) == kInterruptKind + 1);
 	return kind <= kInterruptKind ? names[kind] : names[0];
 }
 
 const char *origin_name(ls_origin origin)
 {
-	static constexpr const char *names[LS_NR_ORIGINS] = {
+	static constexpr const char *names[] = {
 		"site",	 "static", "static", "init",	  "slab",
 		"alloc", "alloc",  "site",   "annotated", "function"};
+	static_assert(std::size(names) == LS_NR_ORIGINS);
 	return origin < LS_NR_ORIGINS ? names[origin] : names[0];
 }
 
 const char *level_name(std::uint32_t val)
 {
-	static constexpr const char *names[LS_NR_LEVELS] = {"task", "softirq", "hardirq", "nmi"};
+	static constexpr const char *names[] = {"task", "softirq", "hardirq", "nmi"};
+	static_assert(std::size(names) == LS_NR_LEVELS);
 	return names[level_of(val)];
 }
 

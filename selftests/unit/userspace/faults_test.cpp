@@ -2,6 +2,8 @@
 // Faults that one sight shows.
 #include "support.h"
 
+#include <set>
+
 using namespace lockscope;
 using namespace lockscope::test;
 
@@ -242,4 +244,21 @@ TEST_F(FaultTest, SelfCheckCountsKinds)
 	/* What was lost explains it. */
 	log.info().losses[LS_LOSS_RECORDS] = 1;
 	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());
+}
+
+TEST_F(FaultTest, EachKindHasWordsOfItsOwn)
+{
+	std::set<std::string> titles;
+	for (std::uint32_t kind = LS_FINDING_WAIT_CONTEXT; kind <= LS_NR_FINDINGS; kind++) {
+		if (kind == LS_FINDING_DEADLOCK)
+			continue;
+		LogBuilder other;
+		const auto m = other.add_class("m", LS_KIND_MUTEX);
+		other.fault(LS_FINDING_WW, task, {{.cls = m}}, {.cls = m}, 1);
+		model = model_of(other);
+		model.sights[0].what = kind;
+		const std::string title = only_finding(model).title;
+		EXPECT_TRUE(titles.insert(title).second) << title;
+		EXPECT_EQ(title.starts_with("ww_mutex"), kind == LS_FINDING_WW) << title;
+	}
 }
