@@ -143,35 +143,35 @@ static void next_epoch(struct ls_graph *g)
 	g->epoch = 1;
 }
 
-/*
- * Write the walk that reached @state, then the edge that closes it, behind
- * path[0]. Returns the whole length.
- */
-static ls_u32 unwind(const struct ls_graph *g, ls_u32 start, ls_u32 state, ls_u32 depth,
-		     ls_u32 closing, ls_u32 *path)
-{
-	ls_u32 at = depth;
+/* What a walk must do beside beginning at a state. */
+struct walk_rules {
+	ls_u32 target;		/* class where it ends */
+	ls_u32 avoid;		/* class that it must not enter */
+	bool shared;		/* a shared holder follows: it may not end in a recursive reader */
+	ls_graph_filter filter;
+	void *cookie;
+};
 
-	path[depth + 1] = closing;
+/* Write the walk that reached @state from @start in @depth edges, and edge @closing. */
+static void unwind(const struct ls_graph *g, ls_u32 start, ls_u32 state, ls_u32 depth,
+		   ls_u32 closing, ls_u32 *path)
+{
+	path[depth] = closing;
 	while (state != start) {
 		ls_u32 index = g->via[state] >> 1;
 
-		path[at--] = index;
+		path[--depth] = index;
 		state = g->edges[index].from * 2 + (g->via[state] & 1);
 	}
-	return depth + 2;
 }
 
 /*
- * One search with the first edge used as a single kind: @only_xr when that
- * kind ends in a recursive reader, @shared when it starts at a shared holder,
- * so that the cycle may not close by a dependency that ends in one.
+ * Shortest strong walk from state @start to the target: its length, 0 when there is
+ * none. path[] is written when it has room for that, @max_len edges.
  */
-static ls_u32 search(struct ls_graph *g, ls_u32 first, ls_u32 only_xr, bool shared, ls_u32 *path,
-		     ls_u32 max_len, ls_graph_filter filter, void *cookie)
+static ls_u32 walk(struct ls_graph *g, ls_u32 start, const struct walk_rules *rules, ls_u32 *path,
+		   ls_u32 max_len)
 {
-	const ls_u32 target = g->edges[first].from;
-	const ls_u32 start = g->edges[first].to * 2 + only_xr;
 	ls_u32 head = 0, tail = 0, level_end = 1, depth = 0;
 
 	next_epoch(g);
@@ -185,30 +185,28 @@ static ls_u32 search(struct ls_graph *g, ls_u32 first, ls_u32 only_xr, bool shar
 			level_end = tail;
 			depth++;
 		}
-		/* The walk to here has depth + 1 edges, the next one makes + 2. */
-		if (depth + 2 > max_len)
-			return 0;
 		state = g->queue[head++];
 		node = state / 2;
 		for (index = g->first_out[node]; index; index = g->edges[index].next_out) {
 			const struct ls_graph_edge *edge = &g->edges[index];
 			ls_u32 kinds = edge->kinds, next;
 
-			if (edge->to == node)
+			if (edge->to == node || edge->to == rules->avoid)
 				continue;
-			if (filter)
-				kinds &= filter(cookie, index, edge);
+			if (rules->filter)
+				kinds &= rules->filter(rules->cookie, index, edge);
 			if (state & 1)
 				kinds &= LS_DEP_FROM_EXCLUSIVE;
 			if (!kinds)
 				continue;
 
 			next = edge->to * 2 + !(kinds & LS_DEP_TO_OTHER);
-			if (edge->to == target) {
-				if ((next & 1) && shared)
+			if (edge->to == rules->target) {
+				if ((next & 1) && rules->shared)
 					continue;
-				path[0] = first;
-				return unwind(g, start, state, depth, index, path);
+				if (depth < max_len)
+					unwind(g, start, state, depth, index, path);
+				return depth + 1;
 			}
 			if (g->visit[edge->to * 2] == g->epoch || g->visit[next] == g->epoch)
 				continue;
@@ -220,39 +218,91 @@ static ls_u32 search(struct ls_graph *g, ls_u32 first, ls_u32 only_xr, bool shar
 	return 0;
 }
 
-ls_u32 ls_graph_shortest_cycle(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 *path,
-			       ls_u32 max_len, ls_graph_filter filter, void *cookie)
-{
-	const struct ls_graph_edge *first;
-	ls_u32 len, shorter;
+/* A cycle, and what it has to pass. */
+struct cycle_rules {
+	ls_u32 first;		/* edge that it begins with */
+	ls_u32 through;		/* class that it passes, NOWHERE: any */
+	ls_graph_filter filter;
+	void *cookie;
+};
 
-	if (!index || index > g->nr_edges || max_len < 2)
+#define NOWHERE (~0u)
+
+/*
+ * Shortest cycle with the first edge used as a single kind: @only_xr when that
+ * kind ends in a recursive reader, @shared when it starts at a shared holder,
+ * so that the cycle may not close by a dependency that ends in one.
+ */
+static ls_u32 cycle(struct ls_graph *g, const struct cycle_rules *c, ls_u32 only_xr, bool shared,
+		    ls_u32 *path, ls_u32 max_len)
+{
+	const struct ls_graph_edge *first = &g->edges[c->first];
+	ls_u32 start = first->to * 2 + only_xr, half = 0, len;
+	struct walk_rules rules = { first->from, NOWHERE, shared, c->filter, c->cookie };
+
+	if (c->through != NOWHERE) {
+		/* No dependency on @through ends in a recursive reader: two walks that meet there. */
+		struct walk_rules there = { c->through, first->from, false, c->filter, c->cookie };
+
+		half = walk(g, start, &there, path + 1, max_len ? max_len - 1 : 0);
+		if (!half)
+			return 0;
+		start = c->through * 2;
+		rules.avoid = first->to;
+	}
+	len = walk(g, start, &rules, path + 1 + half, max_len > half + 1 ? max_len - half - 1 : 0);
+	if (!len)
 		return 0;
-	first = &g->edges[index];
-	if (first->from == first->to)
+	if (max_len)
+		path[0] = c->first;
+	return 1 + half + len;
+}
+
+static ls_u32 shortest(struct ls_graph *g, const struct cycle_rules *c, ls_u32 kinds, ls_u32 *path,
+		       ls_u32 max_len)
+{
+	const struct ls_graph_edge *first = &g->edges[c->first];
+	ls_u32 xr, shared;
+
+	if (!c->first || c->first > g->nr_edges || first->from == first->to)
 		return 0;
 	kinds &= first->kinds;
-	if (filter)
-		kinds &= filter(cookie, index, first);
+	if (c->filter)
+		kinds &= c->filter(c->cookie, c->first, first);
 
 	/*
 	 * EN allows whatever the other kinds allow and SN whatever SR does; ER
 	 * and SN restrict different ends of the cycle, so both have to be tried.
 	 */
 	if (kinds & LS_DEP_EN)
-		return search(g, index, 0, false, path, max_len, filter, cookie);
+		return cycle(g, c, 0, false, path, max_len);
 	if (!(kinds & (LS_DEP_ER | LS_DEP_SN)))
-		return kinds & LS_DEP_SR ?
-			search(g, index, 1, true, path, max_len, filter, cookie) : 0;
+		return kinds & LS_DEP_SR ? cycle(g, c, 1, true, path, max_len) : 0;
+	if (!(kinds & LS_DEP_SN))
+		return cycle(g, c, 1, false, path, max_len);
+	if (!(kinds & LS_DEP_ER))
+		return cycle(g, c, 0, true, path, max_len);
+	xr = cycle(g, c, 1, false, path, 0);
+	shared = cycle(g, c, 0, true, path, 0);
+	if (xr && (!shared || xr <= shared))
+		return cycle(g, c, 1, false, path, max_len);
+	return shared ? cycle(g, c, 0, true, path, max_len) : 0;
+}
 
-	len = 0;
-	if (kinds & LS_DEP_ER)
-		len = search(g, index, 1, false, path, max_len, filter, cookie);
-	if (kinds & LS_DEP_SN) {
-		/* A search writes path[] only when it finds something shorter. */
-		shorter = search(g, index, 0, true, path, len ? len - 1 : max_len, filter, cookie);
-		if (shorter)
-			len = shorter;
-	}
-	return len;
+ls_u32 ls_graph_shortest_cycle(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 *path,
+			       ls_u32 max_len, ls_graph_filter filter, void *cookie)
+{
+	struct cycle_rules c = { index, NOWHERE, filter, cookie };
+
+	return shortest(g, &c, kinds, path, max_len);
+}
+
+ls_u32 ls_graph_cycle_through(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 through,
+			      ls_u32 *path, ls_u32 max_len, ls_graph_filter filter, void *cookie)
+{
+	struct cycle_rules c = { index, through, filter, cookie };
+
+	if (through >= g->max_nodes)
+		return 0;
+	return shortest(g, &c, kinds, path, max_len);
 }

@@ -67,11 +67,20 @@ typedef ls_u32 (*ls_graph_filter)(void *cookie, ls_u32 index, const struct ls_gr
 
 /*
  * Shortest strong cycle that uses edge @index with one of @kinds as its first
- * edge: writes edge indices in order into path[] (path[0] == index) and returns
- * the length, 0 when there is none of at most @max_len edges. Edges from a
- * class to itself never take part. @filter may be NULL.
+ * edge: returns its length, 0 when there is none, and writes edge indices in
+ * order into path[] (path[0] == index). One longer than @max_len is not written.
+ * Edges from a class to itself never take part. @filter may be NULL. The cycle may
+ * pass a class in both reader states.
  */
 ls_u32 ls_graph_shortest_cycle(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 *path,
 			       ls_u32 max_len, ls_graph_filter filter, void *cookie);
+
+/*
+ * The same for cycles that pass node @through, which is neither end of the edge. No
+ * dependency on that node may end in a recursive reader. Both halves are as short
+ * as can be, and may have classes in common.
+ */
+ls_u32 ls_graph_cycle_through(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 through,
+			      ls_u32 *path, ls_u32 max_len, ls_graph_filter filter, void *cookie);
 
 #endif /* LOCKSCOPE_GRAPH_H */

@@ -45,6 +45,7 @@ void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max
 	j->nr_signals = 0;
 	j->lost_edges = 0;
 	j->lost_cycles = 0;
+	j->cut_searches = 0;
 	j->nr_needs = 0;
 	j->unsettled = false;
 }
@@ -172,26 +173,35 @@ static bool apart(const struct ls_judge_edge *a, const struct ls_judge_edge *b)
 	return a->lock != b->lock && a->lock - a->completion != b->lock - b->completion;
 }
 
-/* An edge of the cycle that another one excludes, 0 when the cycle can happen. */
-static ls_u32 gated_edge(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
+/*
+ * Two edges of the walk that no deadlock has both of: they lead to one class, or exclude
+ * each other. False when there are none, and the walk is a cycle that can happen.
+ */
+static bool conflict(struct ls_judge *j, const ls_u32 *path, ls_u32 nr, ls_u32 *pair)
 {
+	const struct ls_graph_edge *edges = j->graph.edges;
 	ls_u32 i, k;
 
-	if (nr == 2) {
-		struct ls_judge_edge *a = edge_data(j, path[0]), *b = edge_data(j, path[1]);
-
-		if (a && b && (a->completes || b->completes) && apart(a, b))
-			return path[1];
-	}
-	for (i = 0; i < nr; i++) {
+	/* The first class that comes again: those before it differ, so the edges do. */
+	for (k = 1; k < nr; k++)
+		for (i = 0; i < k; i++)
+			if (edges[path[i]].to == edges[path[k]].to) {
+				pair[0] = path[k];
+				pair[1] = path[i];
+				return true;
+			}
+	for (i = 0; i < nr; i++)
 		for (k = i + 1; k < nr; k++) {
 			struct ls_judge_edge *a = edge_data(j, path[i]), *b = edge_data(j, path[k]);
 
-			if (a && b && exclude(a, b))
-				return path[k];
+			if (!a || !b || !(exclude(a, b) ||
+					  (nr == 2 && (a->completes || b->completes) && apart(a, b))))
+				continue;
+			pair[0] = path[k];
+			pair[1] = path[i];
+			return true;
 		}
-	}
-	return 0;
+	return false;
 }
 
 static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
@@ -199,30 +209,32 @@ static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
 	return node > j->max_classes;
 }
 
-static ls_u32 interrupts_in(const struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
-{
-	ls_u32 i, found = 0;
+#define DETOURS 8		/* edges left out at one time */
+#define SEARCHES 64		/* for one cycle */
 
-	for (i = 0; i < nr; i++)
-		found += is_interrupt(j, j->graph.edges[path[i]].from);
-	return found;
-}
-
-#define DETOURS 4
-
+/* A search for a cycle through an edge; classes are those of locks, and one interrupt at most. */
 struct detour {
-	const struct ls_judge *judge;
-	bool locks_only;	/* leave the interrupts out */
+	struct ls_judge *judge;
+	ls_u32 index;
+	ls_u32 interrupt;	/* its node; 0: none */
+	bool through;		/* the interrupt is neither end of the edge */
+	bool cut;		/* not all was tried */
+	ls_u32 searches;
 	ls_u32 without[DETOURS];
 	ls_u32 nr;
 };
+
+static bool other_interrupt(const struct detour *d, ls_u32 node)
+{
+	return is_interrupt(d->judge, node) && node != d->interrupt;
+}
 
 static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *edge)
 {
 	const struct detour *d = cookie;
 	ls_u32 i;
 
-	if (d->locks_only && (is_interrupt(d->judge, edge->from) || is_interrupt(d->judge, edge->to)))
+	if (other_interrupt(d, edge->from) || other_interrupt(d, edge->to))
 		return 0;
 	if ((ls_judge_usage(d->judge, edge->from) | ls_judge_usage(d->judge, edge->to)) & LS_JUDGE_SIGNAL)
 		return 0;
@@ -319,44 +331,72 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 }
 
 /*
- * The shortest cycle may be gated and a longer one not: look again without the
- * edge that was excluded, a few times.
+ * The shortest cycle may be gated and a longer one not: look again without either of the
+ * edges that exclude each other. True when a cycle was found. Calls itself, DETOURS deep.
  */
-static void search_among(struct ls_judge *j, ls_u32 index, bool locks_only)
+static bool look(struct detour *d)
 {
-	struct detour d = { j, locks_only, { 0 }, 0 };
-	ls_u32 path[LS_CYCLE_MAX], nr, gated;
+	struct ls_graph *g = &d->judge->graph;
+	ls_u32 path[LS_CYCLE_MAX], pair[2], kinds = g->edges[d->index].kinds, nr, i;
+	bool found = false;
 
-	for (;;) {
-		nr = ls_graph_shortest_cycle(&j->graph, index, j->graph.edges[index].kinds, path,
-					     LS_CYCLE_MAX,
-					     d.nr || locks_only || j->nr_signals ? leave_out :
-									   (ls_graph_filter)0,
-					     &d);
-		if (!nr)
-			return;
-		/* Told already, or, with both interrupts in it, told of the lock between them. */
-		if (!locks_only && interrupts_in(j, path, nr) != 1)
-			return;
-		gated = gated_edge(j, path, nr);
-		if (!gated) {
-			report(j, path, nr);
-			return;
-		}
-		if (gated == index || d.nr == DETOURS)
-			return;
-		d.without[d.nr++] = gated;
+	if (d->searches++ == SEARCHES) {
+		d->searches--;
+		d->cut = true;
+		return false;
 	}
+	if (d->through)
+		nr = ls_graph_cycle_through(g, d->index, kinds, d->interrupt, path, LS_CYCLE_MAX,
+					    leave_out, d);
+	else
+		nr = ls_graph_shortest_cycle(g, d->index, kinds, path, LS_CYCLE_MAX, leave_out, d);
+	if (!nr)
+		return false;
+	if (nr <= LS_CYCLE_MAX && !conflict(d->judge, path, nr, pair)) {
+		report(d->judge, path, nr);
+		return true;
+	}
+	if (nr > LS_CYCLE_MAX || d->nr == DETOURS) {
+		d->cut = true;
+		return false;
+	}
+	for (i = 0; i < 2 && !found; i++) {
+		if (pair[i] == d->index)
+			continue;
+		d->without[d->nr++] = pair[i];
+		found = look(d);
+		d->nr--;
+	}
+	return found;
 }
 
-/* A way through an interrupt may be shorter than one without, and hide it. */
+/* Report a cycle through edge @index and @interrupt, or of locks alone, if there is one. */
+static void search_among(struct ls_judge *j, ls_u32 index, ls_u32 interrupt)
+{
+	const struct ls_graph_edge *e = &j->graph.edges[index];
+	struct detour d = { .judge = j, .index = index, .interrupt = interrupt };
+
+	d.through = interrupt && e->from != interrupt && e->to != interrupt;
+	if (!look(&d) && d.cut)
+		j->cut_searches++;
+}
+
+/*
+ * Each interrupt by itself, as a way through one may be shorter than one through the
+ * other or through none, and hide it. What softirqs can interrupt, hardirqs can: a cycle
+ * with both has a shorter one in it.
+ */
 static void search(struct ls_judge *j, ls_u32 index)
 {
 	const struct ls_graph_edge *e = &j->graph.edges[index];
+	bool locks_only = !is_interrupt(j, e->from) && !is_interrupt(j, e->to);
+	ls_u32 node;
 
-	if (!is_interrupt(j, e->from) && !is_interrupt(j, e->to))
-		search_among(j, index, true);
-	search_among(j, index, false);
+	if (locks_only)
+		search_among(j, index, 0);
+	for (node = j->max_classes + 1; node <= j->max_classes + 2; node++)
+		if (locks_only ? j->graph.first_out[node] : e->from == node || e->to == node)
+			search_among(j, index, node);
 }
 
 /*
@@ -534,7 +574,7 @@ void ls_judge_settle(struct ls_judge *j)
 	}
 	for (i = 0; i < j->nr_needs; i++)
 		if (j->graph.edges[j->needs[i].edge].kinds)
-			search_among(j, j->needs[i].edge, true);
+			search_among(j, j->needs[i].edge, 0);
 	for (i = 1; i <= j->max_classes; i++) {
 		if (!(j->usage[i] & LS_JUDGE_RESUMED))
 			continue;

@@ -17,7 +17,8 @@
  * from who waits for it: it is one more lock that the completer needs.
  *
  * Interrupts are two classes of their own in the graph (abi.h, LS_CLASS_HARDIRQ),
- * so the search for strong cycles finds what lockdep's usage bits are for.
+ * so the search for strong cycles finds what lockdep's usage bits are for. A new
+ * dependency is searched for a cycle of locks alone and for one through each of them.
  */
 #ifndef LOCKSCOPE_JUDGE_H
 #define LOCKSCOPE_JUDGE_H
@@ -74,6 +75,7 @@ struct ls_judge {
 	void *cookie;
 	ls_u64 lost_edges;
 	ls_u64 lost_cycles;		/* signature table full: may be reported twice */
+	ls_u64 cut_searches;		/* for a cycle that may be there: longer, or behind too many gates */
 	ls_u32 nr_needs;
 	bool unsettled;			/* something new since the last ls_judge_settle() */
 	struct ls_judge_need needs[LS_JUDGE_NEEDS];

@@ -38,8 +38,9 @@ std::vector<std::uint32_t> Graph::shortest_cycle(std::uint32_t index, std::uint3
 						 void *cookie)
 {
 	std::vector<std::uint32_t> path(max_len);
-	path.resize(ls_graph_shortest_cycle(&graph_, index, kinds, path.data(), max_len, filter,
-					    cookie));
+	const auto len = ls_graph_shortest_cycle(&graph_, index, kinds, path.data(), max_len,
+						 filter, cookie);
+	path.resize(len <= max_len ? len : 0);
 	return path;
 }
 

@@ -186,6 +186,53 @@ TEST(Interrupts, AGateKeepsTheTwoSidesApart)
 	EXPECT_EQ(j.kinds, (std::vector<std::uint32_t>{LS_FINDING_IRQ_INVERSION}));
 }
 
+TEST(Interrupts, AGatedCycleOfLocksHidesNoInversion)
+{
+	Court j;
+
+	// A and B in both orders under M, which keeps the two apart; the interrupt needs A
+	// whatever is held.
+	j.takes({W(M), W(B)}, W(A));
+	j.takes({}, in(LS_HARDIRQ, Ex(A)));
+	j.takes({}, Ex(B));
+	EXPECT_TRUE(j.kinds.empty());
+	j.takes({W(M), W(A)}, W(B));
+	EXPECT_EQ(j.kinds, (std::vector<std::uint32_t>{LS_FINDING_IRQ_INVERSION}));
+}
+
+TEST(Interrupts, ACycleOfLocksHidesNoInversion)
+{
+	Court j;
+
+	j.takes({W(B)}, W(A));
+	j.takes({}, in(LS_SOFTIRQ, Ex(A)));
+	j.kinds.clear();
+	j.takes({}, Ex(B));
+	j.takes({W(A)}, W(B));
+	EXPECT_EQ(j.kinds, (std::vector<std::uint32_t>{LS_FINDING_ORDER_CYCLE,
+						       LS_FINDING_IRQ_INVERSION}));
+}
+
+TEST(Interrupts, AGatedWayHidesNoLongerOne)
+{
+	for (bool last : {true, false}) {
+		Court j;
+
+		// From A to B under M, or over C without.
+		j.takes({}, in(LS_HARDIRQ, Ex(A)));
+		j.takes({Ex(M)}, Ex(B));
+		j.takes({W(M), W(A)}, W(B));
+		if (last)
+			j.takes({W(A)}, W(C));
+		j.takes({W(M), W(C)}, W(B));
+		if (!last)
+			j.takes({W(A)}, W(C));
+		EXPECT_TRUE(j.kinds.empty());
+		j.takes({}, Ex(C));
+		EXPECT_EQ(j.kinds, (std::vector<std::uint32_t>{LS_FINDING_IRQ_INVERSION}));
+	}
+}
+
 TEST(Interrupts, HeldWhenTheyCameOnAgainCounts)
 {
 	Court held, given;

@@ -348,6 +348,23 @@ TEST(Gate, AGatedShortCycleDoesNotHideALongerOne)
 	EXPECT_EQ(j.findings, (Findings{{A, B, C}}));
 }
 
+TEST(Gate, EitherOfTwoEdgesThatExcludeEachOtherMayBeLeftOut)
+{
+	constexpr std::uint32_t E = 5;
+	Court j;
+
+	// A -> B excludes C -> E. There is another way from A to B, but none from C to E.
+	j.takes({W(G), W(A)}, W(B));
+	j.takes({W(B)}, W(C));
+	j.takes({W(G), W(C)}, W(E));
+	j.takes({W(A)}, W(D));
+	j.takes({W(D)}, W(B));
+	EXPECT_TRUE(j.findings.empty());
+	j.takes({W(E)}, W(A));
+	EXPECT_EQ(j.findings, (Findings{{A, D, B, C, E}}));
+	EXPECT_EQ(j.judge.cut_searches, 0u);
+}
+
 TEST(Gate, TheOldestLockOfADeepStackCounts)
 {
 	Court j;
