@@ -164,7 +164,7 @@ LS_COLD void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 firs
 	u32 i;
 
 	if (ls_load(slot) == key || ls_access_is_benign(n->addr) ||
-	    ((ls_acc->ops[first] | n->op) & LS_ACC_MARKED && ls_is_counter(n->addr)))
+	    ((ls_acc->ops[first] | n->op) & (LS_ACC_MARKED | LS_ACC_TRAP) && ls_is_counter(n->addr)))
 		return;
 	e = ls_ring_reserve(&pc->ring, sizeof(*e) + sizeof(*race) +
 				       LS_SHADOW_ENTRIES * sizeof(struct ls_history_rec));
@@ -350,7 +350,7 @@ static __always_inline void look(struct ls_now *n)
 	if (unlikely(!site))
 		return;
 	ls_acc->counts[site]++;
-	if (likely(!(n->op & LS_ACC_WATCHED)))
+	if (likely(!(n->op & LS_ACC_TRAP)))
 		judge(n, page, site);
 	/* In a trap's way of counting, where we are is not the same every time. */
 	if ((ls_load(&g->state) & 3) == LS_EXCLUSIVE_TO && (n->addr & 7) + n->size <= 8 && !n->regs) {

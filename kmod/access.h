@@ -87,7 +87,6 @@ struct ls_access_object {
 };
 
 #define LS_OP_SHARED 0x80u	/* others had had the memory as well; see LS_COUNT_SHARED */
-#define LS_ACC_WATCHED 0x8000u	/* told by a watchpoint: only who is stopped there wants to know */
 
 /*
  * Section of the context that runs with preempt_count() @count. Tasks, softirqs and
@@ -251,6 +250,11 @@ void ls_watchpoints_forget(unsigned long start, unsigned long end);
 void ls_watchpoints_want(unsigned long addr, u32 size);
 u32 ls_watchpoints_armed(void);
 u32 ls_watchpoints_caught(void);
+
+/* trapped.c: traps of watchpoints */
+bool ls_trapped_decode(const struct pt_regs *regs, struct ls_site *s);
+bool ls_trapped_in_us(struct pt_regs *regs);
+void ls_trapped_init(void);
 
 /* probes.c: process context */
 int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who);

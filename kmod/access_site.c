@@ -220,7 +220,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	ev.a = (struct ls_rec_access *)(ev.e + 1);
 	*ev.a = (struct ls_rec_access){
 		.hdr.type = LS_REC_ACCESS, .id = id, .offset = offset,
-		.size = min(n->size, 65535u), .op = n->op & ~LS_ACC_WATCHED, .ip = n->ip, .time_ns = local_clock(),
+		.size = min(n->size, 65535u), .op = n->op, .ip = n->ip, .time_ns = local_clock(),
 		.where = n->where, .pid = current->pid, .tgid = current->tgid,
 		.task_flags = ls_task_flags(), .nr_guards = nr, .cpu = smp_processor_id(),
 	};

@@ -10,7 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "access.h"
-#include "sites.h"
+#include "registers.h"
 
 #define LOOKED_AT 20		/* bytes: a jump's, up to the end of its last instruction */
 
@@ -34,23 +34,6 @@ static u64 missed_before;		/* by probes that are gone */
 static const void *owner;		/* who asked for them */
 u32 ls_max_probes;
 
-/* Registers in the instruction set's order. */
-static const u16 offsets[16] = {
-	offsetof(struct pt_regs, ax), offsetof(struct pt_regs, cx),
-	offsetof(struct pt_regs, dx), offsetof(struct pt_regs, bx),
-	offsetof(struct pt_regs, sp), offsetof(struct pt_regs, bp),
-	offsetof(struct pt_regs, si), offsetof(struct pt_regs, di),
-	offsetof(struct pt_regs, r8), offsetof(struct pt_regs, r9),
-	offsetof(struct pt_regs, r10), offsetof(struct pt_regs, r11),
-	offsetof(struct pt_regs, r12), offsetof(struct pt_regs, r13),
-	offsetof(struct pt_regs, r14), offsetof(struct pt_regs, r15),
-};
-
-static __always_inline ls_u64 reg(const void *regs, ls_u32 number)
-{
-	return *(const unsigned long *)((const char *)regs + offsets[number]);
-}
-
 static struct ls_probe *probe_of(struct ls_site *site)
 {
 	return container_of(site, struct ls_probe, site);
@@ -60,7 +43,7 @@ static int on_hit(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct ls_probe *p = container_of(kp, struct ls_probe, kp);
 	const struct ls_site *s = &p->site;
-	unsigned long addr = ls_site_address(s, reg, regs, this_cpu_read(this_cpu_off));
+	unsigned long addr = ls_site_address(s, ls_register, regs, this_cpu_read(this_cpu_off));
 
 	this_cpu_inc(ls_access_cpus.probe_hits);
 	WRITE_ONCE(p->hits, p->hits + 1);

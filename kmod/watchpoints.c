@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Races caught in the act. A thread arms a hardware watchpoint on memory that
- * looks like a race and lets accessors of it stop for a moment. Whoever comes by
- * meanwhile, by a call-out, a probe or the watchpoint, is the other side.
+ * looks like a race and lets accessors of it stop for a moment. An access to the
+ * same bytes meanwhile, seen by a call-out, a probe or the watchpoint, is the other side.
  */
 #include <linux/hw_breakpoint.h>
 #include <linux/kthread.h>
@@ -12,6 +12,7 @@
 #include <asm/tsc.h>
 
 #include "access.h"
+#include "registers.h"
 
 static bool watchpoints = true;
 module_param(watchpoints, bool, 0400);
@@ -21,7 +22,8 @@ MODULE_PARM_DESC(watchpoints, "try to catch races in the act: accessors may wait
 #define TRIES 8			/* times that each is watched */
 #define WATCH_MS 100		/* so long each time */
 #define STOPS 64		/* accessors stopped each time, at most */
-#define HITS 4096		/* of the watchpoint each time, at most */
+#define DECODED 256		/* instructions that hit the watchpoint each time, at most */
+#define UNCERTAIN 16		/* instructions of which nothing certain is known */
 #define STOP_US 500
 #define STOP_SPINS 20000	/* whatever the clock says */
 
@@ -29,16 +31,35 @@ MODULE_PARM_DESC(watchpoints, "try to catch races in the act: accessors may wait
 
 unsigned long ls_stop_at __read_mostly;
 
-/* The accessor that is stopped. owner says whether there is one: its context + 1. */
+/*
+ * The accessor that is stopped. owner says whether there is one: its context + 1. All
+ * else is the owner's, but for caught, which the other side sets. It holds the turn as
+ * well: an accessor that compared itself with one owner must not be caught by the next.
+ */
 static struct {
 	u64 owner;
-	u64 value;
-	u32 site, lockset, op, pid;
-	u32 caught, caught_pid;
-	u32 stops, hits;
-	u32 size;
+	u64 value;		/* of the granule */
+	u64 caught;
+	unsigned long from;	/* what the owner accesses */
+	u32 bytes;
+	u32 lockset, op;
+	u32 turn, stops, decoded;
+	u32 size;		/* of the watchpoint */
 	unsigned long addr;
+	unsigned long uncertain[UNCERTAIN];
 } stop;
+
+/* caught: turn, bytes of the granule that the other side writes, its task, its site. */
+#define SITE_BITS 18
+#define PID_BITS 22
+#define SITE_MASK ((1ull << SITE_BITS) - 1)
+#define PID_MASK ((1ull << PID_BITS) - 1)
+static_assert(LS_MAX_SITES <= 1u << SITE_BITS);
+
+static u64 catch(u32 turn, u32 written, u32 pid, u32 site)
+{
+	return (u64)turn << 48 | (u64)written << (SITE_BITS + PID_BITS) | (u64)pid << SITE_BITS | site;
+}
 
 static struct wanted {
 	unsigned long addr;
@@ -63,71 +84,141 @@ static bool marked(u32 op)
 	return op & (LS_ACC_MARKED | LS_ACC_ATOMIC);
 }
 
+/* One bit a byte of the granule at @granule that lies in [from, from + bytes). */
+static u32 bytes_in(unsigned long granule, unsigned long from, u32 bytes)
+{
+	unsigned long to = min(from + bytes, granule + 8);
+	u32 i, mask = 0;
+
+	for (i = 0; i < 8; i++)
+		if (granule + i >= from && granule + i < to)
+			mask |= 1u << i;
+	return mask;
+}
+
+/* Of an access that only the watchpoint saw nothing says that it is not marked. */
 static bool race_with_owner(const struct ls_now *n)
 {
+	unsigned long from = ls_load(&stop.from);
 	u32 op = ls_load(&stop.op);
 
-	return ((op | n->op) & LS_ACC_WRITE) && !(marked(op) && marked(n->op)) &&
+	return n->addr < from + ls_load(&stop.bytes) && from < n->addr + n->size &&
+	       ((op | n->op) & LS_ACC_WRITE) && !(marked(op) && (marked(n->op) || n->op & LS_ACC_TRAP)) &&
 	       !ls_lockset_meet(&ls_acc->sets, ls_load(&stop.lockset), n->lockset).apart;
 }
 
+static bool is_caught(void)
+{
+	return ls_load_acquire(&stop.caught) & SITE_MASK;
+}
+
+/* @n may be the other side for the one that is stopped. */
+static void meet(const struct ls_now *n, u32 site, u64 owner)
+{
+	u64 seen = ls_load_acquire(&stop.caught);
+	u32 written = 0;
+
+	if (seen & SITE_MASK || ls_load_acquire(&stop.owner) != owner ||
+	    !race_with_owner(n))
+		return;
+	if (n->op & LS_ACC_WRITE)
+		written = bytes_in(n->addr & ~7ul, n->addr, n->size);
+	ls_cmpxchg(&stop.caught, &seen, catch(seen >> 48, written, n->level ? 0 : current->pid, site));
+}
+
+/* Has a byte changed that both sides access and the other one writes? */
+static bool has_changed(u64 before, u32 bytes)
+{
+	u64 now;
+	u32 i;
+
+	if (!bytes || get_kernel_nofault(now, (u64 *)(stop.addr & ~7ul)))
+		return false;
+	for (i = 0; i < 8; i++)
+		if (bytes >> i & 1 && (u8)((now ^ before) >> (8 * i)))
+			return true;
+	return false;
+}
+
 /*
- * @n accesses the memory that is watched, by way @site. Either somebody is stopped
- * there, or we are. Any context, preemption off.
+ * @n accesses the memory that is watched, by way @site. Either another accessor is
+ * stopped there, or this one stops. Any context, preemption off.
  */
 void ls_stop(struct ls_now *n, u32 site)
 {
-	u64 owner = ls_load_acquire(&stop.owner), begin, value;
-	u32 other, flags = LS_RACE_CAUGHT, spins = 0;
+	u64 owner = ls_load_acquire(&stop.owner), begin, other;
+	u32 flags = LS_RACE_CAUGHT, spins = 0;
 
 	if (n->addr >= stop.addr + stop.size || n->addr + n->size <= stop.addr)
 		return;
 	if (owner) {
-		if (owner != CLAIMING && owner != n->context + 1 && race_with_owner(n)) {
-			ls_store(&stop.caught_pid, n->level ? 0 : current->pid);
-			ls_store_release(&stop.caught, site);
-		}
+		if (owner != CLAIMING && owner != n->context + 1)
+			meet(n, site, owner);
 		return;
 	}
-	/* Interrupts do not wait, and nobody does so with them off. */
-	if (n->level || n->irq_off || n->op & LS_ACC_WATCHED || ls_load(&stop.stops) >= STOPS ||
+	/* Interrupts do not wait, and no context does so with them off. */
+	if (n->level || n->irq_off || n->op & LS_ACC_TRAP || ls_load(&stop.stops) >= STOPS ||
 	    !ls_cmpxchg(&stop.owner, &owner, CLAIMING))
 		return;
 	stop.stops++;
-	stop.site = site;
-	stop.lockset = n->lockset;
-	stop.op = n->op;
-	stop.caught = 0;
+	ls_store_release(&stop.caught, catch(++stop.turn & 0xffff, 0, 0, 0));
+	ls_store(&stop.from, n->addr);
+	ls_store(&stop.bytes, n->size);
+	ls_store(&stop.lockset, n->lockset);
+	ls_store(&stop.op, n->op);
 	if (get_kernel_nofault(stop.value, (u64 *)(stop.addr & ~7ul)))
 		stop.value = 0;
 	ls_store_release(&stop.owner, n->context + 1);
 	/* By cycles: with interrupts off, as in a trap, the scheduler's clock may stand still. */
 	begin = rdtsc();
-	while (!ls_load_acquire(&stop.caught) && spins++ < STOP_SPINS &&
+	while (!is_caught() && spins++ < STOP_SPINS &&
 	       rdtsc() - begin < (u64)tsc_khz * STOP_US / 1000)
 		cpu_relax();
-	other = ls_load_acquire(&stop.caught);
-	if (other) {
-		if (!get_kernel_nofault(value, (u64 *)(stop.addr & ~7ul)) && value != stop.value)
+	if (is_caught()) {
+		other = ls_load(&stop.caught);
+		if (has_changed(stop.value, other >> (SITE_BITS + PID_BITS) &
+						    bytes_in(stop.addr & ~7ul, n->addr, n->size)))
 			flags |= LS_RACE_CHANGED;
-		ls_tell_race(n, NULL, other, site, ls_load(&stop.caught_pid), flags);
+		ls_tell_race(n, NULL, other & SITE_MASK, site,
+			     other >> SITE_BITS & PID_MASK, flags);
 		ls_fetch_add(&caught, 1);
 	}
 	ls_store_release(&stop.owner, 0);
 }
 
-/* The watchpoint: matters only while somebody is stopped. Like an NMI. */
+/* Nothing certain is known of the instruction before @ip, as long as this is watched. */
+static bool is_uncertain(unsigned long ip, bool from_now_on)
+{
+	unsigned long *slot = &stop.uncertain[ls_mix(ip) % UNCERTAIN];
+
+	if (from_now_on)
+		ls_store(slot, ip);
+	return ls_load(slot) == ip;
+}
+
+/*
+ * The watchpoint: matters only while an accessor is stopped in an access that is not
+ * marked, since the trapped one may be. Reads by this module are no accesses. Like an
+ * NMI.
+ */
 static void on_watchpoint(struct perf_event *bp, struct perf_sample_data *data, struct pt_regs *regs)
 {
-	u64 owner = ls_load_acquire(&stop.owner), value;
-	u32 op = LS_ACC_READ | LS_ACC_WATCHED;
+	u64 owner = ls_load_acquire(&stop.owner);
+	struct ls_site s;
+	unsigned long addr;
 
-	if (!owner || owner == CLAIMING || user_mode(regs) || is_moved(regs->ip) || ls_load(&stop.caught) ||
-	    ls_fetch_add(&stop.hits, 1) > HITS)
+	if (!owner || owner == CLAIMING || marked(ls_load(&stop.op)) || is_caught() || user_mode(regs) ||
+	    within_module(regs->ip, THIS_MODULE) || is_moved(regs->ip) || is_uncertain(regs->ip, false) ||
+	    ls_fetch_add(&stop.decoded, 1) >= DECODED)
 		return;
-	if (!get_kernel_nofault(value, (u64 *)(stop.addr & ~7ul)) && value != stop.value)
-		op = LS_ACC_WRITE | LS_ACC_WATCHED;
-	ls_access_trapped(stop.addr, stop.size, op, regs->ip, regs);
+	if (!ls_trapped_decode(regs, &s)) {
+		is_uncertain(regs->ip, true);
+		return;
+	}
+	addr = ls_site_address(&s, ls_register, regs, this_cpu_read(this_cpu_off));
+	if (addr >= stop.addr + stop.size || addr + s.size <= stop.addr || ls_trapped_in_us(regs))
+		return;
+	ls_access_trapped(addr, s.size, s.op | LS_ACC_TRAP, regs->ip, regs);
 }
 
 static void watch(const struct wanted *w)
@@ -141,7 +232,8 @@ static void watch(const struct wanted *w)
 	attr.bp_type = HW_BREAKPOINT_R | HW_BREAKPOINT_W;
 	stop.addr = w->addr;
 	stop.size = w->size;
-	stop.stops = stop.hits = 0;
+	stop.stops = stop.decoded = 0;
+	memset(stop.uncertain, 0, sizeof(stop.uncertain));
 	/* Without a free debug register the call-outs and probes alone have to do. */
 	events = register_wide_hw_breakpoint(&attr, on_watchpoint, NULL);
 	WRITE_ONCE(ls_stop_at, w->addr & ~7ul);
@@ -191,8 +283,8 @@ void ls_watchpoints_want(unsigned long addr, u32 size)
 	struct wanted *w = NULL;
 	u32 i;
 
-	size = size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1;
-	addr &= ~((unsigned long)size - 1);
+	/* The largest that lies within the access and that a debug register can do. */
+	size = min_t(u32, rounddown_pow_of_two(clamp(size, 1u, 8u)), 1u << __ffs(addr | 8));
 	spin_lock(&wanted_lock);
 	for (i = 0; i < WANTED; i++) {
 		if (wanted[i].addr == addr || !wanted[i].tries)
@@ -239,6 +331,7 @@ int ls_watchpoints_init(void)
 
 	used = watchpoints;
 	module_at = (void *)ls_symbol("__module_text_address");
+	ls_trapped_init();
 	t = kthread_run(watcher, NULL, "lockscope-watch");
 	if (IS_ERR(t))
 		return PTR_ERR(t);

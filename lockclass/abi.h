@@ -373,6 +373,7 @@ struct ls_rec_data {
 #define LS_ACC_ATOMIC 8u
 #define LS_ACC_RANGE 16u	/* structure or block */
 #define LS_ACC_PROBE 32u	/* seen by a probe: ip is the instruction, else what follows it */
+#define LS_ACC_TRAP 64u		/* seen by a watchpoint alone: whether it is marked is not known */
 
 /* Where an access happened, beside LS_VAL_LEVEL_MASK, _IRQ_OFF and _BH_OFF. */
 #define LS_WHERE_PREEMPT_OFF 1u

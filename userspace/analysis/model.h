@@ -238,8 +238,9 @@ struct MemoryAccess {
 
 	bool reads() const { return op & LS_ACC_READ; }
 	bool writes() const { return op & LS_ACC_WRITE; }
-	/// READ_ONCE() and the like, atomics: the author knows of others.
-	bool marked() const { return op & (LS_ACC_MARKED | LS_ACC_ATOMIC); }
+	/// READ_ONCE() and the like, atomics: the author knows of others. What only a
+	/// watchpoint saw may be marked, and is judged as if it were.
+	bool marked() const { return op & (LS_ACC_MARKED | LS_ACC_ATOMIC | LS_ACC_TRAP); }
 	bool overlaps(const MemoryAccess &other) const
 	{
 		return offset < std::uint64_t{other.offset} + other.size &&

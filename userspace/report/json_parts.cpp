@@ -58,7 +58,9 @@ Json access_json(const Model &model, const AccessSide &side)
 	return {{"op", op_name(access)},
 		{"size", access.size},
 		{"offset", access.offset},
-		{"marked", (access.op & LS_ACC_MARKED) != 0},
+		/* Not known of what only a watchpoint saw. */
+		{"marked",
+		 access.op & LS_ACC_TRAP ? Json(nullptr) : Json((access.op & LS_ACC_MARKED) != 0)},
 		{"atomic", (access.op & LS_ACC_ATOMIC) != 0},
 		{"context", level_name(access.where)},
 		{"entry", side.context.describe()},

@@ -82,8 +82,10 @@ std::string side_head(const Model &model, const AccessSide &side)
 	if (access.op & LS_ACC_MARKED)
 		out += "marked ";
 	out += op_name(access);
-	out += " of " + counted(access.size, "byte") + ", " + held_by(access) + ": " +
-	       side.context.describe();
+	out += " of " + counted(access.size, "byte");
+	if (access.op & LS_ACC_TRAP)
+		out += " (seen by a watchpoint, marked or not)";
+	out += ", " + held_by(access) + ": " + side.context.describe();
 	out += ", " + task_name(side.context);
 	if (side.count >= kMeasurable)
 		out += ", " + with_commas(side.count) + " times";

@@ -18,7 +18,8 @@ const char *decode_history(std::span<const std::byte> bytes, HistoryRecord &out)
 
 /// The bits of an access that this program knows.
 inline constexpr std::uint16_t kKnownOps = LS_ACC_READ | LS_ACC_WRITE | LS_ACC_MARKED |
-					   LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE;
+					   LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE |
+					   LS_ACC_TRAP;
 /// Is @op an access that can be?
 inline bool valid_op(std::uint64_t op)
 {

@@ -105,6 +105,24 @@ TEST_F(RaceTest, UnlessTheValueChanged)
 	EXPECT_EQ(only().severity, Severity::Error);
 }
 
+/* A watchpoint does not say whether an access is marked. */
+TEST_F(RaceTest, AnAccessThatOnlyAWatchpointSawIsJudgedAsIfMarked)
+{
+	log.race(side(1, "a", LS_ACC_READ), side(2, "b", LS_ACC_WRITE | LS_ACC_TRAP),
+		 LS_RACE_CAUGHT);
+	const Finding finding = only();
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_EQ(finding.confidence, Confidence::Confirmed);
+	EXPECT_EQ(finding.title.find("marked"), std::string::npos);
+}
+
+TEST_F(RaceTest, AndIsAnErrorWhereTheValueChanged)
+{
+	log.race(side(1, "a", LS_ACC_READ), side(2, "b", LS_ACC_WRITE | LS_ACC_TRAP),
+		 LS_RACE_CAUGHT | LS_RACE_CHANGED);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
 TEST_F(RaceTest, CaughtInTheActIsConfirmed)
 {
 	log.race(side(1, "a", LS_ACC_WRITE), side(2, "b", LS_ACC_READ), LS_RACE_CAUGHT);
