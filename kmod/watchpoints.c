@@ -44,6 +44,7 @@ static struct {
 	u32 bytes;
 	u32 lockset, op;
 	u32 turn, stops, decoded;
+	u32 mixed;		/* turn in which more than the side that is caught wrote the bytes */
 	u32 size;		/* of the watchpoint */
 	unsigned long addr;
 	unsigned long uncertain[UNCERTAIN];
@@ -96,14 +97,19 @@ static u32 bytes_in(unsigned long granule, unsigned long from, u32 bytes)
 	return mask;
 }
 
+static bool overlaps_owner(const struct ls_now *n)
+{
+	unsigned long from = ls_load(&stop.from);
+
+	return n->addr < from + ls_load(&stop.bytes) && from < n->addr + n->size;
+}
+
 /* Of an access that only the watchpoint saw nothing says that it is not marked. */
 static bool race_with_owner(const struct ls_now *n)
 {
-	unsigned long from = ls_load(&stop.from);
 	u32 op = ls_load(&stop.op);
 
-	return n->addr < from + ls_load(&stop.bytes) && from < n->addr + n->size &&
-	       ((op | n->op) & LS_ACC_WRITE) && !(marked(op) && (marked(n->op) || n->op & LS_ACC_TRAP)) &&
+	return ((op | n->op) & LS_ACC_WRITE) && !(marked(op) && (marked(n->op) || n->op & LS_ACC_TRAP)) &&
 	       !ls_lockset_meet(&ls_acc->sets, ls_load(&stop.lockset), n->lockset).apart;
 }
 
@@ -112,18 +118,24 @@ static bool is_caught(void)
 	return ls_load_acquire(&stop.caught) & SITE_MASK;
 }
 
-/* @n may be the other side for the one that is stopped. */
+/*
+ * @n may be the other side for the one that is stopped. A change of the value is that
+ * side's if no other one was seen to write there.
+ */
 static void meet(const struct ls_now *n, u32 site, u64 owner)
 {
-	u64 seen = ls_load_acquire(&stop.caught);
-	u32 written = 0;
+	u64 seen = ls_load_acquire(&stop.caught), own;
 
-	if (seen & SITE_MASK || ls_load_acquire(&stop.owner) != owner ||
-	    !race_with_owner(n))
+	if (ls_load_acquire(&stop.owner) != owner || !overlaps_owner(n))
 		return;
-	if (n->op & LS_ACC_WRITE)
-		written = bytes_in(n->addr & ~7ul, n->addr, n->size);
-	ls_cmpxchg(&stop.caught, &seen, catch(seen >> 48, written, n->level ? 0 : current->pid, site));
+	if (!(seen & SITE_MASK) && race_with_owner(n)) {
+		own = catch(seen >> 48, n->op & LS_ACC_WRITE ? bytes_in(n->addr & ~7ul, n->addr, n->size) : 0,
+			    n->level ? 0 : current->pid, site);
+		if (ls_cmpxchg(&stop.caught, &seen, own))
+			return;
+	}
+	if (n->op & LS_ACC_WRITE && site != (seen & SITE_MASK))
+		ls_store(&stop.mixed, (u32)(seen >> 48));
 }
 
 /* Has a byte changed that both sides access and the other one writes? */
@@ -161,7 +173,9 @@ void ls_stop(struct ls_now *n, u32 site)
 	    !ls_cmpxchg(&stop.owner, &owner, CLAIMING))
 		return;
 	stop.stops++;
-	ls_store_release(&stop.caught, catch(++stop.turn & 0xffff, 0, 0, 0));
+	stop.turn = (stop.turn + 1) & 0xffff;
+	stop.mixed = ~0u;
+	ls_store_release(&stop.caught, catch(stop.turn, 0, 0, 0));
 	ls_store(&stop.from, n->addr);
 	ls_store(&stop.bytes, n->size);
 	ls_store(&stop.lockset, n->lockset);
@@ -176,8 +190,9 @@ void ls_stop(struct ls_now *n, u32 site)
 		cpu_relax();
 	if (is_caught()) {
 		other = ls_load(&stop.caught);
-		if (has_changed(stop.value, other >> (SITE_BITS + PID_BITS) &
-						    bytes_in(stop.addr & ~7ul, n->addr, n->size)))
+		if (ls_load(&stop.mixed) != stop.turn &&
+		    has_changed(stop.value, other >> (SITE_BITS + PID_BITS) &
+						    bytes_in(n->addr & ~7ul, n->addr, n->size)))
 			flags |= LS_RACE_CHANGED;
 		ls_tell_race(n, NULL, other & SITE_MASK, site,
 			     other >> SITE_BITS & PID_MASK, flags);
@@ -197,9 +212,8 @@ static bool is_uncertain(unsigned long ip, bool from_now_on)
 }
 
 /*
- * The watchpoint: matters only while an accessor is stopped in an access that is not
- * marked, since the trapped one may be. Reads by this module are no accesses. Like an
- * NMI.
+ * The watchpoint: matters only while an accessor is stopped. Reads by this module are
+ * no accesses. Like an NMI.
  */
 static void on_watchpoint(struct perf_event *bp, struct perf_sample_data *data, struct pt_regs *regs)
 {
@@ -207,7 +221,7 @@ static void on_watchpoint(struct perf_event *bp, struct perf_sample_data *data, 
 	struct ls_site s;
 	unsigned long addr;
 
-	if (!owner || owner == CLAIMING || marked(ls_load(&stop.op)) || is_caught() || user_mode(regs) ||
+	if (!owner || owner == CLAIMING || is_caught() || user_mode(regs) ||
 	    within_module(regs->ip, THIS_MODULE) || is_moved(regs->ip) || is_uncertain(regs->ip, false) ||
 	    ls_fetch_add(&stop.decoded, 1) >= DECODED)
 		return;
