@@ -118,38 +118,50 @@ static bool is_caught(void)
 	return ls_load_acquire(&stop.caught) & SITE_MASK;
 }
 
+/* Inline: a trap of the kernel's copying function would have to be unwound. */
+static __always_inline bool read_granule(u64 *value)
+{
+	__get_kernel_nofault(value, (u64 *)(stop.addr & ~7ul), u64, gone);
+	return true;
+gone:
+	return false;
+}
+
+/* Has one of @bytes changed since the stop? */
+static bool has_changed(u32 bytes)
+{
+	u64 now;
+	u32 i;
+
+	if (!bytes || !read_granule(&now))
+		return false;
+	for (i = 0; i < 8; i++)
+		if (bytes >> i & 1 && (u8)((now ^ stop.value) >> (8 * i)))
+			return true;
+	return false;
+}
+
 /*
  * @n may be the other side for the one that is stopped. A change of the value is that
- * side's if no other one was seen to write there.
+ * side's if nothing else has written there: the value was still the same at its call-out,
+ * which comes before the access, and no other write was seen later.
  */
 static void meet(const struct ls_now *n, u32 site, u64 owner)
 {
 	u64 seen = ls_load_acquire(&stop.caught), own;
+	u32 bytes = bytes_in(n->addr & ~7ul, n->addr, n->size);
 
 	if (ls_load_acquire(&stop.owner) != owner || !overlaps_owner(n))
 		return;
 	if (!(seen & SITE_MASK) && race_with_owner(n)) {
-		own = catch(seen >> 48, n->op & LS_ACC_WRITE ? bytes_in(n->addr & ~7ul, n->addr, n->size) : 0,
-			    n->level ? 0 : current->pid, site);
+		if (!(n->op & LS_ACC_TRAP) && has_changed(bytes))
+			ls_store(&stop.mixed, (u32)(seen >> 48));
+		own = catch(seen >> 48, n->op & LS_ACC_WRITE ? bytes : 0, n->level ? 0 : current->pid, site);
 		if (ls_cmpxchg(&stop.caught, &seen, own))
 			return;
 	}
 	if (n->op & LS_ACC_WRITE && site != (seen & SITE_MASK))
 		ls_store(&stop.mixed, (u32)(seen >> 48));
-}
-
-/* Has a byte changed that both sides access and the other one writes? */
-static bool has_changed(u64 before, u32 bytes)
-{
-	u64 now;
-	u32 i;
-
-	if (!bytes || get_kernel_nofault(now, (u64 *)(stop.addr & ~7ul)))
-		return false;
-	for (i = 0; i < 8; i++)
-		if (bytes >> i & 1 && (u8)((now ^ before) >> (8 * i)))
-			return true;
-	return false;
 }
 
 /*
@@ -180,7 +192,7 @@ void ls_stop(struct ls_now *n, u32 site)
 	ls_store(&stop.bytes, n->size);
 	ls_store(&stop.lockset, n->lockset);
 	ls_store(&stop.op, n->op);
-	if (get_kernel_nofault(stop.value, (u64 *)(stop.addr & ~7ul)))
+	if (!read_granule(&stop.value))
 		stop.value = 0;
 	ls_store_release(&stop.owner, n->context + 1);
 	/* By cycles: with interrupts off, as in a trap, the scheduler's clock may stand still. */
@@ -190,9 +202,9 @@ void ls_stop(struct ls_now *n, u32 site)
 		cpu_relax();
 	if (is_caught()) {
 		other = ls_load(&stop.caught);
-		if (ls_load(&stop.mixed) != stop.turn &&
-		    has_changed(stop.value, other >> (SITE_BITS + PID_BITS) &
-						    bytes_in(n->addr & ~7ul, n->addr, n->size)))
+		/* In this order: another write is seen before it changes the value. */
+		if (has_changed(other >> (SITE_BITS + PID_BITS) & bytes_in(n->addr & ~7ul, n->addr, n->size)) &&
+		    ls_load_acquire(&stop.mixed) != stop.turn)
 			flags |= LS_RACE_CHANGED;
 		ls_tell_race(n, NULL, other & SITE_MASK, site,
 			     other >> SITE_BITS & PID_MASK, flags);
