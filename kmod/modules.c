@@ -53,7 +53,8 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct module *mod = data;
 
-	if (mod == THIS_MODULE)
+	/* Hooks were on during our own start: the log names code that is freed now. */
+	if (mod == THIS_MODULE && state != MODULE_STATE_LIVE)
 		return NOTIFY_OK;
 	switch (state) {
 	case MODULE_STATE_COMING:
