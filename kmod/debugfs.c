@@ -60,7 +60,7 @@ static const struct file_operations reset_fops = {
 
 static const char *const losses[LS_NR_LOSSES] = {
 	"records", "stacks", "chains", "classes", "edges", "held_overflow", "recursion",
-	"addresses", "sites", "pairs",
+	"addresses", "sites", "pairs", "cycles",
 };
 
 static int stats_show(struct seq_file *m, void *unused)

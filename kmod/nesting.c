@@ -199,7 +199,9 @@ static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
 			continue;
 		}
 		nr = ls_graph_shortest_cycle(&instances, edge, LS_DEP_EN, path, LS_CYCLE_MAX, NULL, NULL);
-		if (nr && nr <= LS_CYCLE_MAX)
+		if (nr > LS_CYCLE_MAX)
+			ls_lose(LS_LOSS_CYCLES);
+		else if (nr)
 			report_recursion(s, ordinal, pair_sights[path[1]], false);
 		pair_sights[edge] = ordinal;
 	}

@@ -665,6 +665,7 @@ void ls_worker_info(struct ls_info *info)
 	info->sights = READ_ONCE(sight_index.nr);
 	info->findings = READ_ONCE(nr_findings);
 	info->losses[LS_LOSS_EDGES] += READ_ONCE(judge.lost_edges);
+	info->losses[LS_LOSS_CYCLES] += READ_ONCE(judge.cut_searches);
 }
 
 int ls_worker_init(u32 max_classes, u32 max_edges)

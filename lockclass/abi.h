@@ -33,7 +33,7 @@
  * reported.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 6
+#define LS_ABI_MINOR 7
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -487,6 +487,7 @@ enum ls_loss {
 	LS_LOSS_ADDRESSES,	/* address table evicted a live entry */
 	LS_LOSS_SITES,		/* allocation sites not kept */
 	LS_LOSS_PAIRS,		/* instance pairs not kept */
+	LS_LOSS_CYCLES,		/* the module's searches that met a bound: too long, too many gates */
 	LS_NR_LOSSES
 };
 

@@ -28,7 +28,7 @@
 #include "port.h"
 #include "tagtab.h"
 
-#define LS_CYCLE_MAX 8		/* edges of the longest cycle looked for */
+#define LS_CYCLE_MAX 16		/* edges of the longest cycle reported; longer ones are counted */
 #define LS_JUDGE_GATES 6	/* held locks compared; a deeper stack only means fewer gates known */
 #define LS_JUDGE_NEEDS 1024	/* edges from completions, at one time */
 #define LS_JUDGE_SEG_BITS 10

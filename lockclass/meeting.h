@@ -11,7 +11,7 @@
 #include "abi.h"
 #include "port.h"
 
-#define LS_MEETING_EDGES 8	/* LS_CYCLE_MAX, judge.h */
+#define LS_MEETING_EDGES 16	/* LS_CYCLE_MAX, judge.h */
 #define LS_MEETING_GATES 12	/* held locks compared; more only mean fewer gates known */
 #define LS_MEETING_STEPS 65536	/* observations tried before the search gives up */
 #define LS_INSTANCE_GLOBAL (~0ull)	/* of a lock that has one instance */

@@ -9,6 +9,13 @@
 
 namespace lockscope {
 
+namespace {
+
+/// A longer cycle is searched for twice.
+constexpr std::uint32_t kUsualLength = 32;
+
+} // namespace
+
 void Graph::Free::operator()(void *memory) const
 {
 	std::free(memory);
@@ -37,10 +44,19 @@ std::vector<std::uint32_t> Graph::shortest_cycle(std::uint32_t index, std::uint3
 						 std::uint32_t max_len, ls_graph_filter filter,
 						 void *cookie)
 {
-	std::vector<std::uint32_t> path(max_len);
-	const auto len = ls_graph_shortest_cycle(&graph_, index, kinds, path.data(), max_len,
-						 filter, cookie);
-	path.resize(len <= max_len ? len : 0);
+	std::vector<std::uint32_t> path(std::min(max_len, kUsualLength));
+	auto search = [&] {
+		return ls_graph_shortest_cycle(&graph_, index, kinds, path.data(),
+					       static_cast<std::uint32_t>(path.size()), filter,
+					       cookie);
+	};
+	const auto len = search();
+	if (len > max_len)
+		return {};
+	const bool fits = len <= path.size();
+	path.resize(len);
+	if (!fits)
+		search();
 	return path;
 }
 
@@ -152,25 +168,28 @@ std::optional<std::vector<std::uint32_t>> strong_kinds(const std::vector<std::ui
 		return !(a & (LS_DEP_ER | LS_DEP_SR)) || (b & (LS_DEP_ER | LS_DEP_EN));
 	};
 	const std::size_t n = kinds.size();
-	std::vector<std::uint32_t> chosen(n), next(n);
-	/* Depth-first over at most four kinds an edge. */
-	for (std::size_t i = 0; n > 0;) {
-		bool placed = false;
-		while (next[i] < 4 && !placed) {
-			const std::uint32_t kind = by_preference[next[i]++];
-			chosen[i] = kind;
-			placed = (kinds[i] & kind) && (i == 0 || strong(chosen[i - 1], kind)) &&
-				 (i + 1 < n || strong(kind, chosen[0]));
-		}
-		if (placed && i + 1 == n)
-			return chosen;
-		if (placed) {
-			next[++i] = 0;
-		} else {
-			if (i == 0)
-				break;
-			i--;
-		}
+	for (const std::uint32_t first : by_preference) {
+		if (n == 0 || !(kinds[0] & first))
+			continue;
+		/* Kinds of each edge from which the rest of the cycle can be strong. */
+		std::vector<std::uint32_t> open(n);
+		for (std::size_t i = n; i-- > 0;)
+			for (const std::uint32_t kind : by_preference) {
+				const std::uint32_t after = i + 1 < n ? open[i + 1] : first;
+				const bool usable = i == 0 ? kind == first : (kinds[i] & kind) != 0;
+				if (usable && after && strong(kind, after))
+					open[i] |= kind;
+			}
+		if (!open[0])
+			continue;
+		std::vector<std::uint32_t> chosen{first};
+		while (chosen.size() < n)
+			chosen.push_back(*std::find_if(
+				std::begin(by_preference), std::end(by_preference), [&](auto kind) {
+					return (open[chosen.size()] & kind) &&
+					       strong(chosen.back(), kind);
+				}));
+		return chosen;
 	}
 	return std::nullopt;
 }

@@ -15,8 +15,8 @@ extern "C" {
 
 namespace lockscope {
 
-/// Longest cycle searched for, in edges; longer ones are not reported.
-inline constexpr std::uint32_t kMaxCycle = 8;
+/// No bound on the edges of a cycle.
+inline constexpr std::uint32_t kAnyLength = ~std::uint32_t{0};
 
 /// Owner of an ls_graph and its memory. Nodes are 0 .. nodes - 1, edges are
 /// 1 .. size().
@@ -36,7 +36,7 @@ public:
 	/// empty when there is none of at most @max_len edges. It may pass a
 	/// class twice, see find_cycles().
 	std::vector<std::uint32_t> shortest_cycle(std::uint32_t index, std::uint32_t kinds,
-						  std::uint32_t max_len,
+						  std::uint32_t max_len = kAnyLength,
 						  ls_graph_filter filter = nullptr,
 						  void *cookie = nullptr);
 
@@ -57,7 +57,7 @@ using Cycle = std::vector<std::uint32_t>;
 /// [Depth-first search and linear graph algorithms, 1972], without recursion.
 /// A shortest walk that passes a class in both reader states is cut down to the
 /// cycle it contains, which is strong as well.
-std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len = kMaxCycle);
+std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len = kAnyLength);
 
 /// Component number of every node; nodes alone in theirs get 0.
 std::vector<std::uint32_t> components(const Graph &graph);

@@ -147,9 +147,11 @@ private:
 			matches++;
 			return all_gated(path, left, gates);
 		}
+		bool ends = e > 0;
 		for (const auto &[from, by_to] : edges_[e]) {
 			if (e > 0 && from != path.back().second)
 				continue;
+			ends = false;
 			for (const auto &[to, kept] : by_to) {
 				path.push_back({from, to});
 				const bool gated = gated_from(path, left, matches, gates);
@@ -158,7 +160,7 @@ private:
 					return false;
 			}
 		}
-		return true;
+		return !ends || left-- > 0;
 	}
 
 	bool all_gated(const std::vector<Ends> &path, std::size_t &left,

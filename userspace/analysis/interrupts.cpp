@@ -14,8 +14,7 @@ namespace {
 /// The search for one interrupt.
 class Search {
 public:
-	Search(const LockGraph &graph, ClassId interrupt, std::uint32_t max_len)
-		: graph_(graph), interrupt_(interrupt), max_len_(max_len)
+	Search(const LockGraph &graph, ClassId interrupt) : graph_(graph), interrupt_(interrupt)
 	{
 		for (std::uint32_t edge = 1; edge <= graph.dependencies().size(); edge++) {
 			const auto &dependency = graph.dependency(edge);
@@ -53,7 +52,7 @@ private:
 	};
 	struct Step {
 		State from;
-		std::uint32_t edge, length;
+		std::uint32_t edge;
 	};
 
 	std::uint32_t kinds(std::uint32_t edge) const { return graph_.dependency(edge).kinds; }
@@ -79,17 +78,13 @@ private:
 	void search_from(ClassId safe, std::uint32_t taken, std::vector<InterruptCycle> &out)
 	{
 		const State start{safe, !(kinds(taken) & LS_DEP_EN)};
-		std::map<State, Step> steps{{start, {start, 0, 0}}};
+		std::map<State, Step> steps{{start, {start, 0}}};
 		std::set<ClassId> found;
 		std::deque<State> queue{start};
 		while (!queue.empty()) {
 			const State at = queue.front();
 			queue.pop_front();
-			const std::uint32_t length = steps.at(at).length;
 			if (at != start && ends(at, start, steps, taken, found, out))
-				continue;
-			/* One more edge, the one to the interrupt and the one out of it. */
-			if (length + 3 > max_len_)
 				continue;
 			auto edges = out_.find(at.cls);
 			if (edges == out_.end())
@@ -102,7 +97,7 @@ private:
 				if (!can || next.cls == safe || dominates(next.cls) ||
 				    steps.count({next.cls, false}))
 					continue;
-				if (steps.try_emplace(next, Step{at, edge, length + 1}).second)
+				if (steps.try_emplace(next, Step{at, edge}).second)
 					queue.push_back(next);
 			}
 		}
@@ -131,7 +126,6 @@ private:
 
 	const LockGraph &graph_;
 	ClassId interrupt_;
-	std::uint32_t max_len_;
 	std::map<ClassId, std::uint32_t> taken_, held_; ///< edges with the interrupt by lock
 	std::unordered_map<ClassId, std::vector<std::uint32_t>> out_;
 	std::set<ClassId> inconsistent_;
@@ -139,11 +133,11 @@ private:
 
 } // namespace
 
-std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph, std::uint32_t max_len)
+std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph)
 {
 	std::vector<InterruptCycle> out;
 	for (ClassId interrupt : {kHardirqClass, kSoftirqClass})
-		Search(graph, interrupt, max_len).run(out);
+		Search(graph, interrupt).run(out);
 	return out;
 }
 

@@ -28,9 +28,7 @@ struct InterruptCycle {
 ///     come: what is between that lock and the end is a cycle of its own, and
 ///     whatever is done about that one mends the longer one too;
 ///   - paths through the other interrupt: what softirqs can interrupt, hardirqs
-///     can, so there is a shorter one;
-///   - cycles of more than @max_len edges.
-std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph,
-					     std::uint32_t max_len = kMaxCycle);
+///     can, so there is a shorter one.
+std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph);
 
 } // namespace lockscope

@@ -228,7 +228,8 @@ Json losses_json(const Model &model)
 		{"edges", model.counter(kLossNames[LS_LOSS_EDGES])},
 		{"addresses", model.counter(kLossNames[LS_LOSS_ADDRESSES])},
 		{"sites", model.counter(kLossNames[LS_LOSS_SITES])},
-		{"pairs", model.counter(kLossNames[LS_LOSS_PAIRS])}};
+		{"pairs", model.counter(kLossNames[LS_LOSS_PAIRS])},
+		{"cycles", model.counter(kLossNames[LS_LOSS_CYCLES])}};
 }
 
 Json incomplete_json(const Model &model)

@@ -13,7 +13,6 @@ namespace lockscope {
 namespace {
 
 /* Longest ring of instances that is looked for. */
-constexpr std::uint32_t kRing = 8;
 /* Frames of a contended lock's own functions. */
 constexpr std::size_t kLockFrames = 8;
 
@@ -158,7 +157,7 @@ void OrderLog::look_at_instances(const std::vector<Taken> &held, const Taken &ta
 		}
 		if (pair_sights_.size() <= edge)
 			pair_sights_.resize(edge + 1, ordinal);
-		const auto ring = pairs_.shortest_cycle(edge, LS_DEP_EN, kRing);
+		const auto ring = pairs_.shortest_cycle(edge, LS_DEP_EN);
 		if (ring.size() > 1)
 			invert(taken.cls, false, pair_sights_[ring[1]], ordinal);
 		pair_sights_[edge] = ordinal;

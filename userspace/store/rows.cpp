@@ -132,7 +132,8 @@ std::span<const AccessCounterName> access_counter_names()
 
 const char *const kLossNames[LS_NR_LOSSES] = {
 	"lost_records",	 "lost_stacks", "lost_chains",	  "lost_classes", "lost_edges",
-	"held_overflow", "recursion",	"lost_addresses", "lost_sites",	  "lost_pairs"};
+	"held_overflow", "recursion",	"lost_addresses", "lost_sites",	  "lost_pairs",
+	"lost_cycles"};
 
 std::span<const CounterName> counter_names()
 {

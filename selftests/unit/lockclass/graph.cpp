@@ -21,13 +21,14 @@ struct Graph {
 	// The classes of the shortest cycle through @index, empty when there is none.
 	Finding shortest(std::uint32_t index)
 	{
-		std::uint32_t path[LS_CYCLE_MAX];
+		constexpr std::uint32_t kLongest = Reference::kLongest;
+		std::uint32_t path[kLongest];
 		const std::uint32_t nr =
 			ls_graph_shortest_cycle(&graph, index, graph.edges[index].kinds, path,
-						LS_CYCLE_MAX, nullptr, nullptr);
+						kLongest, nullptr, nullptr);
 		Finding classes;
 
-		for (std::uint32_t i = 0; i < nr; i++) {
+		for (std::uint32_t i = 0; nr <= kLongest && i < nr; i++) {
 			EXPECT_EQ(graph.edges[path[i]].to, graph.edges[path[(i + 1) % nr]].from);
 			classes.push_back(graph.edges[path[i]].from);
 		}
@@ -77,6 +78,26 @@ TEST(Graph, MarksOfOldSearchesStayOldWhenTheirNumberWraps)
 	g.graph.epoch = ~0u - 1;
 	for (int i = 0; i < 4; i++)
 		EXPECT_EQ(g.shortest(first).size(), 2u);
+}
+
+TEST(Graph, ACycleWithoutRoomIsMeasuredAllTheSame)
+{
+	Graph g(40, 40);
+	std::uint32_t first = 0;
+
+	for (std::uint32_t id = 1; id <= 30; id++)
+		first = g.add(id, id % 30 + 1, LS_DEP_EN);
+	std::uint32_t path[30] = {7};
+	EXPECT_EQ(ls_graph_shortest_cycle(&g.graph, first, LS_DEP_EN, path, 29, nullptr, nullptr),
+		  30u);
+	EXPECT_EQ(ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 12, path, 0, nullptr, nullptr),
+		  30u);
+	EXPECT_EQ(ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 12, path, 30, nullptr, nullptr),
+		  30u);
+	for (std::uint32_t i = 0; i < 30; i++)
+		EXPECT_EQ(g.graph.edges[path[i]].to, g.graph.edges[path[(i + 1) % 30]].from);
+	EXPECT_EQ(ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 35, path, 30, nullptr, nullptr),
+		  0u);
 }
 
 TEST(Graph, AgreesWithTryingAllWalksOnSmallRandomGraphs)

@@ -159,6 +159,21 @@ TEST(Interrupts, APathMayHaveSeveralSteps)
 	EXPECT_EQ(j.kinds, (std::vector<std::uint32_t>{LS_FINDING_IRQ_INVERSION}));
 }
 
+TEST(Interrupts, ALongPathIsFoundOrCounted)
+{
+	for (std::uint32_t locks : {9u, 15u, 16u, 40u}) {
+		Court j;
+
+		j.takes({}, in(LS_HARDIRQ, Ex(1)));
+		for (std::uint32_t id = 1; id < locks; id++)
+			j.takes({W(id)}, W(id + 1));
+		j.takes({}, bh_off(Ex(locks)));
+		const bool room = locks + 1 <= LS_CYCLE_MAX;
+		EXPECT_EQ(j.kinds.size(), room ? 1u : 0u) << locks;
+		EXPECT_EQ(j.judge.cut_searches, room ? 0u : 1u) << locks;
+	}
+}
+
 TEST(Interrupts, AReaderInTheInterruptNeedsAWriterToWaitFor)
 {
 	Court silent, j;

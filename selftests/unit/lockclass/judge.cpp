@@ -76,14 +76,16 @@ TEST(Judge, EveryHeldLockOrdersTheAcquiredOne)
 	EXPECT_EQ(j.findings, (Findings{{A, C}}));
 }
 
-TEST(Judge, TheLongestCycleHasEightEdges)
+TEST(Judge, ARingIsFoundOrCounted)
 {
-	for (std::uint32_t length : {8u, 9u}) {
+	for (std::uint32_t length : {8u, 10u, 16u, 17u, 40u}) {
 		Court j;
 
 		for (std::uint32_t i = 0; i < length; i++)
 			j.takes({W(1 + i)}, W(1 + (i + 1) % length));
-		EXPECT_EQ(j.findings.size(), length == LS_CYCLE_MAX ? 1u : 0u);
+		const bool room = length <= LS_CYCLE_MAX;
+		EXPECT_EQ(j.findings.size(), room ? 1u : 0u) << length;
+		EXPECT_EQ(j.judge.cut_searches, room ? 0u : 1u) << length;
 	}
 }
 

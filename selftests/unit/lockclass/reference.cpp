@@ -129,7 +129,7 @@ Findings Reference::shortest(Ordered edge) const
 {
 	Findings found;
 
-	for (std::size_t length = 2; found.empty() && length <= LS_CYCLE_MAX; length++) {
+	for (std::size_t length = 2; found.empty() && length <= kLongest; length++) {
 		Finding path{edge.first, edge.second};
 
 		walk(path, begin(kinds_of(edge.first, edge.second)), length, found);

@@ -25,7 +25,8 @@ public:
 	// A context that holds @held takes @next; @news for each edge that gets a kind
 	// or loses a gate by that, at the moment it does.
 	void takes(const Holding &held, Hold next, const std::function<void(Ordered)> &news = {});
-	// All shortest strong cycles of at most LS_CYCLE_MAX edges through @edge.
+	// All shortest strong cycles of at most kLongest edges through @edge.
+	static constexpr std::size_t kLongest = 8;
 	Findings shortest(Ordered edge) const;
 	// Is this a strong cycle?
 	bool strong(const Finding &cycle) const;

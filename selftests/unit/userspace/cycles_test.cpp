@@ -18,7 +18,7 @@ constexpr std::uint32_t A = 0, B = 1, C = 2;
 std::size_t shortest(Graph &graph, std::uint32_t from, std::uint32_t to)
 {
 	const auto index = graph.find(from, to);
-	return graph.shortest_cycle(index, graph.edge(index).kinds, kMaxCycle).size();
+	return graph.shortest_cycle(index, graph.edge(index).kinds).size();
 }
 
 bool ends_recursive(std::uint32_t kind)
@@ -172,13 +172,32 @@ TEST(StrongPath, LongerDetourWhenTheShortOneIsWeak)
 	EXPECT_EQ(shortest(graph, A, B), 3u);
 }
 
-TEST(StrongPath, LengthIsCapped)
+TEST(StrongPath, ARingOfAnyLengthIsFound)
 {
-	Graph graph(16, 32);
-	for (std::uint32_t i = 0; i < 9; i++)
-		graph.add(i, (i + 1) % 9, EN);
-	EXPECT_EQ(shortest(graph, 0, 1), 0u);
-	EXPECT_EQ(graph.shortest_cycle(graph.find(0, 1), EN, 9).size(), 9u);
+	for (std::uint32_t length : {9u, 10u, 100u}) {
+		Graph graph(length, 128);
+		for (std::uint32_t i = 0; i < length; i++)
+			graph.add(i, (i + 1) % length, EN);
+		const auto cycles = find_cycles(graph);
+		ASSERT_EQ(cycles.size(), 1u);
+		EXPECT_EQ(cycles[0].size(), length);
+		expect_strong(graph, cycles[0]);
+		EXPECT_TRUE(graph.shortest_cycle(1, EN, length - 1).empty());
+		EXPECT_EQ(graph.shortest_cycle(1, EN, length).size(), length);
+	}
+}
+
+TEST(StrongPath, KindsOfALongCycleAreFoundAtOnce)
+{
+	/* The first edge as SN closes with nothing, whatever those between are. */
+	std::vector<std::uint32_t> kinds(60, ER | EN | SR | SN);
+	kinds.front() = SN | ER;
+	kinds.back() = ER | SR;
+	const auto chosen = strong_kinds(kinds);
+	ASSERT_TRUE(chosen);
+	EXPECT_EQ(chosen->front(), ER);
+	kinds.front() = SN;
+	EXPECT_FALSE(strong_kinds(kinds));
 }
 
 TEST(StrongPath, FilterLeavesEdgesOut)

@@ -375,3 +375,17 @@ TEST_F(InterruptTest, SelfCheckComparesWithTheModule)
 	EXPECT_NE(analyse(model_of(unknown)).self_check[0].find("cannot be rebuilt"),
 		  std::string::npos);
 }
+
+TEST_F(InterruptTest, APathOfAnyLengthIsFound)
+{
+	std::vector<std::uint32_t> path{a};
+	for (int i = 0; i < 12; i++)
+		path.push_back(log.add_class("step" + std::to_string(i)));
+	log.acquire(handler(), {}, {.cls = a});
+	for (std::size_t i = 0; i + 1 < path.size(); i++)
+		log.acquire(irqs_off(), {{.cls = path[i]}}, {.cls = path[i + 1]});
+	log.acquire(task(), {}, {.cls = path.back()});
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::IrqInversion);
+	EXPECT_EQ(finding.edges.size(), path.size() + 1);
+}
