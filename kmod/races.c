@@ -38,6 +38,7 @@ static DEFINE_MUTEX(mode_mutex);	/* what is watched */
 static u32 mode, share, epoch_ms, epochs, resets;
 static unsigned long epoch_end, era_end;
 static u64 pages_lost;			/* when the epoch began */
+static u32 stamps_from;			/* the clock of stamps, when all was forgotten */
 
 static struct ls_tagtab data_ids;	/* symbol, cache or site -> id */
 static struct ls_tagtab reported;	/* two functions, data -> 1 */
@@ -63,14 +64,20 @@ static void watch(bool on)
 			epochs & (share - 1), on && sampled);
 }
 
+static bool stamps_due(void)
+{
+	return ls_stamps_due(ls_load(&ls_acc->sync), stamps_from);
+}
+
 /* Forget the shadow, and watch what is next. mode_mutex held. */
 static void new_epoch(void)
 {
 	/* Where nothing was seen there is nothing to wait for, and nothing to forget. */
-	if (mode != LS_ACCESSES_SAMPLED || !epochs || ls_load(&ls_acc->nr_pages)) {
+	if (mode != LS_ACCESSES_SAMPLED || !epochs || ls_load(&ls_acc->nr_pages) || stamps_due()) {
 		watch(false);
 		synchronize_rcu();
 		ls_access_forget_all();
+		stamps_from = ls_load(&ls_acc->sync);
 		pages_lost = sum_lost(LS_ALOSS_PAGES);
 	}
 	epoch_end = jiffies + msecs_to_jiffies(epoch_ms);
@@ -264,6 +271,7 @@ void ls_races_work(void)
 		ls_access_provide();
 		full = ls_acc->sets.nr > ls_acc->sets.max / 8 * 7 ||
 		       (ls_acc->nr_pages >= ls_acc->max_pages && sum_lost(LS_ALOSS_PAGES) != pages_lost);
+		full |= stamps_due();
 		if (full)
 			resets++;
 		if (full || (mode == LS_ACCESSES_SAMPLED && time_after(jiffies, epoch_end)))

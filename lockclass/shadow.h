@@ -71,10 +71,21 @@ struct ls_shadow_rules {
 
 #define LS_STAMP_MASK ((1u << 21) - 1)
 
-/* Is stamp @a before @b? They count on for ever in 21 bits. */
+/* Is stamp @a before @b? Of one epoch, see ls_stamps_due(). */
 LS_INLINE bool ls_stamp_before(ls_u32 a, ls_u32 b)
 {
 	return ((b - a) & LS_STAMP_MASK) - 1 < LS_STAMP_MASK / 2;
+}
+
+/*
+ * Two stamps are told apart while the clock has not run half its range between them. So
+ * an epoch ends, and all stamps are forgotten, when it has run a quarter: the other
+ * quarter is for how late that may come.
+ */
+#define LS_STAMP_LIFE ((LS_STAMP_MASK + 1) / 4)
+LS_INLINE bool ls_stamps_due(ls_u32 clock, ls_u32 from)
+{
+	return clock - from >= LS_STAMP_LIFE;
 }
 
 struct ls_shadow_result {

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "shadow_memory.h"
@@ -253,6 +255,35 @@ TEST(ShadowStamp, CountsOnForEver)
 		// Counted on beyond 21 bits it is the same stamp.
 		EXPECT_TRUE(ls_stamp_before(a, a + last + 2));
 	}
+}
+
+// An epoch ends, and all stamps are forgotten, before the clock is half round.
+TEST(ShadowStamp, TellsBeforeFromAfterWithinAnEpoch)
+{
+	std::mt19937 random(21);
+	std::uint64_t now = 0xffff0000u, from = now, epochs = 0;
+	std::vector<std::uint64_t> stamps;
+
+	for (int step = 0; step < 4000; step++) {
+		now += random() % (step % 3 ? 20 : 100000);
+		if (ls_stamps_due(static_cast<ls_u32>(now), static_cast<ls_u32>(from))) {
+			// Whoever ends it may be late.
+			now += random() % (LS_STAMP_MASK / 2 - (now - from));
+			stamps.push_back(now);
+			for (std::uint64_t a : stamps)
+				for (std::uint64_t b : stamps)
+					ASSERT_EQ(ls_stamp_before(a & LS_STAMP_MASK,
+								  b & LS_STAMP_MASK),
+						  a < b);
+			stamps.clear();
+			from = now;
+			epochs++;
+		}
+		stamps.push_back(now);
+	}
+	EXPECT_GT(epochs, 50u);
+	EXPECT_FALSE(ls_stamps_due(3, ~0u - 3));
+	EXPECT_TRUE(ls_stamps_due(LS_STAMP_LIFE - 4, ~0u - 3));
 }
 
 TEST(ShadowForget, BeginsANewLife)
