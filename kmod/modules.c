@@ -53,8 +53,7 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct module *mod = data;
 
-	/* Hooks were on during our own start: the log names code that is freed now. */
-	if (mod == THIS_MODULE && state != MODULE_STATE_LIVE)
+	if (mod == THIS_MODULE)
 		return NOTIFY_OK;
 	switch (state) {
 	case MODULE_STATE_COMING:
