@@ -471,10 +471,21 @@ void ls_access_allow_races(bool begin)
  * The access at @ip of the code that a trap stopped with @regs. A breakpoint trap
  * counts as an NMI, an optimised probe as one level of preemption off.
  */
+/* An address of the kernel's half that the processor takes. Reading any other one is an oops. */
+static bool is_kernel_address(unsigned long addr)
+{
+	u32 unused = 63 - __VIRTUAL_MASK_SHIFT;
+
+	return (long)addr < 0 && (unsigned long)((long)(addr << unused) >> unused) == addr;
+}
+
 void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs)
 {
 	LS_UNSET struct ls_now n;
 
+	/* Who asks for a probe says where the operand is, and may be wrong. */
+	if (!is_kernel_address(addr))
+		return;
 	preempt_disable_notrace();
 	n.count = preempt_count();
 	n.count -= n.count & NMI_MASK ? NMI_OFFSET + HARDIRQ_OFFSET : 1;
