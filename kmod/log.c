@@ -18,7 +18,7 @@
 static u8 **segs;
 static u32 nr_segs;
 static u64 length;
-static u64 produced, written;	/* records */
+static u64 refused, written;	/* records: for which there was no room, and in the log */
 DECLARE_WAIT_QUEUE_HEAD(ls_log_wait);
 
 u64 ls_log_len(void)
@@ -62,9 +62,8 @@ bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64
 {
 	u64 start = length;
 
-	WRITE_ONCE(produced, produced + 1);
 	if (!room(start + a_len + b_len)) {
-		ls_lose(LS_LOSS_RECORDS);
+		ls_log_refuse();
 		return false;
 	}
 	put(start, a, a_len);
@@ -79,15 +78,16 @@ bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64
 /* A record that was to be in the log is not made. Worker only. */
 void ls_log_refuse(void)
 {
-	WRITE_ONCE(produced, produced + 1);
 	ls_lose(LS_LOSS_RECORDS);
+	WRITE_ONCE(refused, refused + 1);
 }
 
 /* Records that were to be in the log, and that are. The others are counted as lost. */
 void ls_log_info(u64 *to_be, u64 *are)
 {
-	*to_be = READ_ONCE(produced);
+	/* One word changes when a record is there: whoever looks meanwhile sees no loss. */
 	*are = READ_ONCE(written);
+	*to_be = *are + READ_ONCE(refused);
 }
 
 /* Copy out of the log. False when it does not reach that far. */
@@ -145,7 +145,7 @@ ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at)
 int ls_log_init(u32 megabytes)
 {
 	nr_segs = clamp(megabytes, 1u, 4096u) << (20 - SEG_BITS);
-	length = produced = written = 0;
+	length = refused = written = 0;
 	segs = ls_zalloc(array_size(nr_segs, sizeof(*segs)));
 	return segs ? 0 : -ENOMEM;
 }
