@@ -467,11 +467,7 @@ void ls_access_allow_races(bool begin)
 	ls_leave();
 }
 
-/*
- * The access at @ip of the code that a trap stopped with @regs. A breakpoint trap
- * counts as an NMI, an optimised probe as one level of preemption off.
- */
-/* An address of the kernel's half that the processor takes. Reading any other one is an oops. */
+/* Is @addr canonical and in the kernel's half? A read of any other address is an oops. */
 static bool is_kernel_address(unsigned long addr)
 {
 	u32 unused = 63 - __VIRTUAL_MASK_SHIFT;
@@ -479,11 +475,15 @@ static bool is_kernel_address(unsigned long addr)
 	return (long)addr < 0 && (unsigned long)((long)(addr << unused) >> unused) == addr;
 }
 
+/*
+ * The access at @ip of the code that a trap stopped with @regs. A breakpoint trap
+ * counts as an NMI, an optimised probe as one level of preemption off.
+ */
 void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs)
 {
 	LS_UNSET struct ls_now n;
 
-	/* Who asks for a probe says where the operand is, and may be wrong. */
+	/* The operand of a probe comes from user space and may be wrong. */
 	if (!is_kernel_address(addr))
 		return;
 	preempt_disable_notrace();

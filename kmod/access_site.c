@@ -245,7 +245,7 @@ u32 ls_access_site(struct ls_now *n)
 
 	/*
 	 * An instruction of a list's code accesses objects of many types. Objects of one cache
-	 * are taken for one: to know better costs more than it tells.
+	 * share an entry: a finer key costs more than it is worth.
 	 */
 	if (n->moving)
 		key += n->addr;

@@ -85,7 +85,7 @@ void ls_log_refuse(void)
 /* Records that were to be in the log, and that are. The others are counted as lost. */
 void ls_log_info(u64 *to_be, u64 *are)
 {
-	/* One word changes when a record is there: whoever looks meanwhile sees no loss. */
+	/* One word changes when a record is appended, so a reader in between sees no loss. */
 	*are = READ_ONCE(written);
 	*to_be = *are + READ_ONCE(refused);
 }

@@ -24,7 +24,7 @@ static const char *operation(const struct ls_rec_access *a)
 	return marked || atomic ? "read (marked)" : "read";
 }
 
-/* The stack is that of the first one who came this way; @pid is who raced. */
+/* The stack is that of the site's first access; @pid is the task that raced. */
 static void print_side(const struct ls_rec_access *a, u32 pid, const struct ls_guard_rec *guards)
 {
 	char text[KSYM_SYMBOL_LEN];

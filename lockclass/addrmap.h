@@ -8,7 +8,7 @@
  *
  * A full bucket gives up an entry, or refuses the new one, and says so. A map that is
  * spread has a second bucket for each address, for those whose first one is nearly full;
- * nobody looks there before one was. Any context.
+ * it is not searched before it has an entry. Any context.
  */
 #ifndef LOCKSCOPE_ADDRMAP_H
 #define LOCKSCOPE_ADDRMAP_H

@@ -20,8 +20,8 @@
  *                            word of the object by atomic       lock; jumps over either
  *                            instructions, before the access    of the two
  *                            in their code and behind it
- *   claimed-by-flag          both sides' callers end by        a flag that not all who use
- *                            writing a word of the object      the object look at
+ *   claimed-by-flag          both sides' callers end by        a flag that some users
+ *                            writing a word of the object      of the object ignore
  *                            without a lock, which others
  *                            read and write with one
  *   different-objects        the two sides took the memory for  one object of two types

@@ -267,7 +267,7 @@ TEST(ShadowStamp, TellsBeforeFromAfterWithinAnEpoch)
 	for (int step = 0; step < 4000; step++) {
 		now += random() % (step % 3 ? 20 : 100000);
 		if (ls_stamps_due(static_cast<ls_u32>(now), static_cast<ls_u32>(from))) {
-			// Whoever ends it may be late.
+			// The end of an epoch may come late.
 			now += random() % (LS_STAMP_MASK / 2 - (now - from));
 			stamps.push_back(now);
 			for (std::uint64_t a : stamps)
