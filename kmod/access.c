@@ -302,7 +302,7 @@ static __always_inline bool same_again(const struct ls_same *q, const struct ls_
 {
 	return q->addr == n->addr && q->ip == n->ip && q->signature == sig && q->state == state &&
 	       q->how == (n->op << 16 | (n->size & 0xffff)) && state &&
-	       (!q->object || ls_handover_same(q->object, q->start, q->last));
+	       (!q->object || ls_handover_same(q->object, q->unit, q->last));
 }
 
 static __always_inline void look(struct ls_now *n)
@@ -356,7 +356,7 @@ static __always_inline void look(struct ls_now *n)
 	if ((ls_load(&g->state) & 3) == LS_EXCLUSIVE_TO && (n->addr & 7) + n->size <= 8 && !n->regs) {
 		*q = (struct ls_same){
 			.addr = n->addr, .ip = n->ip, .signature = sig, .state = ls_load(&g->state),
-			.start = n->start, .object = n->object, .site = site,
+			.unit = n->unit, .object = n->object, .site = site,
 			.last = (u64)n->context << 16 | n->lockset,
 			.how = n->op << 16 | (n->size & 0xffff),
 		};

@@ -41,7 +41,7 @@ struct ls_same {
 	u64 signature;			/* of context, locks and sections */
 	u64 state;			/* of the granule */
 	u64 last;			/* what it leaves in object */
-	unsigned long start;		/* of object */
+	unsigned long unit;		/* address of object */
 	struct ls_object *object;
 	u32 how;			/* op and size */
 	u32 site;
@@ -54,6 +54,7 @@ struct ls_access_cpu {
 	u64 seen;
 	u64 losses[LS_NR_ALOSSES];
 	u64 handovers;
+	u64 link_locked;		/* context << 16 | lockset of the last access, 0: none, or a slab object */
 	u64 probe_hits;
 	u64 left_out;			/* accesses of a sample that came before their shadow memory */
 	u32 era;			/* of the sample: when credit came last */
@@ -207,7 +208,8 @@ struct ls_now {
 	struct pt_regs *regs;		/* of whom a trap stopped; NULL for call-outs */
 	unsigned long addr, ip;
 	unsigned long count;		/* preempt_count() of whom we look at, one more for us */
-	struct ls_object *object;	/* its way, NULL: not in a slab */
+	struct ls_object *object;	/* its way, NULL: no heap memory */
+	unsigned long unit;		/* what goes that way as one */
 	struct kmem_cache *cache;
 	unsigned long start;		/* of the slab object accessed, 0: there is none */
 	u32 offset;			/* in it */

@@ -4,20 +4,18 @@
 
 #include "access.h"
 #include "handover.h"
+#include "unsharing.h"
 
 #define ORDER_BITS 14
-#define OBJECT_BITS 12
+#define OBJECT_BITS 13
 
 /*
- * Slab objects: who touched them last, and from whom to whom they went. Passing
- * from one context to another under a lock that both hold hands an object over,
- * as through a list [RELAY 4.3: unsharing].
+ * What goes from context to context as one: a slab object. Of other heap memory, words
+ * that were accessed under locks: the elements of an array have no known ends, but the
+ * link by which one is queued and passed on is near to what else it has.
  */
-static struct ls_object {
-	u64 start;
-	u64 last;			/* context << 16 | lockset */
-	u64 hand;			/* from << 37 | to << 21 | stamp, 0 never */
-} objects[1 << OBJECT_BITS];
+static struct ls_object objects[1 << OBJECT_BITS];
+#define NEAR 192			/* bytes */
 
 /*
  * tag << 21 | stamp. A timer runs on one CPU now and on another later, and items of work
@@ -133,60 +131,74 @@ static bool order_known(u32 from, u32 to, u32 stamp)
 	return i >= 0 && ls_stamp_before(stamp, ls_load(&joins[i]) & LS_STAMP_MASK);
 }
 
+static struct ls_object *object_at(u64 start)
+{
+	return &objects[ls_mix(start) >> (64 - OBJECT_BITS)];
+}
+
+/*
+ * The last access was to a word that may be such a link, and under locks that this one
+ * does not have: what comes now is stamped higher. Otherwise a write to an element after
+ * it was put back into its list would pass for one before.
+ */
+static void leave(const struct ls_now *n)
+{
+	u64 now = (u64)n->context << 16 | n->lockset, before = this_cpu_read(ls_access_cpus.link_locked);
+
+	if (before && before != now)
+		tick();
+	this_cpu_write(ls_access_cpus.link_locked, n->start || !n->lockset ? 0 : now);
+}
+
 /* Follow the object's way from context to context. */
 void ls_handover_follow(struct ls_now *n)
 {
-	unsigned long start = n->start;
-	u64 last = (u64)n->context << 16 | n->lockset, before;
-	struct ls_object *o;
-
 	n->object = NULL;
-	if (!start)
+	if (!n->start && n->addr >= __START_KERNEL_map)
 		return;
-	o = &objects[ls_mix(start) >> (64 - OBJECT_BITS)];
-	n->object = o;
-	if (o->start != start) {
-		o->start = start;
-		o->last = last;
-		o->hand = 0;
+	leave(n);
+	n->unit = n->start ?: round_down(n->addr, 8);
+	if (!n->start && !n->lockset && ls_load(&object_at(n->unit)->start) != n->unit)
 		return;
-	}
-	before = ls_load(&o->last);
-	if (before == last)
-		return;
-	if (before >> 16 != n->context && n->lockset && before & 0xffff &&
-	    ls_lockset_meet(&ls_acc->sets, before & 0xffff, n->lockset).apart)
-		ls_store(&o->hand, (before >> 16) << 37 | (u64)n->context << 21 | tick());
-	ls_store(&o->last, last);
+	n->object = object_at(n->unit);
+	ls_object_follow(n->object, n->unit, n->context, n->lockset, &ls_acc->sets, &ls_acc->sync);
 }
 
-bool ls_handover_same(struct ls_object *o, u64 start, u64 last)
+bool ls_handover_same(struct ls_object *o, u64 unit, u64 last)
 {
-	if (o->start != start || ls_load(&o->last) >> 16 != last >> 16)
+	if (o->start != unit || ls_load(&o->last) >> 16 != last >> 16)
 		return false;
 	ls_store(&o->last, last);
 	return true;
 }
 
+static bool word_passed(u64 word, u32 from, u32 to, u32 stamp)
+{
+	return ls_object_passed(object_at(word), word, from, to, stamp);
+}
+
 bool ls_ordered(void *cookie, u32 from, u32 to, u32 stamp)
 {
 	const struct ls_now *n = cookie;
+	u32 distance;
 
 	if (order_known(from, to, stamp))
 		return true;
-	if (n->object) {
-		u64 hand = ls_load(&n->object->hand);
-
-		return hand && hand >> 37 == from && (hand >> 21 & 0xffff) == to &&
-		       ls_stamp_before(stamp, hand & LS_STAMP_MASK);
-	}
+	if (n->start)
+		return ls_object_passed(object_at(n->start), n->start, from, to, stamp);
+	if (n->addr >= __START_KERNEL_map)
+		return false;
+	for (distance = 0; distance <= NEAR; distance += 8)
+		if (word_passed(n->unit - distance, from, to, stamp) ||
+		    word_passed(n->unit + distance, from, to, stamp))
+			return true;
 	return false;
 }
 
 /* The object at @start begins another life. */
 void ls_handover_forget(u64 start)
 {
-	struct ls_object *o = &objects[ls_mix(start) >> (64 - OBJECT_BITS)];
+	struct ls_object *o = object_at(start);
 
 	if (o->start == start)
 		o->start = 0;

@@ -17,10 +17,10 @@ void ls_waited(u64 what);
 struct ls_now;
 struct ls_object;
 /*
- * The object that began at @start was last touched by the context of @last: then
- * it is now, with the locks of @last. Else false.
+ * The object at @unit was last touched by the context of @last: then it is now, with
+ * the locks of @last. Else false.
  */
-bool ls_handover_same(struct ls_object *o, u64 start, u64 last);
+bool ls_handover_same(struct ls_object *o, u64 unit, u64 last);
 /* Follow the way of the object that is accessed from context to context. */
 void ls_handover_follow(struct ls_now *n);
 /* For ls_shadow_rules, @cookie a struct ls_now. */

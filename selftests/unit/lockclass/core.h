@@ -31,6 +31,7 @@ extern "C" {
 #include "lockclass/shadow.h"
 #include "lockclass/sites.h"
 #include "lockclass/tagtab.h"
+#include "lockclass/unsharing.h"
 }
 
 namespace lockscope::test {
