@@ -28,7 +28,7 @@
  *                            different types of object: it was
  *                            freed in between
  *   statistics-counter       it is only counted up or down,     a count that somebody
- *                            nobody holds a lock for it         relies on
+ *                            no lock is held for it             relies on
  *   sequence-counter         the reader is in a read section    a reader that does not
  *                            of a sequence counter, the writer  try again
  *                            in a write section: hidden
@@ -43,6 +43,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -418,15 +419,68 @@ void apply_race_filters(const Model &model, const AccessIndex &index, Finding &f
 	RaceFilters(model, index, finding).apply();
 }
 
-bool statistics_counter(const Model &model, const AccessIndex &index,
+namespace {
+
+/// Locks of other objects that both sides of the race hold: they raced, so it is not
+/// the same one, and such a lock guards nothing here.
+std::set<ClassId> callers_locks(const Model &model, const Race &race)
+{
+	std::set<ClassId> first, both;
+	for (const auto &guard : model.accesses[race.first].guards)
+		if (guard.relation == LS_REL_OTHER)
+			first.insert(guard.cls);
+	for (const auto &guard : model.accesses[race.second].guards)
+		if (guard.relation == LS_REL_OTHER && first.count(guard.cls))
+			both.insert(guard.cls);
+	return both;
+}
+
+/// Is there a lock that guards the memory, as far as some code says so that always holds
+/// it? Where the same code runs with and without it, it is the callers' own. A lock of an
+/// object that has nothing to do with the memory has to be held by half of all accesses.
+bool mostly_guarded(const Model &model, const Race &race, const std::vector<std::size_t> &all)
+{
+	const auto callers = callers_locks(model, race);
+	std::map<CodeId, std::uint64_t> times;
+	std::map<ClassId, std::map<CodeId, std::uint64_t>> with;
+	std::set<ClassId> related;
+	std::uint64_t total = 0;
+	for (auto number : all) {
+		const auto &access = model.accesses[number];
+		const auto count = std::max<std::uint64_t>(access.count, 1);
+		std::set<ClassId> held;
+		for (const auto &guard : access.guards)
+			if ((guard.exclusive() || !access.writes()) && !callers.count(guard.cls)) {
+				held.insert(guard.cls);
+				if (guard.relation != LS_REL_OTHER)
+					related.insert(guard.cls);
+			}
+		for (auto cls : held)
+			with[cls][access.at] += count;
+		times[access.at] += count;
+		total += count;
+	}
+	return std::any_of(with.begin(), with.end(), [&](const auto &lock) {
+		std::uint64_t always = 0;
+		for (const auto &[at, count] : lock.second)
+			always += count == times[at] ? count : 0;
+		return always > 0 && (related.count(lock.first) || always >= total - always);
+	});
+}
+
+} // namespace
+
+bool statistics_counter(const Model &model, const AccessIndex &index, const Race &race,
 			const std::vector<std::size_t> &all)
 {
 	bool written = false;
+	if (mostly_guarded(model, race, all))
+		return false;
 	for (auto number : all) {
 		const auto &access = model.accesses[number];
 		const Code &place = model[access.at];
 		const std::string function = function_key(place);
-		if (!access.guards.empty() || function.empty())
+		if (function.empty())
 			return false;
 		auto pairs = [&](std::size_t other_number) {
 			const auto &other = model.accesses[other_number];

@@ -61,7 +61,7 @@ public:
 		evidence_.variable = variable_of(model_, named);
 		const auto all = index_.overlapping(named);
 		evidence_.candidates = candidates(all);
-		evidence_.statistics = statistics_counter(model_, index_, all);
+		evidence_.statistics = statistics_counter(model_, index_, race, all);
 		fill_sides(race, all);
 		out.id = id();
 		out.title = title();

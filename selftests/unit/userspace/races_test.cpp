@@ -238,6 +238,32 @@ TEST_F(RaceTest, NorIsOneThatALockIsHeldForElsewhere)
 	EXPECT_EQ(only().severity, Severity::Error);
 }
 
+TEST_F(RaceTest, ACounterWhoseCallersHoldLocksIsOneAllTheSame)
+{
+	/* Of one function, called with several locks and without. */
+	const auto one = log.add_class("foo:inode"), two = log.add_class("foo:buffer");
+	const auto count = [&](std::uint32_t pid, std::vector<GuardedBy> locks) {
+		return side(pid, "count", LS_ACC_READ | LS_ACC_WRITE, std::move(locks));
+	};
+	const GuardedBy inode{.lock = {.cls = one}, .relation = LS_REL_OTHER},
+		buffer{.lock = {.cls = two}, .relation = LS_REL_OTHER};
+	count(1, {inode});
+	count(2, {inode, buffer});
+	log.race(count(3, {buffer}), count(4, {}));
+	EXPECT_EQ(only().severity, Severity::Note);
+}
+
+TEST_F(RaceTest, ALockOfTheCallersIsNoGuardWhenItWasAnotherOneThatRaced)
+{
+	const auto lock = log.add_class("foo:inode");
+	const auto count = [&](std::uint32_t pid, std::uint64_t address) {
+		return side(pid, "count", LS_ACC_READ | LS_ACC_WRITE,
+			    {{.lock = {.cls = lock, .address = address}, .relation = LS_REL_OTHER}});
+	};
+	log.race(count(1, 0x10), count(2, 0x20));
+	EXPECT_EQ(only().severity, Severity::Note);
+}
+
 TEST_F(RaceTest, PlainAssignmentIsNoCounter)
 {
 	log.race(side(1, "a", LS_ACC_WRITE), side(2, "b", LS_ACC_WRITE));
