@@ -18,6 +18,9 @@ namespace lockscope {
 /// the code is not known.
 std::string function_key(const Code &code);
 
+/// What a machine reads and writes at once, in bytes.
+inline constexpr std::uint32_t kWordBytes = 8;
+
 /// A place in an object or variable.
 using Place = std::pair<DataId, std::uint32_t>;
 

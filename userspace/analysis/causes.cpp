@@ -13,7 +13,7 @@ namespace {
 /* As many findings through one lock are one entry. */
 constexpr std::size_t kManyThroughOne = 3;
 
-using Ends = std::pair<ClassId, ClassId>;
+using Classes = std::pair<ClassId, ClassId>;
 
 bool is_cycle(const Finding &finding)
 {
@@ -23,7 +23,7 @@ bool is_cycle(const Finding &finding)
 }
 
 /* The dependency that was seen least: if one of them is wrong it is that one. */
-Ends decisive(const Model &model, const Finding &finding)
+Classes decisive(const Model &model, const Finding &finding)
 {
 	const FindingEdge *least = nullptr;
 	auto value = [&](const FindingEdge &edge) {
@@ -41,13 +41,13 @@ Ends decisive(const Model &model, const Finding &finding)
 
 void find_causes(const Model &model, std::vector<Finding> &findings)
 {
-	std::map<Ends, std::size_t> by_edge; ///< the finding ranked first
+	std::map<Classes, std::size_t> by_edge; ///< the finding ranked first
 	std::map<ClassId, std::vector<std::size_t>> by_lock;
-	std::map<std::size_t, Ends> heads;
+	std::map<std::size_t, Classes> heads;
 	for (std::size_t i = 0; i < findings.size(); i++) {
 		if (!is_cycle(findings[i]))
 			continue;
-		const Ends ends = decisive(model, findings[i]);
+		const Classes ends = decisive(model, findings[i]);
 		auto [at, first] = by_edge.try_emplace(ends, i);
 		if (!first) {
 			findings[i].cause = findings[at->second].id;

@@ -54,8 +54,6 @@ namespace {
 
 /* Instructions of one `count++` lie this close together, in bytes. */
 constexpr std::uint64_t kPairBytes = 64;
-/* Bits used as locks lie in words of this size. */
-constexpr std::uint32_t kWordBytes = 8;
 /* Callers this far out may be the one that takes an object apart. */
 constexpr std::size_t kNearFrames = 3;
 
@@ -74,7 +72,7 @@ bool has_word(const std::string &function, std::span<const std::string_view> wor
 }
 
 /* A line that reads and writes counts; one that decides and one that writes do not. */
-bool one_line(const Code &a, const Code &b)
+bool maybe_one_line(const Code &a, const Code &b)
 {
 	return a.lines.empty() || b.lines.empty() ||
 	       (a.lines.front().file == b.lines.front().file &&
@@ -489,7 +487,7 @@ bool statistics_counter(const Model &model, const AccessIndex &index, const Race
 					      std::min(place.offset, there.offset);
 			return other.offset == access.offset && other.size == access.size &&
 			       function_key(there) == function && distance <= kPairBytes &&
-			       one_line(place, there) &&
+			       maybe_one_line(place, there) &&
 			       (access.writes() ? other.reads() : other.writes());
 		};
 		const bool both = access.reads() && access.writes();

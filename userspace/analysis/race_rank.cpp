@@ -21,8 +21,6 @@ namespace {
 
 /* RacerX's chance that an access to something that needs a lock has one [8.4]. */
 constexpr double kExpected = 0.8;
-/* More than this at once is no one access for the machine, in bytes. */
-constexpr std::uint32_t kWord = 8;
 
 class RaceRank {
 public:
@@ -83,7 +81,7 @@ private:
 		if (a_.size != b_.size || a_.offset != b_.offset)
 			add("torn", "the sides touch " + counted(a_.size, "byte") + " and " +
 					    counted(b_.size, "byte"));
-		else if (a_.size > kWord)
+		else if (a_.size > kWordBytes)
 			add("torn", counted(a_.size, "byte") + " are no single access");
 	}
 

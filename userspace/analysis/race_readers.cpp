@@ -30,10 +30,8 @@ constexpr char kWaitCondition[] = "wait-condition";
 constexpr char kCheckedAgain[] = "checked-again";
 constexpr char kLocklessRead[] = "lockless-read";
 
-/* What a machine reads and writes at once, in bytes. */
-constexpr std::uint32_t kWord = 8;
 /* That many of the functions that read hold the lock, and more than one: it is expected. */
-constexpr double kExpected = 0.5;
+constexpr double kMostReaders = 0.5;
 
 /* By class as well: how a lock is tied to the object is not found each time. */
 bool holds(const MemoryAccess &access, const Guard &lock)
@@ -164,7 +162,7 @@ private:
 
 	bool one_word(const MemoryAccess &a, const MemoryAccess &b) const
 	{
-		return a.size == b.size && a.offset == b.offset && a.size <= kWord && a.size != 0 &&
+		return a.size == b.size && a.offset == b.offset && a.size <= kWordBytes && a.size != 0 &&
 		       a.offset % a.size == 0 && !((a.op | b.op) & LS_ACC_RANGE);
 	}
 
@@ -217,7 +215,7 @@ private:
 		without.insert(function_key(model_[reader.at]));
 		return with.size() < 2 ||
 		       static_cast<double>(with.size()) <
-			       kExpected * static_cast<double>(with.size() + without.size());
+			       kMostReaders * static_cast<double>(with.size() + without.size());
 	}
 
 	const Model &model_;

@@ -37,7 +37,7 @@ constexpr char kFlags[] = "KCFLAGS=-fsanitize=thread --param=tsan-distinguish-vo
 constexpr int kToldLines = 15;
 constexpr char kTraceEvents[] = "include/trace/events";
 
-struct Options {
+struct InstrumentArgs {
 	std::string dir, release, out;
 	std::vector<std::string> config, symvers;
 	bool in_tree = false;
@@ -268,7 +268,7 @@ Status unpack_source(const Plan &plan)
 	return write_file(target / ".unpacked", "");
 }
 
-Result<Plan> make_plan(const Options &options)
+Result<Plan> make_plan(const InstrumentArgs &options)
 {
 	Plan plan;
 	auto release = choose_release(options.release);
@@ -368,7 +368,7 @@ Result<Headers> write_headers(const Plan &plan)
 	return Headers{dir, hex64(stable_hash(all))};
 }
 
-Status build(const Plan &plan, const Options &options)
+Status build(const Plan &plan, const InstrumentArgs &options)
 {
 	auto headers = write_headers(plan);
 	if (!headers)
@@ -412,7 +412,7 @@ Status build(const Plan &plan, const Options &options)
 	return success();
 }
 
-Result<std::vector<fs::path>> collect_modules(const Plan &plan, const Options &options)
+Result<std::vector<fs::path>> collect_modules(const Plan &plan, const InstrumentArgs &options)
 {
 	std::set<std::string> known;
 	add_exports(kCallOuts, known);
@@ -458,7 +458,7 @@ Result<std::vector<fs::path>> collect_modules(const Plan &plan, const Options &o
 	return out;
 }
 
-int run(const Options &options, const Globals &globals)
+int run(const InstrumentArgs &options, const Globals &globals)
 {
 	auto plan = make_plan(options);
 	if (!plan)
@@ -492,7 +492,7 @@ void add_instrument_command(CLI::App &app, Globals &globals)
 		"  lockscope instrument --in-tree fs/ext4\n\n"
 		"Builds a copy of the source against the stock headers, prints the modules made.\n"
 		"They need lockscope.ko loaded before them.");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<InstrumentArgs>();
 	command->add_option("DIR", options->dir, "folder of the module's source, with its Kbuild")
 		->required();
 	command->add_flag("--in-tree", options->in_tree,

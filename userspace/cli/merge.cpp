@@ -12,12 +12,12 @@ namespace lockscope::cli {
 
 namespace {
 
-struct Options {
+struct MergeArgs {
 	std::vector<std::string> files;
 	std::string out;
 };
 
-int run(const Options &options, const Globals &globals)
+int run(const MergeArgs &options, const Globals &globals)
 {
 	auto merged = merge_stores(options.files, options.out);
 	if (!merged)
@@ -35,7 +35,7 @@ void add_merge_command(CLI::App &app, Globals &globals)
 	auto *command = add_command(
 		app, "merge", "unite stores of several boots or machines",
 		"lockscope merge host1.db host2.db -o all.db && lockscope report all.db");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<MergeArgs>();
 	command->add_option("FILE", options->files, "stores to unite")->required();
 	command->add_option("-o,--output", options->out, "store to write; runs in it are kept")
 		->required();

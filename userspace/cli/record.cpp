@@ -32,7 +32,7 @@ constexpr int kIntervalsPerDrain = 4;
 /* And store statistics this often, for somebody who is killed: there are many. */
 constexpr auto kStatEvery = std::chrono::seconds(30);
 
-struct Options {
+struct RecordArgs {
 	std::string out = kDefaultStore, backend = "auto", module, device = kDevicePath;
 	WatchOptions watch;
 	ProbeOptions probes;
@@ -79,7 +79,7 @@ private:
 	bool shown_ = false;
 };
 
-Status check_options(const Options &options)
+Status check_options(const RecordArgs &options)
 {
 	if (options.backend == "bpf" &&
 	    (options.watch.asked || !options.watch.variable.empty() || !options.probes.patterns.empty()))
@@ -95,7 +95,7 @@ Status check_options(const Options &options)
 }
 
 /* What a run says at its end, for people. */
-void summary(const Options &options, const Globals &globals, const Recorder &recorder,
+void summary(const RecordArgs &options, const Globals &globals, const Recorder &recorder,
 	     const Probes *probes)
 {
 	if (!recorder.problem().empty())
@@ -115,7 +115,7 @@ void summary(const Options &options, const Globals &globals, const Recorder &rec
 }
 
 /* Drains until the run is over; @module is unloaded if it was loaded for this. */
-Result<int> drain_run(const Options &options, const Globals &globals,
+Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		      std::unique_ptr<Session> &session, std::optional<LoadedModule> &module,
 		      bool bpf)
 {
@@ -207,7 +207,7 @@ Result<int> drain_run(const Options &options, const Globals &globals,
 	return stop_signal() ? static_cast<int>(Exit::Interrupted) : 0;
 }
 
-Result<int> record(const Options &options, const Globals &globals)
+Result<int> record(const RecordArgs &options, const Globals &globals)
 {
 	LS_TRY_STATUS(check_options(options));
 	std::optional<LoadedModule> module;
@@ -248,7 +248,7 @@ void add_record_command(CLI::App &app, Globals &globals)
 		"  lockscope record --accesses all --log-variable my_driver:stats+8:4 -- "
 		"./my-test\n"
 		"  lockscope record --watch 'ext4:ext4_mb_*' --watch 'struct inode' -- ./my-test");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<RecordArgs>();
 	command->add_option(
 		       "-o,--output", options->out,
 		       "store to write; runs already in it are kept, an interrupted one goes on")

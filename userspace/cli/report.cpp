@@ -17,7 +17,7 @@ namespace lockscope::cli {
 
 namespace {
 
-struct Options {
+struct ReportArgs {
 	std::vector<std::string> files;
 	std::string format = "text", out, min_confidence = "possible", fail_on = "error";
 	std::size_t limit = 0;
@@ -40,7 +40,7 @@ std::string weights_table()
 	return out;
 }
 
-int run(const Options &options, const Globals &globals)
+int run(const ReportArgs &options, const Globals &globals)
 {
 	if (options.list_weights)
 		return deliver(weights_table(), options.out);
@@ -99,7 +99,7 @@ void add_report_command(CLI::App &app, Globals &globals)
 {
 	auto *command = add_command(app, "report", "print the ranked findings",
 				    "lockscope report --min-confidence observed lockscope.db");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<ReportArgs>();
 	command->add_option("FILE", options->files,
 			    "stores to read, merged when several (default lockscope.db)");
 	command->add_option("--format", options->format, "text or json")

@@ -23,7 +23,7 @@ namespace {
 /* Types that a HINT names. */
 constexpr std::size_t kNearMatches = 3;
 
-struct Options {
+struct RulesArgs {
 	std::vector<std::string> files;
 	std::string type, format = "text", out;
 	bool check = false;
@@ -98,7 +98,7 @@ Status select_type(std::vector<Rule> &rules, const std::string &wanted)
 	return success();
 }
 
-TextStyle style(const Options &options, const Globals &globals)
+TextStyle style(const RulesArgs &options, const Globals &globals)
 {
 	const bool to_file = !options.out.empty();
 	return {to_file ? 80 : terminal_width(STDOUT_FILENO),
@@ -106,7 +106,7 @@ TextStyle style(const Options &options, const Globals &globals)
 }
 
 /// A report of nothing but what breaks the rules.
-int check(const Model &model, const std::vector<Rule> &rules, const Options &options,
+int check(const Model &model, const std::vector<Rule> &rules, const RulesArgs &options,
 	  const Globals &globals)
 {
 	auto entries = suppressions_of(options.suppressions);
@@ -129,7 +129,7 @@ int check(const Model &model, const std::vector<Rule> &rules, const Options &opt
 	return static_cast<int>(any ? Exit::Findings : Exit::Clean);
 }
 
-int run(const Options &options, const Globals &globals)
+int run(const RulesArgs &options, const Globals &globals)
 {
 	if (options.check && options.format == "c")
 		return fail(usage_error("--check has no format c", "use --format text or json"));
@@ -161,7 +161,7 @@ void add_rules_command(CLI::App &app, Globals &globals)
 {
 	auto *command = add_command(app, "rules", "print which lock guards what, as inferred",
 				    "lockscope rules --type inode --format c lockscope.db");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<RulesArgs>();
 	command->add_option("FILE", options->files,
 			    "stores to read, merged when several (default lockscope.db)");
 	command->add_option("--type", options->type,

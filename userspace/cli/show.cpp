@@ -15,7 +15,7 @@ namespace lockscope::cli {
 
 namespace {
 
-struct Options {
+struct ShowArgs {
 	std::string id;
 	std::vector<std::string> files;
 	AnalysisOptions analysis;
@@ -23,7 +23,7 @@ struct Options {
 	SuppressionOptions suppressions;
 };
 
-int run(const Options &options, const Globals &globals)
+int run(const ShowArgs &options, const Globals &globals)
 {
 	const auto files = stores_or_default(options.files);
 	auto model = load_stores(files);
@@ -64,7 +64,7 @@ void add_show_command(CLI::App &app, Globals &globals)
 {
 	auto *command = add_command(app, "show", "print one finding in full",
 				    "lockscope show 61216259 lockscope.db");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<ShowArgs>();
 	command->add_option("ID", options->id, "id of the finding, or the first digits of it")
 		->required();
 	command->add_option("FILE", options->files, "stores to read (default lockscope.db)");

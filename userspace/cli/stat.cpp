@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kInterval = std::chrono::milliseconds(50);
 
-struct Options {
+struct StatArgs {
 	std::vector<std::string> words; ///< FILE, or COMMAND
 	std::string sort, pattern, out, module;
 	StatOptions collect;
@@ -34,7 +34,7 @@ struct Options {
 	double duration = 0;
 };
 
-int print(StatReport &report, const Options &options, const Globals &globals)
+int print(StatReport &report, const StatArgs &options, const Globals &globals)
 {
 	arrange(report, options.sort, options.pattern);
 	const bool to_file = !options.out.empty();
@@ -48,7 +48,7 @@ int print(StatReport &report, const Options &options, const Globals &globals)
 		       options.out);
 }
 
-int from_store(const Options &options, const Globals &globals)
+int from_store(const StatArgs &options, const Globals &globals)
 {
 	auto model = load_stores(stores_or_default(options.words));
 	if (!model)
@@ -59,7 +59,7 @@ int from_store(const Options &options, const Globals &globals)
 
 /* A store begins as one, or at least is called one; else it is a command. Without a
  * word the running kernel is meant where it is seen, or where something else says so. */
-bool wants_store(const Options &options)
+bool wants_store(const StatArgs &options)
 {
 	if (!options.words.empty())
 		return is_store(options.words.front()) || options.words.front().ends_with(".db");
@@ -67,7 +67,7 @@ bool wants_store(const Options &options)
 	       exists(kDefaultStore);
 }
 
-Result<int> live(const Options &options, const Globals &globals)
+Result<int> live(const StatArgs &options, const Globals &globals)
 {
 	if (::geteuid() != 0)
 		return Error{EPERM, "statistics of the running kernel need root",
@@ -130,7 +130,7 @@ void add_stat_command(CLI::App &app, Globals &globals)
 		"lockscope stat -- stress-ng --pipe 2 -t 10\n"
 		"  lockscope stat --duration 10 --sort hold-max --class 'ext4*' -v\n"
 		"  lockscope stat lockscope.db");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<StatArgs>();
 	auto file = std::make_shared<std::vector<std::string>>();
 	command->add_option("FILE", *file,
 			    "store to read (lockscope.db if it is here and no module is loaded), "

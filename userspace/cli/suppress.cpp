@@ -13,11 +13,11 @@ namespace lockscope::cli {
 
 namespace {
 
-struct Options {
+struct SuppressArgs {
 	std::string id, kind, cls, reason, until, file = kSuppressionsPath;
 };
 
-Result<Suppression> entry_of(const Options &options)
+Result<Suppression> entry_of(const SuppressArgs &options)
 {
 	Suppression entry;
 	entry.id = options.id;
@@ -39,7 +39,7 @@ Result<Suppression> entry_of(const Options &options)
 	return entry;
 }
 
-int run(const Options &options, const Globals &globals)
+int run(const SuppressArgs &options, const Globals &globals)
 {
 	auto entry = entry_of(options);
 	if (!entry)
@@ -60,7 +60,7 @@ void add_suppress_command(CLI::App &app, Globals &globals)
 	auto *command = add_command(
 		app, "suppress", "leave a finding out of reports from now on",
 		"lockscope suppress 61216259aa30e51c --reason \"fixed in 6.2\" --until 2027-01-31");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<SuppressArgs>();
 	command->add_option("ID", options->id, "id of the finding, all 16 digits");
 	command->add_option(
 		"--kind", options->kind,

@@ -21,7 +21,7 @@ namespace lockscope::cli {
 
 namespace {
 
-struct Options {
+struct TopArgs {
 	std::string sort, pattern, module;
 	StatOptions collect;
 	double interval = 2;
@@ -98,7 +98,7 @@ public:
 	}
 };
 
-std::string headline(const StatReport &report, const Options &options)
+std::string headline(const StatReport &report, const TopArgs &options)
 {
 	std::uint64_t acquired = 0, contended = 0;
 	for (const auto &c : report.classes) {
@@ -123,7 +123,7 @@ std::string next_order(const std::string &sort)
 	return orders.front().name;
 }
 
-Result<StatReport> next(StatCollector &stat, Change &change, const Options &options)
+Result<StatReport> next(StatCollector &stat, Change &change, const TopArgs &options)
 {
 	auto report = stat.read();
 	if (!report)
@@ -134,7 +134,7 @@ Result<StatReport> next(StatCollector &stat, Change &change, const Options &opti
 	return shown;
 }
 
-Status batch(StatCollector &stat, const Options &options)
+Status batch(StatCollector &stat, const TopArgs &options)
 {
 	Change change;
 	for (std::size_t n = 0; !stop_signal() && (!options.count || n < options.count); n++) {
@@ -150,7 +150,7 @@ Status batch(StatCollector &stat, const Options &options)
 	return success();
 }
 
-Status interactive(StatCollector &stat, Options options)
+Status interactive(StatCollector &stat, TopArgs options)
 {
 	Screen screen;
 	Change change;
@@ -179,7 +179,7 @@ Status interactive(StatCollector &stat, Options options)
 	return success();
 }
 
-Status run(const Options &options)
+Status run(const TopArgs &options)
 {
 	if (::geteuid() != 0)
 		return Error{EPERM, "statistics of the running kernel need root",
@@ -215,7 +215,7 @@ void add_top_command(CLI::App &app, Globals &globals)
 {
 	auto *command = add_command(app, "top", "show lock statistics as they come",
 				    "lockscope top --sort contended");
-	auto options = std::make_shared<Options>();
+	auto options = std::make_shared<TopArgs>();
 	std::vector<std::string> orders;
 	for (const auto &order : stat_orders())
 		orders.emplace_back(order.name);

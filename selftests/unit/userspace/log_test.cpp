@@ -17,7 +17,7 @@ struct Decoded {
 	LogDecoder decoder;
 };
 
-Decoded decode(const std::vector<std::byte> &log)
+Decoded decoded(const std::vector<std::byte> &log)
 {
 	Decoded out;
 	out.used = out.decoder.decode(log, out.records);
@@ -48,7 +48,7 @@ protected:
 
 	void expect_refused(const char *words)
 	{
-		auto out = decode(bytes);
+		auto out = decoded(bytes);
 		EXPECT_EQ(out.decoder.malformed(), 1u);
 		EXPECT_FALSE(out.decoder.broken());
 		EXPECT_EQ(out.used, bytes.size());
@@ -58,7 +58,7 @@ protected:
 
 	void expect_broken()
 	{
-		auto out = decode(bytes);
+		auto out = decoded(bytes);
 		EXPECT_TRUE(out.decoder.broken());
 		EXPECT_EQ(out.decoder.malformed(), 1u);
 		EXPECT_FALSE(out.decoder.problem().empty());
@@ -82,7 +82,7 @@ TEST_F(LogTest, ModulesAndWhereTheirCodeLies)
 	std::strcpy(record.module, "foo");
 	log.raw(&record, sizeof(record));
 	bytes = log.log();
-	const auto out = decode(bytes);
+	const auto out = decoded(bytes);
 	ASSERT_FALSE(out.records.empty());
 	const auto *module = std::get_if<ModuleRecord>(&out.records.back());
 	ASSERT_TRUE(module);
@@ -109,7 +109,7 @@ TEST_F(LogTest, DecodesWhatItWasGiven)
 	log.inversion(lock, true, 3, 4);
 	log.finding({lock, inner});
 	log.reset();
-	auto out = decode(log.log());
+	auto out = decoded(log.log());
 	ASSERT_EQ(out.records.size(), 7u);
 	EXPECT_EQ(out.decoder.malformed(), 0u);
 	EXPECT_EQ(std::get<ClassRecord>(out.records[0]).name, "lock");
@@ -127,7 +127,7 @@ TEST_F(LogTest, DecodesWhatItWasGiven)
 
 TEST_F(LogTest, EmptyLogIsFine)
 {
-	auto out = decode({});
+	auto out = decoded({});
 	EXPECT_EQ(out.used, 0u);
 	EXPECT_FALSE(out.decoder.broken());
 }
@@ -135,7 +135,7 @@ TEST_F(LogTest, EmptyLogIsFine)
 TEST_F(LogTest, UnknownTypeIsSkippedAndCounted)
 {
 	last<ls_rec>()->type = 4711;
-	auto out = decode(bytes);
+	auto out = decoded(bytes);
 	EXPECT_EQ(out.decoder.unknown(), 1u);
 	EXPECT_EQ(out.decoder.malformed(), 0u);
 	EXPECT_EQ(out.records.size(), 1u);
@@ -220,7 +220,7 @@ TEST_F(LogTest, ClassOfWrongLength)
 TEST_F(LogTest, ControlCharactersInNamesAreReplaced)
 {
 	last<ls_rec_class>()->name[0] = '\033';
-	auto out = decode(bytes);
+	auto out = decoded(bytes);
 	EXPECT_EQ(std::get<ClassRecord>(out.records[1]).name, "?nner");
 }
 
@@ -245,7 +245,7 @@ TEST_F(LogTest, MalformedSightKeepsItsNumber)
 	auto *sight = last<ls_rec_sight>();
 	sight->nr_held = 2;
 	expect_refused("held count");
-	EXPECT_EQ(decode(bytes).records.size(), 4u);
+	EXPECT_EQ(decoded(bytes).records.size(), 4u);
 	sight->nr_held = LS_MAX_DEPTH + 1;
 	expect_refused("held count");
 }
@@ -267,7 +267,7 @@ TEST_F(LogTest, SightsOfOtherSorts)
 	log.fault(LS_FINDING_LONG_HOLD, {}, {}, {.cls = lock}, 0, 42);
 	/* Only a fault can be about no lock. */
 	log.fault(LS_FINDING_SLEEP_ATOMIC, {.level = LS_SOFTIRQ}, {{.cls = inner}}, {}, 1);
-	auto out = decode(log.log());
+	auto out = decoded(log.log());
 	EXPECT_EQ(out.decoder.malformed(), 0u) << out.decoder.problem();
 	ASSERT_EQ(out.records.size(), 8u);
 	EXPECT_EQ(std::get<SightRecord>(out.records[3]).what, LS_SIGHT_RELEASE);
@@ -292,7 +292,7 @@ TEST_F(LogTest, FindingsNameInterruptsOrNoLock)
 	log.finding({LS_CLASS_HARDIRQ, lock}, LS_FINDING_IRQ_STATE);
 	log.finding({LS_CLASS_SOFTIRQ, lock, inner}, LS_FINDING_IRQ_INVERSION);
 	log.finding({0}, LS_FINDING_SLEEP_ATOMIC);
-	EXPECT_EQ(decode(log.log()).decoder.malformed(), 0u);
+	EXPECT_EQ(decoded(log.log()).decoder.malformed(), 0u);
 	last<ls_rec_finding>()->kind = LS_FINDING_IRQ_STATE;
 	expect_refused("class");
 	last<ls_rec_finding>()->edges[0].from = LS_CLASS_SOFTIRQ + 1;

@@ -16,7 +16,7 @@ using namespace lockscope::test;
 namespace {
 
 /* One error, one warning, one hidden finding, a loss and an absent primitive. */
-LogBuilder sample()
+LogBuilder small_log()
 {
 	LogBuilder log;
 	const auto foo =
@@ -101,7 +101,7 @@ void expect_golden(const std::string &name, const std::string &text)
 }
 
 struct Report {
-	Model model = model_of(sample());
+	Model model = model_of(small_log());
 	Analysis analysis = analyse(model);
 };
 
