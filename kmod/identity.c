@@ -38,6 +38,8 @@ unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro
 typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
+static unsigned long device_initialize_at __ro_after_init;	/* 0: not known */
+
 static bool on_own_stack(unsigned long addr)
 {
 	unsigned long stack = (unsigned long)task_stack_page(current);
@@ -237,6 +239,22 @@ static u32 site_class(u32 kind, unsigned long ip)
 	return add_class(&proto);
 }
 
+/* The class that an initialiser names: its expression and the function it stands in. */
+static u32 init_class(u32 kind, const char *name, unsigned long ip)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
+		/* A queue and the spinlock in it have one initialiser. */
+		.key = ls_key_init((u64)name, ip) + LS_KIND_OFFSET(kind),
+	};
+	u32 id = ls_classes_find(&ls.classes, proto.key);
+
+	if (id)
+		return id;
+	ls_copy_label(proto.label, name, sizeof(proto.label));
+	return add_class(&proto);
+}
+
 /*
  * By address only. An initialiser's word is good until the next one. Otherwise
  * the acquire sites decide, and sites that met at one address are one class:
@@ -260,7 +278,10 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 		if (ls.classes.table[id].kind == kind)
 			return id;
 	}
-	if (!site)
+	/* Devices of before the module was loaded: the driver core keeps their order, see exempt.h. */
+	if (!id && kind == LS_KIND_MUTEX && ls_is_device_mutex(lock))
+		site = init_class(kind, "&dev->mutex", device_initialize_at);
+	else if (!site)
 		site = site_class(kind, ip);
 	if (site) {
 		ls_addrmap_set(&ls.addrs, lock, site);
@@ -299,22 +320,6 @@ static u32 stack_class(unsigned long lock, u32 kind)
 		return id;
 	}
 	return 0;
-}
-
-/* The class that an initialiser names: its expression and the function it stands in. */
-static u32 init_class(u32 kind, const char *name, unsigned long ip)
-{
-	struct ls_class proto = {
-		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
-		/* A queue and the spinlock in it have one initialiser. */
-		.key = ls_key_init((u64)name, ip) + LS_KIND_OFFSET(kind),
-	};
-	u32 id = ls_classes_find(&ls.classes, proto.key);
-
-	if (id)
-		return id;
-	ls_copy_label(proto.label, name, sizeof(proto.label));
-	return add_class(&proto);
 }
 
 static bool is_kmalloc(const struct kmem_cache *cache)
@@ -710,6 +715,8 @@ int ls_identity_init(void)
 	ls_arrays_init(&arrays, array_slots, ARRAY_BITS, array_table, MAX_ARRAYS);
 	ls_tagtab_init(&named, slots, NAMED_BITS);
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
+	device_initialize_at = ls_symbol("device_initialize");
+	ls_refine_init();
 	if (!ls_size_offset)
 		return -ENOENT;
 	ls_find_function("__hrtimer_rearm_deferred", &ls_rearm_start, &ls_rearm_size);

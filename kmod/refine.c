@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What objects are used for, see refine.h. Any context: reads the kernel's structures, takes no lock. */
 #include <linux/blkdev.h>
+#include <linux/device.h>
 #include <linux/netdevice.h>
 #include <linux/rwsem.h>
 #include <linux/socket.h>
@@ -210,6 +211,28 @@ u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cach
 		return lock - object >= *root ? LS_REFINE_TTY_PORT : LS_REFINE_NONE;
 	}
 	return refinement;
+}
+
+/* The kset of all devices, which device_initialize() puts each of them into. */
+static struct kset **devices;
+
+void ls_refine_init(void)
+{
+	devices = (struct kset **)ls_symbol("devices_kset");
+}
+
+bool ls_is_device_mutex(unsigned long lock)
+{
+	const struct device *dev = container_of((struct mutex *)lock, struct device, mutex);
+	unsigned long kset;
+
+	/* What lies before a lock that is no device's may be no memory. */
+	if (!devices)
+		return false;
+	__get_kernel_nofault(&kset, (unsigned long *)&dev->kobj.kset, unsigned long, gone);
+	return kset && kset == (unsigned long)READ_ONCE(*devices);
+gone:
+	return false;
 }
 
 static const char *family_name(u32 family)

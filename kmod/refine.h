@@ -114,6 +114,12 @@ static __always_inline u64 ls_role_of(u32 refinement, u64 root)
 u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cache,
 		     unsigned long object, u32 site, unsigned long init, s32 *root);
 
+/* Process context, once. */
+void ls_refine_init(void);
+
+/* Is the mutex at @lock the one of a struct device that was initialised? Any context. */
+bool ls_is_device_mutex(unsigned long lock);
+
 /* @role in words, for the class's name, and the static data that it was read from. Any context. */
 void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role);
 
