@@ -153,6 +153,33 @@ void ls_drop_semaphores(struct ls_ctx *ctx, bool user)
 	}
 }
 
+#define INSTANCE_TAKEN 1u	/* acquired */
+#define INSTANCE_SEEN 2u	/* released */
+#define INSTANCE_COUNTED 4u	/* more than opened by its maker */
+#define INSTANCE_HANDED 8u	/* by a context that had not acquired it */
+#define INSTANCE_FLAGS 15u
+#define INSTANCE_LIFE 4		/* shift of the life's number */
+
+/*
+ * What is known of semaphore @lock in its present life, whose number is *@life. The address
+ * alone is no instance: memory is used again.
+ */
+static u32 instance_flags(u64 lock, u32 *life)
+{
+	u32 was = ls_addrmap_find(&ls.semaphores, lock);
+
+	*life = ls_life(lock) << INSTANCE_LIFE & LS_ADDR_ID_MASK;
+	return (was & ~INSTANCE_FLAGS) == *life ? was & INSTANCE_FLAGS : 0;
+}
+
+static void instance_taken(u64 lock)
+{
+	u32 life, was = instance_flags(lock, &life);
+
+	if (!(was & INSTANCE_TAKEN))
+		ls_addrmap_set(&ls.semaphores, lock, life | was | INSTANCE_TAKEN);
+}
+
 /*
  * Semaphore @lock of class @id is acquired. Whoever acquires again what is on the stack
  * already shares it or waits for events: one entry is enough. A signal is not held
@@ -178,6 +205,7 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 		return false;
 	}
 	ls_addrmap_remove(&ls.takers, lock);
+	instance_taken(lock);
 	/* Before the counter has gone round and says that it is yet to come. */
 	orphan = ls_addrmap_find(&ls.orphans, lock);
 	if (orphan && age_of(orphan) > ORPHAN_AGE)
@@ -187,33 +215,22 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 	return true;
 }
 
-#define INSTANCE_SEEN 1u	/* released */
-#define INSTANCE_COUNTED 2u	/* more than opened by its maker */
-#define INSTANCE_HANDED 4u	/* by a context that had not acquired it */
-#define INSTANCE_FLAGS 7u
-#define INSTANCE_LIFE 3		/* shift of the life's number */
-
 /*
- * Semaphore @lock is released, @own: by the context that acquired it. The address alone
- * is no instance: memory is used again. The first release of a life says nothing when it
- * is unmatched: many semaphores are made closed and opened by their maker. True when the
- * class is taken for something else from now on.
+ * Semaphore @lock is released, @own: by the context that acquired it. The first release
+ * of one that was not acquired yet says nothing: many semaphores are made closed and
+ * opened by their maker. True when the class is taken for something else from now on.
  */
 static bool count_instance(struct ls_class *c, u64 lock, bool own)
 {
-	u32 was = ls_addrmap_find(&ls.semaphores, lock), now;
+	u32 life, was = instance_flags(lock, &life), now = was | INSTANCE_SEEN;
 
-	now = ls_life(lock) << INSTANCE_LIFE & LS_ADDR_ID_MASK;
-	if ((was & ~INSTANCE_FLAGS) != now)
-		was = 0;
-	now |= (was & INSTANCE_FLAGS) | INSTANCE_SEEN;
 	if (own || was)
 		now |= INSTANCE_COUNTED;
 	if (!own && was)
 		now |= INSTANCE_HANDED;
 	if (was == now)
 		return false;
-	ls_addrmap_set(&ls.semaphores, lock, now);
+	ls_addrmap_set(&ls.semaphores, lock, life | now);
 	return ls_semaphore_instance(c, now & ~was & INSTANCE_COUNTED,
 				     now & ~was & INSTANCE_HANDED);
 }

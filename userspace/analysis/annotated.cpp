@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 
 namespace lockscope {
@@ -27,6 +28,13 @@ struct Ends {
 	Acquire held, taken;
 };
 
+Acquire taken_at(const Model &model, const Sight &sight)
+{
+	return annotations::acquire(model, model.runs[sight.run].release,
+				    sight.stack.empty() ? std::vector<CodeId>{sight.acquired.at}
+							: sight.stack);
+}
+
 Ends ends_of(const Model &model, const FindingEdge &edge, const Witness &witness)
 {
 	const Sight &sight = model.sights[witness.sight];
@@ -35,10 +43,7 @@ Ends ends_of(const Model &model, const FindingEdge &edge, const Witness &witness
 	if (&witness == &edge.shown() && !edge.from_stack.empty() &&
 	    edge.from_stack.front() == held.front())
 		held = edge.from_stack;
-	return {annotations::acquire(model, release, held),
-		annotations::acquire(model, release,
-				     sight.stack.empty() ? std::vector<CodeId>{sight.acquired.at}
-							 : sight.stack)};
+	return {annotations::acquire(model, release, held), taken_at(model, sight)};
 }
 
 bool constant(const Acquire &acquire)
@@ -87,7 +92,32 @@ bool holds(const Model &model, const Sight &sight, const std::string &lock)
 	       });
 }
 
-/* Two of one class: each time the inner one has to be declared as the higher. */
+/*
+ * The numbers of inodes' subclasses do not follow their order: that is parent, child, normal,
+ * xattr, second non-directory (enum inode_i_mutex_lock_class, include/linux/fs.h). A second
+ * parent is locked after the first one, and before what lies in either.
+ */
+long inode_order(long subclass)
+{
+	constexpr long parent = 1, parent2 = 5, child = 2, normal = 0, xattr = 3, nondir2 = 4;
+	constexpr long order[] = {parent, parent2, child, normal, xattr, nondir2};
+	return std::find(std::begin(order), std::end(order), subclass) - std::begin(order);
+}
+
+/* Is the inner one declared as what comes after the outer one? */
+bool in_order(const Ends &ends)
+{
+	if (!constant(ends.taken) || !constant(ends.held))
+		return false;
+	const auto inode = [](const Acquire &acquire) {
+		return acquire.note && acquire.note->text.rfind("I_MUTEX_", 0) == 0;
+	};
+	if (inode(ends.taken) || inode(ends.held))
+		return inode_order(ends.taken.subclass) > inode_order(ends.held.subclass);
+	return ends.taken.note && ends.taken.subclass > ends.held.subclass;
+}
+
+/* Two of one class: each time the inner one has to be declared as what comes later. */
 void nesting(const Model &model, Finding &finding)
 {
 	std::set<std::string> said;
@@ -95,18 +125,15 @@ void nesting(const Model &model, Finding &finding)
 	for (const auto &edge : finding.edges)
 		for (const auto &witness : edge.witnesses) {
 			const Ends ends = ends_of(model, edge, witness);
-			const auto *note = ends.taken.note;
-			if (!note)
-				return;
-			if (note->says == Says::NestLock) {
+			const auto *note = ends.taken.note ? ends.taken.note : ends.held.note;
+			if (note && note->says == Says::NestLock && note == ends.taken.note) {
 				if (!holds(model, model.sights[witness.sight], note->text))
 					return;
 				by_lock = true;
 				said.insert(note->text + " at " + place_of(*note));
 				continue;
 			}
-			if (!constant(ends.taken) || !constant(ends.held) ||
-			    ends.taken.subclass <= ends.held.subclass)
+			if (!in_order(ends))
 				return;
 			said.insert("subclass " + subclass_name(ends.taken) + " under " +
 				    subclass_name(ends.held) + " at " + place_of(*note));
@@ -184,14 +211,12 @@ void apply_annotations(const Model &model, Finding &finding)
 
 bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held)
 {
-	const std::string &release = model.runs[sight.run].release;
-	const auto taken = annotations::acquire(
-		model, release,
-		sight.stack.empty() ? std::vector<CodeId>{sight.acquired.at} : sight.stack);
-	if (!taken.note || !constant(taken) || taken.subclass == 0)
-		return false;
-	const auto outer = annotations::acquire(model, release, {sight.held[held].at});
-	return !constant(outer) || outer.subclass < taken.subclass;
+	const Ends ends{annotations::acquire(model, model.runs[sight.run].release,
+					     {sight.held[held].at}),
+			taken_at(model, sight)};
+	if (constant(ends.held))
+		return in_order(ends);
+	return ends.taken.note && constant(ends.taken) && ends.taken.subclass != 0;
 }
 
 } // namespace lockscope

@@ -9,8 +9,8 @@ namespace lockscope {
 /// Adds annotated-nesting, nest-lock and annotated-subclass where they apply.
 void apply_annotations(const Model &model, Finding &finding);
 
-/// Does the author say at this acquire that the lock nests in one of its class? Not where
-/// entry @held of its stack is known to be of the same subclass or a higher one.
+/// Does the author say at this acquire that the lock nests in one of its class? Where the
+/// subclass of entry @held of its stack is known, the order of the two decides.
 bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held);
 
 } // namespace lockscope

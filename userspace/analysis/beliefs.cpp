@@ -115,6 +115,13 @@ bool handed_over(const Model &model, ClassId cls)
 	return counts && use(*counts) == LS_SEMAPHORE_MIXED;
 }
 
+bool always_handed_over(const Model &model, ClassId cls)
+{
+	const auto *counts = semaphore_counts(model, cls);
+	return counts && use(*counts) == LS_SEMAPHORE_MIXED && counts->handed > 0 &&
+	       counts->handed == counts->instances && belief(*counts) != LS_BELIEF_HOLDS;
+}
+
 std::vector<LockRule> lock_rules(const Model &model)
 {
 	std::vector<LockRule> out;

@@ -26,6 +26,9 @@ bool counts_events(const Model &model, ClassId cls);
 /// Is it a semaphore that is a lock, but handed over too often to prove anything? See
 /// ls_semaphore_used().
 bool handed_over(const Model &model, ClassId cls);
+/// Is it one whose every instance was released by another context at some time, with too few
+/// releases to say that this is an exception?
+bool always_handed_over(const Model &model, ClassId cls);
 
 /// An order that nested instances of one class keep.
 struct LockRule {

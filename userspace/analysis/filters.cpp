@@ -22,9 +22,12 @@
  *   counts-events           a lock is a semaphore that is   a lock that is always
  *                           given back by others than who   handed over to whoever
  *                           took it (lockclass/belief.h)    gives it back
- *   handed-over             never; more than one release in    -
- *                           fifty of a semaphore comes from
- *                           another context (lockclass/belief.h)
+ *   handed-over             never; more than one release in    a lock that was handed over
+ *                           fifty of a semaphore comes from    a few times, and is not
+ *                           another context (lockclass/belief.h);  meant to be
+ *                           a note where each instance was
+ *                           handed over once and too few
+ *                           releases say that it is a lock
  *   other-completer         who waits for a completion holds    objects that change roles
  *                           a lock of another object than who
  *                           completes it, says the module
@@ -476,7 +479,9 @@ void demote_counting(const Model &model, Finding &finding)
 				{"handed-over", false,
 				 model[cls].name + " is at times released by another context "
 						   "than the one that acquired it: " +
-					 describe_semaphore(*semaphore_counts(model, cls))});
+					 describe_semaphore(*semaphore_counts(model, cls)),
+				 always_handed_over(model, cls) ? Severity::Note
+								: Severity::Warning});
 		if (!counts_events(model, cls))
 			continue;
 		finding.filters.push_back(

@@ -151,7 +151,7 @@ TEST(Unsharing, RandomWaysAgainstHappensBefore)
 
 		o.clock = random();
 		for (unsigned i = 0; i < 12; i++) {
-			Access a{A + random() % 4, 0, {}, std::vector<bool>(i)};
+			Access a{A + static_cast<std::uint32_t>(random() % 4), 0, {}, std::vector<bool>(i)};
 
 			if (random() % 4)
 				a.locks[random() % 2 ? kL : kM] = random() % 4;

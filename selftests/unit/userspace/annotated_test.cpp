@@ -87,6 +87,31 @@ TEST_F(AnnotatedFilter, NorOneThatNothingIsSaidOf)
 	EXPECT_EQ(filter(judge({{"take_child", kNotConstant}}), "annotated-nesting"), nullptr);
 }
 
+/* A directory is held as I_MUTEX_PARENT (1), what lies in it locked as I_MUTEX_NORMAL (0). */
+TEST_F(AnnotatedFilter, InodesHaveAnOrderThatIsNotThatOfTheirNumbers)
+{
+	const struct {
+		long outer, inner;
+		bool vouched;
+	} cases[] = {
+		{1, 5, true}, {5, 2, true}, {2, 0, true},  {0, 3, true},  {3, 4, true}, {1, 0, true},
+		{0, 4, true}, {5, 1, false}, {2, 5, false}, {4, 0, false}, {1, 1, false},
+	};
+	for (const auto &c : cases) {
+		log = LogBuilder();
+		a = log.add_class("a", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
+		both_orders("take", "take_inner");
+		const auto finding = judge({{"take", c.outer, Says::Subclass, "I_MUTEX_OUTER"},
+					    {"take_inner", c.inner, Says::Subclass, "I_MUTEX_INNER"}});
+		EXPECT_EQ(filter(finding, "annotated-nesting") != nullptr, c.vouched)
+			<< c.inner << " under " << c.outer;
+	}
+	/* As do_rmdir() and vfs_rmdir() have it: nothing is said of the inner one. */
+	EXPECT_TRUE(filter(judge({{"take", 1, Says::Subclass, "I_MUTEX_PARENT"}}), "annotated-nesting"));
+	EXPECT_FALSE(filter(judge({{"take", 4, Says::Subclass, "I_MUTEX_NONDIR2"}}), "annotated-nesting"));
+	EXPECT_FALSE(filter(judge({{"take", 1}}), "annotated-nesting"));
+}
+
 TEST_F(AnnotatedFilter, DeclaredUnderWhatIsNotKnownIsANote)
 {
 	both_orders("take", "take_child");

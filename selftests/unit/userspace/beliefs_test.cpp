@@ -97,6 +97,26 @@ TEST_F(BeliefTest, InstancesThatAreHandedOverCloseNoCycle)
 		  "not acquired it, z = -16.8; 55 of 60 semaphores handed over");
 }
 
+/* Each one was handed over, and too little was seen to call that an exception. */
+TEST_F(BeliefTest, InstancesThatAreAllHandedOverAreNotProof)
+{
+	const struct {
+		std::uint64_t releases, unmatched, instances, handed;
+		Severity severity;
+	} cases[] = {
+		{2, 1, 1, 1, Severity::Note},	  {4, 2, 2, 2, Severity::Note},
+		{4, 2, 3, 2, Severity::Warning}, {20, 1, 1, 1, Severity::Warning},
+		{2, 1, 0, 0, Severity::Warning},
+	};
+	for (const auto &c : cases) {
+		LogBuilder copy = log;
+		copy.count_semaphore(sem, c.releases, c.unmatched, c.instances, c.handed);
+		const Finding finding = only_finding(model_of(copy));
+		EXPECT_FALSE(finding.hidden());
+		EXPECT_EQ(finding.severity, c.severity) << c.unmatched << " of " << c.releases;
+	}
+}
+
 TEST_F(BeliefTest, OnlySemaphoresCountEvents)
 {
 	log.count_semaphore(mutex, 20, 17);

@@ -116,8 +116,9 @@ TEST_F(Builds, OneReleaseMayBeTwoBuilds)
 		EXPECT_EQ(finding.severity, same ? Severity::Warning : Severity::Note);
 		const Filter *found = filter(finding, "different-kernels");
 		ASSERT_EQ(found != nullptr, !same);
-		if (found)
+		if (found) {
 			EXPECT_NE(found->why.find("(build 22bb)"), std::string::npos) << found->why;
+		}
 	}
 }
 

@@ -581,7 +581,7 @@ int g_number;
 
 TEST(Types, OfVariablesFromDebugInformation)
 {
-	static volatile Inner s_local;
+	[[maybe_unused]] static volatile Inner s_local;
 	g_sample.flag = 1;
 	s_local.first = g_number = 1;
 	const int fd = ::open("/proc/self/exe", O_RDONLY);
