@@ -205,7 +205,9 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 		return false;
 	}
 	ls_addrmap_remove(&ls.takers, lock);
-	instance_taken(lock);
+	/* Of a class that was released more often all releases together say enough. */
+	if (ls_load(&c->releases) < LS_BELIEF_EXACT)
+		instance_taken(lock);
 	/* Before the counter has gone round and says that it is yet to come. */
 	orphan = ls_addrmap_find(&ls.orphans, lock);
 	if (orphan && age_of(orphan) > ORPHAN_AGE)
