@@ -48,9 +48,9 @@
  *                           to the outer one at the time
  *   author-orders           never, but is a note: all sides  what they got wrong
  *                           say that the lock nests
- *   no-writer-waits         never, but is a note: a reader   a writer that waits, not seen
- *                           reads again, each writer seen
- *                           only tries
+ *   no-writer-waits         never, but is a note: a lock is  a writer that waits, not seen
+ *                           held and acquired by readers, each
+ *                           writer seen only tries
  *   different-kernels       never, but is a note: no build   a kernel that has what was
  *                           of the kernel shows all of it    seen on several others
  *   different-instances     never; no instance of the lock was  -
@@ -70,6 +70,7 @@
 #include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 #include "analysis/instances.h"
+#include "analysis/readers.h"
 
 extern "C" {
 #include "lockclass/exempt.h"
@@ -515,6 +516,7 @@ void apply_filters(const Model &model, Finding &finding,
 	if (finding.kind == FindingKind::LockOrderCycle) {
 		same_instance_excluded(model, finding);
 		other_completer(model, finding);
+		no_writer_waits(model, finding);
 	}
 	cannot_run_in_parallel(finding);
 }

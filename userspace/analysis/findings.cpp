@@ -13,6 +13,7 @@
 #include "analysis/lockgraph.h"
 #include "analysis/races.h"
 #include "analysis/rank.h"
+#include "analysis/readers.h"
 #include "analysis/sections.h"
 #include "analysis/selfcheck.h"
 #include "analysis/violations.h"
@@ -367,29 +368,6 @@ private:
 		rank_finding(model_, finding);
 	}
 
-	/* A reader that reads again waits only for a writer that waits. Writers of this class
-	 * were seen, but each of them tries and goes away. */
-	bool no_writer_waits(const Finding &finding) const
-	{
-		const Witness &shown = finding.edges[0].shown();
-		const Sight &sight = model_.sights[shown.sight];
-		const ClassId cls = finding.classes[0];
-		if (read_of(sight.at(shown.position).val) == LS_EXCLUSIVE ||
-		    read_of(sight.acquired.val) == LS_EXCLUSIVE)
-			return false;
-		bool tried = false;
-		for (const auto &run : model_.runs)
-			for (const auto &chain : run.chains) {
-				if (chain.cls != cls || chain.count == 0 ||
-				    read_of(chain.val) != LS_EXCLUSIVE)
-					continue;
-				if (!(chain.val & LS_VAL_TRY))
-					return false;
-				tried = true;
-			}
-		return tried;
-	}
-
 	Finding inversion_finding(const Inversion &inversion,
 				  const std::vector<NestedPair> &ring) const
 	{
@@ -416,11 +394,7 @@ private:
 		if (inversion.same_instance) {
 			finding.confidence = Confidence::Observed;
 			finding.filters.clear();
-			if (no_writer_waits(finding))
-				finding.filters.push_back(
-					{"no-writer-waits", false,
-					 "readers only, and each writer seen tries and does not wait",
-					 Severity::Note});
+			no_writer_waits(model_, finding);
 			rank_finding(model_, finding);
 		} else {
 			doubt_inversion(finding, ring);

@@ -300,6 +300,26 @@ struct Objects {
 	std::uint32_t x, y;
 };
 
+/* f2fs: quota_sem is read while a work item is waited for that reads it. */
+TEST_F(FilterTest, ReadersMeetWhereNoWriterWaits)
+{
+	for (auto [held, acquired, waits] :
+	     {std::tuple{LS_SHARED, LS_SHARED, false}, {LS_SHARED, LS_SHARED, true},
+	      {LS_EXCLUSIVE, LS_SHARED, false}, {LS_SHARED, LS_EXCLUSIVE, false}}) {
+		log = LogBuilder();
+		a = log.add_class("a", LS_KIND_RWSEM);
+		b = log.add_class("b");
+		log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a, .read = held}}, {.cls = b});
+		log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}}, {.cls = a, .read = acquired});
+		log.acquire_again({.pid = 3}, {}, {.cls = a, .try_lock = true});
+		if (waits)
+			log.acquire_again({.pid = 4}, {}, {.cls = a});
+		const bool none = held == LS_SHARED && acquired == LS_SHARED && !waits;
+		EXPECT_EQ(applies("no-writer-waits") != nullptr, none);
+		EXPECT_EQ(finding.severity == Severity::Note, none);
+	}
+}
+
 } // namespace
 
 TEST_F(FilterTest, ObjectsThatNeverMeetHide)
