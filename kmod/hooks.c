@@ -85,7 +85,9 @@ static bool use_is_new(const struct ls_class *c, u32 use, u32 gates)
 {
 	return use & ~ls_load(&c->usage) ||
 	       (use & LS_USE_ON_ANY_HARDIRQ && ~(ls_load(&c->absent[0]) | gates)) ||
-	       (use & LS_USE_ON_ANY_SOFTIRQ && ~(ls_load(&c->absent[1]) | gates));
+	       (use & LS_USE_ON_ANY_SOFTIRQ && ~(ls_load(&c->absent[1]) | gates)) ||
+	       (use & LS_USE_IN_ANY_HARDIRQ && ~(ls_load(&c->absent_in[0]) | gates)) ||
+	       (use & LS_USE_IN_ANY_SOFTIRQ && ~(ls_load(&c->absent_in[1]) | gates));
 }
 
 static void mark_use(struct ls_class *c, u32 use, u32 gates)
@@ -95,6 +97,10 @@ static void mark_use(struct ls_class *c, u32 use, u32 gates)
 		ls_fetch_or(&c->absent[0], ~gates);
 	if (use & LS_USE_ON_ANY_SOFTIRQ)
 		ls_fetch_or(&c->absent[1], ~gates);
+	if (use & LS_USE_IN_ANY_HARDIRQ)
+		ls_fetch_or(&c->absent_in[0], ~gates);
+	if (use & LS_USE_IN_ANY_SOFTIRQ)
+		ls_fetch_or(&c->absent_in[1], ~gates);
 }
 
 /* Does taking @val with what is held, or giving it back, show a use not seen before? */
@@ -237,7 +243,7 @@ static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 i
 {
 	struct ls_event *e;
 
-	if (ls_held_distrusted(ctx) || !usage_is_new(ctx, val, ls_usage_on(val, val)))
+	if (!usage_is_new(ctx, val, ls_usage_on(val, val)))
 		return;
 	ctx->busy = 1;
 	barrier();
@@ -665,11 +671,12 @@ static LS_COLD void release_slow(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock
 	i = ls_held_find(ctx, lock);
 	if (i >= 0) {
 		u32 val = ctx->held[i].val;
+		bool trusted = !ls_held_distrusted(ctx);
 
 		if (static_branch_unlikely(&ls_stat_key) && !ctx->busy)
 			ls_stat_released(ctx, i);
 		ls_held_remove(ctx, i);
-		if (!ctx->busy && val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))
+		if (trusted && !ctx->busy && val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF))
 			release_usage(pc, ctx, lock, ip, (val & (LS_VAL_CLASS_MASK | LS_VAL_READ_MASK)) | now);
 		return;
 	}

@@ -100,10 +100,9 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			}
 			continue;
 		}
-		if (both_read)
-			continue;
 		gates = pair_gates(ctx, i);
-		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates)) {
+		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates,
+				     ls_dep_kind(h->val, val))) {
 		case LS_PAIR_INVERTED:
 			told = !(c->marks & LS_CLASS_INVERTED);
 			how = count_nesting(c, h->lock, lock, told);
@@ -168,9 +167,10 @@ static bool has_instances(const struct ls_held *h, u64 lock, u32 val)
 	       !(is_static(h->lock) && is_static(lock));
 }
 
-static u64 pair_key(u64 outer, u64 inner)
+/* A reader shows less than a writer: each kind of dependency has pairs of its own. */
+static u64 pair_key(u64 outer, u64 inner, u32 kind)
 {
-	return ls_mix(ls_mix(outer) + inner) | 1;
+	return ls_mix(ls_mix(ls_mix(outer) + inner) + kind) | 1;
 }
 
 u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
@@ -188,7 +188,8 @@ u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news
 			continue;
 		if (!inner)
 			inner = ls_lock_instance(lock);
-		if (!ls_seen_has(&ls.seen, pair_key(ls_lock_instance(h->lock), inner)))
+		if (!ls_seen_has(&ls.seen, pair_key(ls_lock_instance(h->lock), inner,
+						    ls_dep_kind(h->val, val))))
 			mask |= 1ull << i;
 	}
 	return mask;
@@ -205,6 +206,7 @@ void ls_instances_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask)
 		if (!(mask & (1ull << i)) || !has_instances(h, lock, val))
 			continue;
 		ls_edges_count_pair(&ls.edges, h->val, val);
-		ls_seen_add(&ls.seen, pair_key(ls_lock_instance(h->lock), inner));
+		ls_seen_add(&ls.seen, pair_key(ls_lock_instance(h->lock), inner,
+					       ls_dep_kind(h->val, val)));
 	}
 }

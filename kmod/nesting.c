@@ -178,6 +178,40 @@ static u32 instance_node(u64 lock)
 	return id;
 }
 
+/* Does an instance held in both observations keep them apart? */
+static bool apart(const struct ls_rec_sight *a, const struct ls_held_rec *a_held,
+		  const struct ls_rec_sight *b, const struct ls_held_rec *b_held)
+{
+	u32 i, k;
+
+	for (i = 0; i < a->nr_held; i++)
+		for (k = 0; k < b->nr_held; k++)
+			if (a_held[i].lock == b_held[k].lock &&
+			    !((a_held[i].val & LS_VAL_READ_MASK) && (b_held[k].val & LS_VAL_READ_MASK)))
+				return true;
+	return false;
+}
+
+/* Can all sides of a ring be at once? Its first edge is what @s shows. */
+static bool ring_meets(const struct ls_rec_sight *s, const u32 *path, u32 nr)
+{
+	static struct ls_rec_sight sights[2];
+	static struct ls_held_rec held[2][LS_MAX_DEPTH];
+	u32 i, k;
+
+	for (i = 1; i < nr; i++) {
+		if (!ls_worker_sight(pair_sights[path[i]], &sights[0], held[0]))
+			continue;
+		if (apart(s, s->held, &sights[0], held[0]))
+			return false;
+		for (k = i + 1; k < nr; k++)
+			if (ls_worker_sight(pair_sights[path[k]], &sights[1], held[1]) &&
+			    apart(&sights[0], held[0], &sights[1], held[1]))
+				return false;
+	}
+	return true;
+}
+
 /*
  * Instances of one class in a ring: a->b, b->c, c->a. Pairs show nothing of
  * that; a small graph of the first instances seen of each class does.
@@ -187,21 +221,21 @@ static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
 	u32 to = instance_node(s->lock), i, nr, path[LS_CYCLE_MAX];
 
 	for (i = 0; i < s->nr_held; i++) {
-		u32 from, edge;
+		u32 from, edge, kind = ls_dep_kind(s->held[i].val, s->val);
 
 		if (!(s->new_mask & (1ull << i)) || s->held[i].lock == s->lock ||
 		    ls_worker_class(s->held[i].val) != ls_worker_class(s->val))
 			continue;
 		from = instance_node(s->held[i].lock);
-		edge = from && to ? ls_graph_add(&instances, from, to, LS_DEP_EN, NULL) : 0;
+		edge = from && to ? ls_graph_add(&instances, from, to, kind, NULL) : 0;
 		if (!edge) {
 			ls_lose(LS_LOSS_PAIRS);
 			continue;
 		}
-		nr = ls_graph_shortest_cycle(&instances, edge, LS_DEP_EN, path, LS_CYCLE_MAX, NULL, NULL);
+		nr = ls_graph_shortest_cycle(&instances, edge, kind, path, LS_CYCLE_MAX, NULL, NULL);
 		if (nr > LS_CYCLE_MAX)
 			ls_lose(LS_LOSS_CYCLES);
-		else if (nr)
+		else if (nr && ring_meets(s, path, nr))
 			report_recursion(s, ordinal, pair_sights[path[1]], false);
 		pair_sights[edge] = ordinal;
 	}
@@ -247,7 +281,7 @@ void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal)
 		return;
 	if (flags & LS_EV_INVERSION)
 		take_inversion(s, self, ordinal);
-	if (flags & LS_EV_PAIR)
+	if (flags & (LS_EV_PAIR | LS_EV_NESTED))
 		take_pair(s, ordinal);
 	for (i = 0; self && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++)
 		if (s->held[i].lock != s->lock && ls_worker_class(s->held[i].val) == self)

@@ -65,6 +65,7 @@ struct ls_class {
 	ls_u32 usage;		/* LS_USE_* that the thread was told of */
 	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have;
 				 * completions: what some completer did not have (ls_need_bits()), halves */
+	ls_u32 absent_in[2];	/* the same of hardirqs, softirqs that took it */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
 	ls_s32 root;			/* markers: from the object refined by to the lock; arrays: stride; bytes */
 	ls_u32 bytes;			/* size asked for where it tells what the memory is for, else 0 */

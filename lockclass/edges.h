@@ -78,6 +78,8 @@ LS_INLINE ls_u32 ls_usage_on(ls_u32 held, ls_u32 now)
 
 #define LS_USE_ON_ANY_HARDIRQ (LS_USE_ON_HARDIRQ | LS_USE_ON_HARDIRQ_READ)
 #define LS_USE_ON_ANY_SOFTIRQ (LS_USE_ON_SOFTIRQ | LS_USE_ON_SOFTIRQ_READ)
+#define LS_USE_IN_ANY_HARDIRQ (LS_USE_IN_HARDIRQ | LS_USE_IN_HARDIRQ_READ)
+#define LS_USE_IN_ANY_SOFTIRQ (LS_USE_IN_SOFTIRQ | LS_USE_IN_SOFTIRQ_READ)
 
 /* LS_USE_* of acquiring @val. Who only tries never hangs an interrupt; who waits holds nothing. */
 LS_INLINE ls_u32 ls_usage(ls_u32 val)

@@ -26,18 +26,6 @@ std::set<std::string> contexts_in(const Model &model, const FindingEdge &edge, s
 	return keys;
 }
 
-/// The dependency kind that @witness shows of @edge.
-std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness)
-{
-	const Sight &sight = model.sights[witness.sight];
-	const std::uint32_t val = sight.at(witness.position).val;
-	if (to_interrupt(edge))
-		return read_of(val) == LS_EXCLUSIVE ? LS_DEP_EN : LS_DEP_SN;
-	if (from_interrupt(edge))
-		return read_of(val) == LS_RECURSIVE ? LS_DEP_ER : LS_DEP_EN;
-	return sight.completion() ? ls_need_kind(val) : dependency_kind(val, sight.acquired.val);
-}
-
 bool same_function(const Code &a, const Code &b)
 {
 	return !a.function.empty() && a.function == b.function && a.module == b.module;
@@ -125,6 +113,26 @@ void choose_witnesses(const Model &model, Finding &finding)
 		show(taken, both->first);
 		show(held, both->second);
 	}
+}
+
+std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness)
+{
+	const Sight &sight = model.sights[witness.sight];
+	const std::uint32_t val = sight.at(witness.position).val;
+	if (to_interrupt(edge))
+		return read_of(val) == LS_EXCLUSIVE ? LS_DEP_EN : LS_DEP_SN;
+	if (from_interrupt(edge))
+		return read_of(val) == LS_RECURSIVE ? LS_DEP_ER : LS_DEP_EN;
+	return sight.completion() ? ls_need_kind(val) : dependency_kind(val, sight.acquired.val);
+}
+
+std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witness &witness)
+{
+	const Sight &sight = model.sights[witness.sight];
+	std::vector<Held> held = sight.held;
+	if (to_interrupt(edge) && witness.position == kOwnLock)
+		held.push_back(sight.acquired);
+	return held;
 }
 
 std::optional<std::pair<std::size_t, std::size_t>>

@@ -34,6 +34,13 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 /// instance where there is one, else of its class; nullptr when none was seen.
 const Sight *taken_before(const Model &model, const Sight &sight, const Held &lock);
 
+/// The dependency kind (one LS_DEP_* bit) that @witness shows of @edge.
+std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness);
+
+/// What the side holds that @witness shows @edge of. A lock that an interrupt finds it with
+/// may be the one just acquired.
+std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witness &witness);
+
 /// A witness of each edge with one instance of the lock that @in leads to and
 /// @out comes from; nothing when no instance is in both.
 std::optional<std::pair<std::size_t, std::size_t>>

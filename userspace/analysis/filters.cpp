@@ -53,6 +53,9 @@
  *                           writer seen only tries
  *   different-kernels       never, but is a note: no build   a kernel that has what was
  *                           of the kernel shows all of it    seen on several others
+ *   mixed-class             never, but is a note: a class    a fault in a lock made before
+ *                           of what was first acquired in    the module, not seen on all
+ *                           one place, instances not proven  sides
  *   different-instances     never; no instance of the lock was  -
  *                           seen both in the interrupt and held
  *                           while it could come
@@ -68,6 +71,7 @@
 
 #include "analysis/annotated.h"
 #include "analysis/beliefs.h"
+#include "analysis/cycles.h"
 #include "analysis/evidence.h"
 #include "analysis/instances.h"
 #include "analysis/readers.h"
@@ -119,13 +123,13 @@ std::set<std::string> context_keys(const Finding &finding)
 	return keys;
 }
 
-/* The instances of the gate in a sight's held stack, and 0 for one that is not known. */
-std::set<std::uint64_t> gates_held(const Sight &sight, ClassId gate)
+/* The instances of the gate that are held, and 0 for one that is not known; true: exclusively. */
+std::map<std::uint64_t, bool> gates_held(const std::vector<Held> &all, ClassId gate)
 {
-	std::set<std::uint64_t> instances;
-	for (const auto &held : sight.held)
+	std::map<std::uint64_t, bool> instances;
+	for (const auto &held : all)
 		if (held.cls == gate)
-			instances.insert(held.instance);
+			instances[held.instance] |= read_of(held.val) == LS_EXCLUSIVE;
 	return instances;
 }
 
@@ -149,32 +153,42 @@ const Held *member(const Model &model, const Witness &witness, ClassId cls)
 
 enum class GateProof { Same, Unknown, Differs };
 
-/* Is the gate one lock on both sides? Either the very same instance, or the
- * lock of the object that a lock of the cycle lies in, on either side. */
-GateProof prove_gate(const Model &model, const FindingEdge &a, const FindingEdge &b, ClassId gate)
+/* Is the gate one lock on both sides, held exclusively on one? Either the very same instance,
+ * or the lock of the object that a lock of the cycle lies in, on either side. */
+GateProof prove_gate(const Model &model, const Finding &finding, const FindingEdge &a,
+		     const FindingEdge &b, ClassId gate)
 {
 	if (model[gate].global())
 		return GateProof::Same;
-	std::optional<std::set<std::uint64_t>> common;
+	std::optional<std::map<std::uint64_t, bool>> common[2]; /* true: exclusively each time */
 	std::set<std::uint32_t> runs;
 	bool unknown = false;
-	for (const auto *edge : {&a, &b})
-		for (const auto &witness : edge->witnesses) {
-			auto here = gates_held(sight_of(model, witness), gate);
+	for (std::size_t side = 0; side < 2; side++) {
+		const FindingEdge &edge = side ? b : a;
+		for (const auto &witness : edge.witnesses) {
+			auto here = gates_held(holds(model, edge, witness), gate);
 			unknown = unknown || here.empty() || here.contains(0);
 			runs.insert(sight_of(model, witness).run);
-			if (!common)
-				common = std::move(here);
-			else
-				std::erase_if(*common, [&](auto instance) {
-					return !here.contains(instance);
-				});
+			if (!common[side]) {
+				common[side] = std::move(here);
+				continue;
+			}
+			std::erase_if(*common[side], [&](const auto &instance) {
+				return !here.contains(instance.first);
+			});
+			for (auto &[instance, exclusive] : *common[side])
+				exclusive = exclusive && here.at(instance);
 		}
+	}
 	/* Instances of different boots cannot be compared. */
-	if (unknown || !common || runs.size() > 1)
+	if (unknown || !common[0] || !common[1] || runs.size() > 1)
 		return GateProof::Unknown;
-	if (!common->empty())
-		return GateProof::Same;
+	for (const auto &[instance, exclusive] : *common[0])
+		if (auto at = common[1]->find(instance);
+		    at != common[1]->end() && (exclusive || at->second))
+			return GateProof::Same;
+	if (std::find(finding.classes.begin(), finding.classes.end(), gate) != finding.classes.end())
+		return GateProof::Differs;
 	for (ClassId cls : {a.from, a.to}) {
 		if (cls != b.from && cls != b.to)
 			continue;
@@ -190,32 +204,42 @@ GateProof prove_gate(const Model &model, const FindingEdge &a, const FindingEdge
 	return GateProof::Differs;
 }
 
-/* What is held at every sight and chain of an edge besides the cycle's locks. */
-std::map<ClassId, bool> always_held(const Model &model, const Finding &finding,
-				    const FindingEdge &edge, const ChainFacts *fact)
+/* What is held at every sight and chain of an edge. */
+std::map<ClassId, bool> always_held(const Model &model, const FindingEdge &edge,
+				    const ChainFacts::Kind *fact)
 {
 	std::map<ClassId, bool> always;
 	bool first = true;
 	for (const auto &witness : edge.witnesses) {
 		std::map<ClassId, bool> here;
-		for (const auto &entry : sight_of(model, witness).held)
+		for (const auto &entry : holds(model, edge, witness))
 			if (entry.cls != kNoClass)
 				here[entry.cls] |= read_of(entry.val) == LS_EXCLUSIVE;
 		always = first ? std::move(here) : held_in_both(always, here);
 		first = false;
 	}
-	if (fact && fact->any)
+	if (fact && fact->any) {
+		/* Of the edge's own classes chains say nothing else. */
+		std::map<ClassId, bool> own;
+		for (ClassId cls : {edge.from, edge.to})
+			if (auto at = always.find(cls); at != always.end())
+				own.insert(*at);
 		always = held_in_both(always, fact->held);
-	for (ClassId cls : finding.classes)
-		always.erase(cls);
+		always.insert(own.begin(), own.end());
+	}
+	/* That an interrupt may find a lock held is kept for its class, not for each instance. */
+	if (to_interrupt(edge) && !model[edge.from].global())
+		always.erase(edge.from);
 	/* What counts events, or is another context's by then, keeps nobody apart. */
 	std::erase_if(always, [&](const auto &gate) { return counts_events(model, gate.first); });
 	return always;
 }
 
 /* A deadlock needs somebody at every edge at once; two edges that exclude each
- * other are enough to prevent it. */
-void gate_lock(const Model &model, Finding &finding, const std::vector<const ChainFacts *> &facts)
+ * other are enough to prevent it. What one side holds of the cycle and another one holds
+ * besides does so too. An interrupt comes whatever is held, but waits for what it takes
+ * first. */
+void gate_lock(const Model &model, Finding &finding, const std::vector<ChainFacts::Kind> &facts)
 {
 	if (facts.empty())
 		return;
@@ -223,35 +247,42 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<const Cha
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const auto &edge = finding.edges[i];
 		held.emplace_back();
-		/* Nobody keeps an interrupt away but by turning it off. What keeps a
-		 * completer away keeps the one waiting who waits for it. */
-		if (!from_interrupt(edge) && !completes(model, edge))
-			held.back() = always_held(model, finding, edge,
-						  i < facts.size() ? facts[i] : nullptr);
+		/* What keeps a completer away keeps the one waiting who waits for it. */
+		if (!completes(model, edge))
+			held.back() = always_held(model, edge, i < facts.size() ? &facts[i] : nullptr);
 	}
 
-	std::optional<ClassId> unknown;
+	std::optional<ClassId> unknown, first;
 	for (std::size_t i = 0; i < held.size(); i++) {
 		for (std::size_t k = i + 1; k < held.size(); k++) {
 			for (const auto &[gate, exclusive] : held[i]) {
 				auto at = held[k].find(gate);
 				if (at == held[k].end() || (!exclusive && !at->second))
 					continue;
-				const auto proof =
-					prove_gate(model, finding.edges[i], finding.edges[k], gate);
-				if (proof == GateProof::Same) {
-					finding.filters.push_back(
-						{"gate-lock", true,
-						 model[gate].name +
-							 " keeps two of the sides apart"});
-					return;
-				}
+				const auto proof = prove_gate(model, finding, finding.edges[i],
+							      finding.edges[k], gate);
 				if (proof == GateProof::Unknown)
 					unknown = gate;
+				if (proof != GateProof::Same)
+					continue;
+				if (from_interrupt(finding.edges[k])) {
+					first = gate;
+					continue;
+				}
+				finding.filters.push_back(
+					{"gate-lock", true,
+					 model[gate].name + " keeps two of the sides apart"});
+				return;
 			}
 		}
 	}
-	if (unknown)
+	/* Not hidden: longer cycles with the interrupt were left out for this one. */
+	if (first)
+		finding.filters.push_back({"gate-lock", false,
+					   model[*first].name +
+						   " is held on another side, and the interrupt "
+						   "takes it before"});
+	else if (unknown)
 		finding.filters.push_back(
 			{"gate-lock", false,
 			 model[*unknown].name +
@@ -400,29 +431,44 @@ void cannot_run_in_parallel(Finding &finding)
 						   : ", which may not overlap itself")});
 }
 
-/* One lock in both states has to be one instance. */
+/* One lock in both states has to be one instance, a reader that the interrupt does not wait
+ * for aside. The interrupt may have to take another lock before, which is held then as well. */
 void different_instances(const Model &model, Finding &finding)
 {
 	const auto &held = finding.edges[0], &taken = finding.edges[1];
 	const ClassId cls = held.from;
-	if (model[cls].global() || common_instance(model, taken, held))
-		return;
 	std::set<std::uint64_t> instances[2];
-	std::set<std::uint32_t> runs[2];
-	for (std::size_t side = 0; side < 2; side++)
-		for (const auto &witness : finding.edges[side].witnesses) {
-			const Sight &sight = sight_of(model, witness);
-			const auto instance = sight.at(witness.position).instance;
-			if (instance == 0)
+	bool comparable = false, known = true, same = false;
+	ClassId gate = kNoClass;
+	for (const auto &inside : taken.witnesses)
+		for (const auto &outside : held.witnesses) {
+			const Sight &in = sight_of(model, inside), &out = sight_of(model, outside);
+			const auto taken_one = in.at(inside.position).instance,
+				   held_one = out.at(outside.position).instance;
+			instances[0].insert(held_one);
+			instances[1].insert(taken_one);
+			known = known && taken_one != 0 && held_one != 0;
+			/* Instances of different boots cannot be compared. */
+			comparable = comparable || in.run == out.run;
+			if (!model[cls].global() && (in.run != out.run || taken_one != held_one))
+				continue;
+			if (!strong_kinds({kind_of(model, held, outside), kind_of(model, taken, inside)}))
+				continue;
+			same = true;
+			gate = shared_gate(model, in.held, holds(model, held, outside));
+			if (gate == kNoClass)
 				return;
-			instances[side].insert(instance);
-			runs[side].insert(sight.run);
 		}
-	/* Instances of different boots cannot be compared. */
-	if (std::none_of(runs[0].begin(), runs[0].end(),
-			 [&](std::uint32_t run) { return runs[1].count(run) != 0; }))
-		return;
 	const std::string irq = interrupt_name(held.to);
+	/* Not hidden: longer cycles with the interrupt were left out for this one. */
+	if (same)
+		finding.filters.push_back({"gate-lock", false,
+					   model[gate].name + " is held as well, and the " + irq +
+						   " takes it before"});
+	if (same || !known || !comparable || model[cls].global())
+		return;
+	if (model[cls].origin == LS_ORIGIN_SITE)
+		finding.filters.push_back({"mixed-class", false, mixed_class(model[cls]), Severity::Note});
 	finding.filters.push_back({"different-instances", false,
 				   "no one " + model[cls].name + " was seen in both states: " +
 					   std::to_string(instances[1].size()) + " taken in " +
@@ -496,7 +542,7 @@ void demote_counting(const Model &model, Finding &finding)
 } // namespace
 
 void apply_filters(const Model &model, Finding &finding,
-		   const std::vector<const ChainFacts *> &facts)
+		   const std::vector<ChainFacts::Kind> &facts)
 {
 	if (finding.edges.empty() || finding.single())
 		return;

@@ -10,6 +10,6 @@ namespace lockscope {
 /// Add to @finding each filter that applies. @facts are those of the edges of
 /// a cycle, in order; nothing for other kinds of finding.
 void apply_filters(const Model &model, Finding &finding,
-		   const std::vector<const ChainFacts *> &facts);
+		   const std::vector<ChainFacts::Kind> &facts);
 
 } // namespace lockscope

@@ -248,21 +248,25 @@ private:
 		for (auto edge : cycle)
 			masks.push_back(orders.graph.dependency(edge).kinds);
 		const auto kinds = strong_kinds(masks);
-		std::vector<const ChainFacts *> facts;
+		std::vector<ChainFacts::Kind> facts;
 		for (std::size_t i = 0; i < cycle.size(); i++) {
 			const auto &dependency = orders.graph.dependency(cycle[i]);
 			const auto &fact = orders.facts.at(cycle[i]);
-			facts.push_back(&fact);
+			/* Whose kind cannot be part of a strong cycle shows nothing about this one. */
+			std::uint32_t usable = 0;
+			for (std::uint32_t kind = LS_DEP_ER; kind <= LS_DEP_SN; kind <<= 1) {
+				auto with = masks;
+				with[i] &= kind;
+				if (with[i] && strong_kinds(with))
+					usable |= kind;
+			}
+			facts.push_back(fact.of(usable));
 			FindingEdge edge;
 			edge.from = dependency.from;
 			edge.to = dependency.to;
 			edge.kind = kinds ? (*kinds)[i] : dependency.kinds;
 			for (const auto &evidence : dependency.evidence) {
-				/* A sight whose kind cannot be part of a strong
-				 * cycle shows nothing about this one. */
-				auto with = masks;
-				with[i] = evidence.kind;
-				if (strong_kinds(with))
+				if (evidence.kind & usable)
 					edge.witnesses.push_back(make_witness(
 						model_, evidence.sight, evidence.position));
 			}
@@ -280,7 +284,7 @@ private:
 		return finding;
 	}
 
-	void complete(Finding &finding, const std::vector<const ChainFacts *> &facts) const
+	void complete(Finding &finding, const std::vector<ChainFacts::Kind> &facts) const
 	{
 		choose_witnesses(model_, finding);
 		if (finding.kind == FindingKind::LockOrderCycle ||

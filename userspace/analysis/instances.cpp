@@ -49,36 +49,37 @@ std::pair<std::uint64_t, std::uint64_t> ends_of(const Model &model, const Findin
 		instance_of(model, sight.to(witness.position))};
 }
 
-/// The lock held on both sides, exclusively on one, that keeps them apart, if there is one.
-ClassId shared_gate(const Model &model, const Sight &a, std::uint32_t a_end, const Sight &b,
-		    std::uint32_t b_end)
-{
-	for (std::uint32_t i = 0; i < a.held.size(); i++)
-		for (std::uint32_t k = 0; k < b.held.size(); k++) {
-			const Held &x = a.held[i], &y = b.held[k];
-			const auto instance = instance_of(model, x);
-			if (i == a_end || k == b_end || x.cls != y.cls || x.cls == kNoClass ||
-			    instance == kUnknown || instance != instance_of(model, y) ||
-			    counts_events(model, x.cls))
-				continue;
-			if (read_of(x.val) == LS_EXCLUSIVE || read_of(y.val) == LS_EXCLUSIVE)
-				return x.cls;
-		}
-	return kNoClass;
-}
-
 /// A lock that keeps edges @a and @b of a finding apart.
 struct Gate {
 	ClassId cls;
 	std::size_t a, b;
 };
 
-/// Did a chain show the edges without it?
-bool done_without(const Gate &gate, const std::vector<const ChainFacts *> &facts)
+bool holds_class(const Model &model, const FindingEdge &edge, const Witness &witness, ClassId cls)
 {
-	for (std::size_t e : {gate.a, gate.b})
-		if (e < facts.size() && facts[e]->any && !facts[e]->held.contains(gate.cls))
+	const auto held = holds(model, edge, witness);
+	return std::any_of(held.begin(), held.end(),
+			   [&](const Held &one) { return one.cls == cls; });
+}
+
+/// Did a chain show one of the edges without it? Of their own classes chains do not tell. Where
+/// @proven, only a chain counts whose instances are known, as the locks are global, and which
+/// no observation shows: those are looked at one by one.
+bool done_without(const Model &model, const Finding &finding, const Gate &gate,
+		  const std::vector<ChainFacts::Kind> &facts, bool proven)
+{
+	for (std::size_t e : {gate.a, gate.b}) {
+		const auto &edge = finding.edges[e];
+		if (e >= facts.size() || !facts[e].any || facts[e].held.contains(gate.cls) ||
+		    gate.cls == edge.from || gate.cls == edge.to)
+			continue;
+		if (!proven || (model[edge.from].global() && model[edge.to].global() &&
+				std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
+					    [&](const Witness &witness) {
+						    return holds_class(model, edge, witness, gate.cls);
+					    })))
 			return true;
+	}
 	return false;
 }
 
@@ -171,10 +172,11 @@ private:
 			std::vector<std::size_t> chosen;
 			for (std::size_t e = 0; e < path.size(); e++)
 				chosen.push_back(kept(path, e)[at[e]]);
+			const bool matters = strong(chosen);
 			const auto gate = gate_of(chosen);
-			if (!gate || left-- == 0)
+			if ((matters && !gate) || left-- == 0)
 				return false;
-			if (std::none_of(gates.begin(), gates.end(), [&](const Gate &known) {
+			if (matters && std::none_of(gates.begin(), gates.end(), [&](const Gate &known) {
 				    return known.cls == gate->cls && known.a == gate->a &&
 					   known.b == gate->b;
 			    }))
@@ -225,7 +227,9 @@ private:
 			for (std::size_t e = 0; e < path.size(); e++)
 				here.chosen.push_back(kept(path, e)[at[e]]);
 			here.gate = gate_of(here.chosen);
-			here.value = 1 + 2 * !here.gate + (contexts(here.chosen) > 1);
+			here.value = !strong(here.chosen) ? 0
+							  : 1 + 2 * !here.gate +
+								    (contexts(here.chosen) > 1);
 			if (here.value > best.value)
 				best = std::move(here);
 			std::size_t e = 0;
@@ -242,6 +246,16 @@ private:
 		return edges_[e].at(path[e].first).at(path[e].second);
 	}
 
+	/// Does nobody of them read recursively what the next one reads?
+	bool strong(const std::vector<std::size_t> &chosen) const
+	{
+		std::vector<std::uint32_t> kinds;
+		for (std::size_t e = 0; e < chosen.size(); e++)
+			kinds.push_back(kind_of(model_, finding_.edges[e],
+						finding_.edges[e].witnesses[chosen[e]]));
+		return strong_kinds(kinds).has_value();
+	}
+
 	std::size_t contexts(const std::vector<std::size_t> &chosen) const
 	{
 		std::set<std::string> keys;
@@ -255,17 +269,14 @@ private:
 		for (std::size_t i = 0; i < chosen.size(); i++)
 			for (std::size_t k = i + 1; k < chosen.size(); k++) {
 				const auto &a = finding_.edges[i], &b = finding_.edges[k];
-				if (from_interrupt(a) || from_interrupt(b))
-					continue;
 				const Witness &x = a.witnesses[chosen[i]],
 					      &y = b.witnesses[chosen[k]];
-				const Sight &one = model_.sights[x.sight],
-					    &two = model_.sights[y.sight];
 				/* A completer's locks keep nobody apart. */
-				if (one.completion() || two.completion())
+				if (model_.sights[x.sight].completion() ||
+				    model_.sights[y.sight].completion())
 					continue;
-				if (auto cls =
-					    shared_gate(model_, one, x.position, two, y.position);
+				if (auto cls = shared_gate(model_, holds(model_, a, x),
+							   holds(model_, b, y));
 				    cls != kNoClass)
 					return Gate{cls, i, k};
 			}
@@ -341,14 +352,29 @@ bool nests(const Sight &sight, std::uint32_t i, ClassId cls)
 	const Held &held = sight.held[i];
 	return held.cls == cls && held.instance != kUnknown &&
 	       sight.acquired.instance != kUnknown && held.instance != sight.acquired.instance &&
-	       ls_orders(held.val, sight.acquired.val) &&
-	       (read_of(held.val) == LS_EXCLUSIVE || read_of(sight.acquired.val) == LS_EXCLUSIVE);
+	       ls_orders(held.val, sight.acquired.val);
 }
 
 } // namespace
 
+ClassId shared_gate(const Model &model, const std::vector<Held> &a, const std::vector<Held> &b,
+		    ClassId but)
+{
+	for (const Held &x : a)
+		for (const Held &y : b) {
+			const auto instance = instance_of(model, x);
+			if (x.cls != y.cls || x.cls == kNoClass || x.cls == but ||
+			    instance == kUnknown || instance != instance_of(model, y) ||
+			    counts_events(model, x.cls))
+				continue;
+			if (read_of(x.val) == LS_EXCLUSIVE || read_of(y.val) == LS_EXCLUSIVE)
+				return x.cls;
+		}
+	return kNoClass;
+}
+
 void choose_meeting(const Model &model, Finding &finding,
-		    const std::vector<const ChainFacts *> &facts)
+		    const std::vector<ChainFacts::Kind> &facts)
 {
 	Meeting meeting;
 	const std::size_t n = finding.edges.size();
@@ -364,7 +390,7 @@ void choose_meeting(const Model &model, Finding &finding,
 		const auto chosen = meetings.find(gate);
 		if (chosen.empty())
 			continue;
-		const bool gated = gate && !done_without(*gate, facts);
+		const bool gated = gate && !done_without(model, finding, *gate, facts, true);
 		const std::size_t matches = gated ? meetings.gated_matches(gates) : 0;
 		if (!meeting.whole || !gated)
 			show(finding, chosen);
@@ -375,7 +401,10 @@ void choose_meeting(const Model &model, Finding &finding,
 		each_gated = each_gated && matches;
 	}
 	if (!each_gated || std::any_of(gates.begin(), gates.end(),
-				       [&](const Gate &gate) { return done_without(gate, facts); }))
+				       [&](const Gate &gate) {
+					       return done_without(model, finding, gate, facts,
+								   false);
+				       }))
 		meeting.all_gated = 0;
 	else if (!gates.empty())
 		meeting.gate = gates.front().cls;
@@ -403,6 +432,12 @@ static bool one_structure(const Model &model, const Finding &finding)
 			   });
 }
 
+std::string mixed_class(const LockClass &cls)
+{
+	return cls.name + " is all that was first acquired there and has no other name: perhaps "
+			  "several locks, and no one instance was seen on both sides";
+}
+
 void judge_meeting(const Model &model, Finding &finding)
 {
 	if (!finding.meeting)
@@ -412,7 +447,7 @@ void judge_meeting(const Model &model, Finding &finding)
 		if (std::any_of(finding.filters.begin(), finding.filters.end(),
 				[](const Filter &filter) { return filter.name == "gate-lock"; }))
 			return;
-		if (meeting.all_gated >= kProvingMatches) {
+		if (meeting.all_gated >= kProvingMatches && !finding.about_interrupt()) {
 			finding.filters.push_back({"gate-lock", true,
 						   "in all " + std::to_string(meeting.all_gated) +
 							   " sets of instances that match " +
@@ -468,6 +503,11 @@ void judge_meeting(const Model &model, Finding &finding)
 		if (from_interrupt(finding.edges[i]) || model[finding.edges[i].from].global() ||
 		    common_instance(model, finding.edges[before], finding.edges[i]))
 			continue;
+		if (model[finding.edges[i].from].origin == LS_ORIGIN_SITE) {
+			finding.filters.push_back({"mixed-class", false, mixed_class(model[finding.edges[i].from]),
+						   Severity::Note});
+			return;
+		}
 		const auto &shown = finding.edges[i].shown();
 		apart.push_back(
 			short_name(model[finding.edges[i].from]) + " (" +
@@ -499,30 +539,58 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 			continue;
 		if (alone.position == kOwnLock)
 			alone.position = position;
-		/* Breadth first, from what it takes back to what it holds. */
-		const std::uint64_t start = closing.acquired.instance,
-				    goal = closing.held[position].instance;
-		std::map<std::uint64_t, NestedPair> reached;
-		std::vector<std::uint64_t> queue{start};
-		for (std::size_t next = 0; next < queue.size() && !reached.contains(goal); next++)
-			for (const auto &pair : by_outer[queue[next]]) {
+		/* Breadth first, from what it takes back to what it holds. A recursive reader
+		 * waits for no reader. */
+		using At = std::pair<std::uint64_t, bool>; /* an instance, taken recursively */
+		const std::uint64_t goal = closing.held[position].instance;
+		const auto kind_of = [&](const NestedPair &pair) {
+			const Sight &sight = model.sights[pair.sight];
+			return dependency_kind(sight.held[pair.position].val, sight.acquired.val);
+		};
+		const auto recursive = [](std::uint32_t kind) {
+			return (kind & (LS_DEP_ER | LS_DEP_SR)) != 0;
+		};
+		const auto shared = [](std::uint32_t kind) {
+			return (kind & (LS_DEP_SR | LS_DEP_SN)) != 0;
+		};
+		const std::uint32_t last_kind = kind_of({last, position});
+		const At start{closing.acquired.instance, recursive(last_kind)};
+		std::map<At, std::pair<NestedPair, At>> reached;
+		std::vector<At> queue{start};
+		std::optional<At> end;
+		/* Is a lock held on some side from @at back to the closing one that excludes @next? */
+		const ClassId own = model[cls].global() ? cls : kNoClass;
+		const auto apart = [&](const Sight &next, At at) {
+			bool any = shared_gate(model, next.held, closing.held, own) != kNoClass;
+			for (; !any && at != start; at = reached.at(at).second)
+				any = shared_gate(model, next.held,
+						  model.sights[reached.at(at).first.sight].held,
+						  own) != kNoClass;
+			return any;
+		};
+		for (std::size_t next = 0; next < queue.size() && !end; next++) {
+			const At at = queue[next];
+			for (const auto &pair : by_outer[at.first]) {
 				const Sight &sight = model.sights[pair.sight];
-				const std::uint64_t inner = sight.acquired.instance;
-				if (inner == start || reached.contains(inner) ||
-				    shared_gate(model, sight, pair.position, closing, position) !=
-					    kNoClass)
+				const At inner{sight.acquired.instance, recursive(kind_of(pair))};
+				if (inner.first == start.first || reached.contains(inner) ||
+				    (at.second && shared(kind_of(pair))) ||
+				    (inner.first == goal && inner.second && shared(last_kind)) ||
+				    apart(sight, at))
 					continue;
-				reached.emplace(inner, pair);
+				reached.emplace(inner, std::pair{pair, at});
 				queue.push_back(inner);
+				if (inner.first == goal) {
+					end = inner;
+					break;
+				}
 			}
-		if (!reached.contains(goal))
+		}
+		if (!end)
 			continue;
 		std::vector<NestedPair> ring{{last, position}};
-		for (std::uint64_t at = goal; at != start;) {
-			const NestedPair &pair = reached.at(at);
-			ring.push_back(pair);
-			at = model.sights[pair.sight].held[pair.position].instance;
-		}
+		for (At at = *end; at != start; at = reached.at(at).second)
+			ring.push_back(reached.at(at).first);
 		std::reverse(ring.begin(), ring.end());
 		return ring;
 	}

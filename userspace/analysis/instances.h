@@ -20,10 +20,19 @@ inline constexpr std::uint64_t kOften = 1024;
 /// instance on both sides, all of them if there are such, and say how many are:
 /// Finding::meeting. choose_witnesses() comes before; @facts of each edge.
 void choose_meeting(const Model &model, Finding &finding,
-		    const std::vector<const ChainFacts *> &facts);
+		    const std::vector<ChainFacts::Kind> &facts);
 
 /// What @finding.meeting says against the finding, as filters.
 void judge_meeting(const Model &model, Finding &finding);
+
+/// Why a finding through @cls, a union of acquire sites (LS_ORIGIN_SITE), needs instances.
+std::string mixed_class(const LockClass &cls);
+
+/// The lock held on both sides, exclusively on one, that keeps them apart, if there is one. It
+/// may be the one that a side takes part with: the other one holds it besides. Not one of
+/// class @but.
+ClassId shared_gate(const Model &model, const std::vector<Held> &a, const std::vector<Held> &b,
+		    ClassId but = kNoClass);
 
 /// One observation of two instances of a class, one taken inside the other.
 struct NestedPair {

@@ -6,6 +6,8 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 
 namespace lockscope {
 
@@ -183,22 +185,54 @@ std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
 	return both;
 }
 
+ChainFacts::Kind ChainFacts::of(std::uint32_t mask) const
+{
+	Kind all;
+	for (std::size_t i = 0; i < std::size(kinds); i++) {
+		if (!(mask >> i & 1) || !kinds[i].any)
+			continue;
+		all.held = all.any ? held_in_both(all.held, kinds[i].held) : kinds[i].held;
+		all.any = true;
+	}
+	return all;
+}
+
 namespace {
 
+using Wanted = std::unordered_map<std::uint64_t, std::uint32_t>;
+using Facts = std::unordered_map<std::uint32_t, ChainFacts>;
+
+/* Once more @chain shows @fact as @kind, while @below is held. The dependency's own locks are
+ * left out. */
+void add_held(ChainFacts &fact, std::uint32_t kind, const Chain &chain,
+	      const std::vector<const Chain *> &below, ClassId from)
+{
+	std::map<ClassId, bool> here;
+	for (const Chain *other : below)
+		if (other->cls != kNoClass && other->cls != from && other->cls != chain.cls)
+			here[other->cls] |= read_of(other->val) == LS_EXCLUSIVE;
+	auto &known = fact.kinds[std::countr_zero(kind)];
+	fact.count += chain.count;
+	known.held = known.any ? held_in_both(known.held, here) : std::move(here);
+	known.any = true;
+}
+
 /* Only how a lock was taken: how it was held later no chain says. */
-void count_usage(const Chain &chain, const std::unordered_map<std::uint64_t, std::uint32_t> &wanted,
-		 std::unordered_map<std::uint32_t, ChainFacts> &facts)
+void add_usage_facts(const Chain &chain, const std::vector<const Chain *> &below,
+		     const Wanted &wanted, Facts &facts)
 {
 	const std::uint32_t use = ls_usage(chain.val);
-	auto count = [&](ClassId from, ClassId to) {
-		if (auto at = wanted.find(pair_key(from, to)); at != wanted.end())
-			facts[at->second].count += chain.count;
-	};
 	for (const auto &interrupt : kInterrupts) {
 		if (use & (interrupt.in | interrupt.in_read))
-			count(interrupt.cls, chain.cls);
+			if (auto at = wanted.find(pair_key(interrupt.cls, chain.cls));
+			    at != wanted.end())
+				add_held(facts[at->second],
+					 use & interrupt.in ? LS_DEP_EN : LS_DEP_ER, chain, below,
+					 interrupt.cls);
 		if (use & (interrupt.on | interrupt.on_read))
-			count(chain.cls, interrupt.cls);
+			if (auto at = wanted.find(pair_key(chain.cls, interrupt.cls));
+			    at != wanted.end())
+				facts[at->second].count += chain.count;
 	}
 }
 
@@ -208,8 +242,8 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 							  const LockGraph &graph,
 							  const std::set<std::uint32_t> &edges)
 {
-	std::unordered_map<std::uint32_t, ChainFacts> facts;
-	std::unordered_map<std::uint64_t, std::uint32_t> wanted;
+	Facts facts;
+	Wanted wanted;
 	for (auto edge : edges) {
 		const auto &dependency = graph.dependency(edge);
 		wanted[pair_key(dependency.from, dependency.to)] = edge;
@@ -225,28 +259,18 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 			 * never acquired like that. */
 			if (chain.cls == kNoClass || chain.count == 0)
 				continue;
-			count_usage(chain, wanted, facts);
-			if (chain.val & LS_VAL_TRY)
-				continue;
 			below.clear();
 			for (auto up = chain.parent; up != 0; up = run.chains[up].parent)
 				below.push_back(&run.chains[up]);
-			for (const Chain *from : below) {
-				auto at = wanted.find(pair_key(from->cls, chain.cls));
-				if (at == wanted.end())
-					continue;
-				auto &fact = facts[at->second];
-				fact.count += chain.count;
-				std::map<ClassId, bool> here;
-				for (const Chain *other : below)
-					if (other->cls != kNoClass && other->cls != from->cls &&
-					    other->cls != chain.cls)
-						here[other->cls] |=
-							read_of(other->val) == LS_EXCLUSIVE;
-				fact.held =
-					fact.any ? held_in_both(fact.held, here) : std::move(here);
-				fact.any = true;
-			}
+			add_usage_facts(chain, below, wanted, facts);
+			if (chain.val & LS_VAL_TRY)
+				continue;
+			for (const Chain *from : below)
+				if (auto at = wanted.find(pair_key(from->cls, chain.cls));
+				    at != wanted.end())
+					add_held(facts[at->second],
+						 dependency_kind(from->val, chain.val), chain,
+						 below, from->cls);
 		}
 	}
 	return facts;

@@ -60,10 +60,18 @@ private:
 
 /// What the chains say about one dependency.
 struct ChainFacts {
+	/// Of chains that show it as one kind.
+	struct Kind {
+		bool any = false; ///< there is such a chain
+		/// Classes held in every such chain, other than the two; true: always exclusively.
+		std::map<ClassId, bool> held;
+	};
+
 	std::uint64_t count = 0; ///< acquisitions of `to` under `from`
-	bool any = false;	 ///< some chain shows the dependency
-	/// Classes held in every such chain, other than the two; true: always exclusively.
-	std::map<ClassId, bool> held;
+	Kind kinds[4];		 ///< per LS_DEP_* bit
+
+	/// Of all chains that show it as one of @mask.
+	Kind of(std::uint32_t mask) const;
 };
 
 /// Facts about each of @edges, from one pass over all chains of @runs.

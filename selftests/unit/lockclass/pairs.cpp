@@ -16,9 +16,9 @@ struct Pairs {
 		ls_pairs_init(&pairs, memory.get(), bits);
 	}
 	ls_pair_result see(std::uint64_t first, std::uint64_t second, std::uint32_t gen = 0,
-			   std::uint32_t gates = 0)
+			   std::uint32_t gates = 0, std::uint32_t kind = LS_DEP_EN)
 	{
-		return ls_pairs_see(&pairs, first, second, gen, gates);
+		return ls_pairs_see(&pairs, first, second, gen, gates, kind);
 	}
 	std::uint64_t *bucket(std::uint64_t a, std::uint64_t b) const
 	{

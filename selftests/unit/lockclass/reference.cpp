@@ -46,7 +46,7 @@ void Reference::takes(const Holding &held, Hold next, const std::function<void(O
 		if (h.val & next.val & LS_VAL_CTX)
 			continue;
 		if (class_of(h.val) == class_of(next.val)) {
-			if (h.lock != next.lock && (exclusive(h.val) || exclusive(next.val)))
+			if (h.lock != next.lock)
 				orders_[class_of(h.val)].insert({h.lock, next.lock});
 			continue;
 		}

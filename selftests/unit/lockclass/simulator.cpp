@@ -73,12 +73,11 @@ void Simulator::look_at_instances(const ls_ctx &ctx, Hold next, News &news)
 			}
 			continue;
 		}
-		if (reads(h.val) && reads(next.val))
-			continue;
 		for (std::uint32_t k = 0; k < ctx.depth; k++)
 			if (k != i && !reads(ctx.held[k].val))
 				gates |= ls_pair_gate(ctx.held[k].lock);
-		if (ls_pairs_see(&pairs_, h.lock, next.lock, 0, gates) == LS_PAIR_INVERTED &&
+		if (ls_pairs_see(&pairs_, h.lock, next.lock, 0, gates,
+				 ls_dep_kind(h.val, next.val)) == LS_PAIR_INVERTED &&
 		    !(ls_load(&c.marks) & LS_CLASS_INVERTED)) {
 			news.flags |= kInversion;
 			news.mask |= 1ull << i;

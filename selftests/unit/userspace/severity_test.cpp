@@ -50,6 +50,22 @@ protected:
 	std::uint32_t a = 0, b = 0;
 };
 
+/* What was made before the module came goes by the place that first acquired it. */
+TEST_F(SeverityTest, AUnionOfAcquireSitesNeedsItsInstances)
+{
+	for (bool one : {false, true}) {
+		log = LogBuilder();
+		a = log.add_class("lock taken in one", LS_KIND_SPINLOCK, LS_ORIGIN_SITE);
+		b = log.add_class("b_cache+0x8 struct b.lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+		ab(0x118, 0x218);
+		ba(0x218, one ? 0x118 : 0x128);
+		const auto finding = only();
+		EXPECT_EQ(finding.severity, one ? Severity::Error : Severity::Note);
+		EXPECT_EQ(filter(finding, "mixed-class") != nullptr, !one);
+		EXPECT_FALSE(finding.hidden());
+	}
+}
+
 /* Two nodes of a tree, one taken inside the other. */
 class HierarchyTest : public SeverityTest {
 protected:

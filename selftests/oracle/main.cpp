@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+// oracle [--seed N] [--programs N] [--seconds N] [--batch N] [--examples N]
+// [--show]: random programs of
+// locks through the module's core, its judge and the report, against trying all
+// interleavings. Programs N .. are those numbers from the seed on; without a seed it is
+// a new one, which is printed. A disagreement prints the smallest program that shows it,
+// and makes this exit 1.
+#include "verdict.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <random>
+
+namespace {
+
+using namespace lockscope;
+using namespace lockscope::oracle;
+
+struct Options {
+	std::uint64_t seed = 0, programs = 1000, batch = 40, examples = 3;
+	double seconds = 0;
+	bool fresh = true, show = false;
+};
+
+[[noreturn]] void fail(const std::string &what, int status)
+{
+	std::fprintf(stderr, "oracle: %s\n", what.c_str());
+	std::exit(status);
+}
+
+Options parse(int argc, char **argv)
+{
+	Options o;
+	for (int i = 1; i < argc; i++) {
+		auto is = [&](const char *name) { return std::strcmp(argv[i], name) == 0; };
+		if (is("--show")) {
+			o.show = true;
+			continue;
+		}
+		if (i + 1 == argc)
+			fail("what is " + std::string(argv[i]) + "?", 2);
+		const std::uint64_t value = std::strtoull(argv[i + 1], nullptr, 0);
+		if (is("--seed"))
+			o.seed = value, o.fresh = false;
+		else if (is("--programs"))
+			o.programs = value;
+		else if (is("--seconds"))
+			o.seconds = static_cast<double>(value), o.programs = ~std::uint64_t{0};
+		else if (is("--examples"))
+			o.examples = value;
+		else if (is("--batch") && value)
+			o.batch = value;
+		else
+			fail("what is " + std::string(argv[i]) + "?", 2);
+		i++;
+	}
+	if (o.fresh)
+		o.seed = std::uint64_t{std::random_device{}()} << 20;
+	return o;
+}
+
+/// A folder in memory, where there is one, that goes with its owner.
+class Folder {
+public:
+	Folder()
+	{
+		const bool memory = std::filesystem::is_directory("/dev/shm");
+		path_ = (memory ? std::filesystem::path("/dev/shm")
+				: std::filesystem::temp_directory_path()) /
+			"lockscope-oracle-XXXXXX";
+		if (!::mkdtemp(path_.data()))
+			fail("no temporary folder", 3);
+	}
+	~Folder()
+	{
+		std::error_code error;
+		std::filesystem::remove_all(path_, error);
+	}
+	Folder(const Folder &) = delete;
+	const std::string &path() const { return path_; }
+
+private:
+	std::string path_;
+};
+
+class Oracle {
+public:
+	explicit Oracle(const Options &options) : options_(options) {}
+
+	int run()
+	{
+		const auto start = std::chrono::steady_clock::now();
+		auto elapsed = [&] {
+			return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+				.count();
+		};
+		std::printf("seed %llu\n", static_cast<unsigned long long>(options_.seed));
+		std::uint64_t next = 0;
+		while (next < options_.programs && (!options_.seconds || elapsed() < options_.seconds)) {
+			std::vector<Job> jobs;
+			for (; jobs.size() < options_.batch && next < options_.programs; next++)
+				jobs.push_back({generate(options_.seed + next), options_.seed + next});
+			check(jobs);
+		}
+		std::printf("%llu programs in %.0f s: %llu can deadlock, in %llu ways; %llu cycles told "
+			    "by the judge; %llu in the report, %llu of them errors and %llu hidden\n",
+			    static_cast<unsigned long long>(next), elapsed(), counts_["can"],
+			    counts_["ways"], counts_["judge"], counts_["report"], counts_["errors"],
+			    counts_["hidden"]);
+		for (const auto &[what, number] : known_)
+			std::printf("%llu %s\n", number, what.c_str());
+		for (const auto &[rule, number] : disagreements_)
+			std::printf("%llu disagreements: %s\n", number, rule.c_str());
+		if (disagreements_.empty())
+			std::printf("no disagreement beyond what docs/oracle.md lists\n");
+		return disagreements_.empty() ? 0 : 1;
+	}
+
+private:
+	std::vector<Outcome> outcomes(const std::vector<Job> &jobs, Module::Keeps keeps = Module::Keeps::News)
+	{
+		auto out = run_session(jobs, folder_.path(), keeps);
+		if (!out)
+			fail(out.error().what, 3);
+		return std::move(*out);
+	}
+
+	void check(const std::vector<Job> &jobs)
+	{
+		const auto all = outcomes(jobs);
+		for (std::size_t i = 0; i < jobs.size(); i++) {
+			const auto answer = search(jobs[i].program);
+			count(answer.can, all[i]);
+			if (options_.show)
+				show(jobs[i], answer.can, all[i]);
+			for (auto &d : compare(jobs[i].program, answer, all[i])) {
+				if (d.cause.empty())
+					d.cause = cause_of(jobs[i], answer, d);
+				if (!d.cause.empty()) {
+					known_[d.rule + ", known as " + d.cause]++;
+					continue;
+				}
+				if (disagreements_[d.rule]++ < options_.examples)
+					report(jobs[i], d.rule);
+			}
+		}
+	}
+
+	/// Does @d stay when the program runs as @job, perhaps another way?
+	bool stays(const Job &job, const Answer &answer, const Disagreement &d,
+		   Module::Keeps keeps)
+	{
+		const auto again = compare(job.program, answer, outcomes({job}, keeps).front());
+		return std::any_of(again.begin(), again.end(), [&](const Disagreement &other) {
+			return other.rule == d.rule && other.about == d.about;
+		});
+	}
+
+	/// What the module cannot know for lack of room makes a difference.
+	std::string cause_of(const Job &job, const Answer &answer, const Disagreement &d)
+	{
+		if (!stays(job, answer, d, Module::Keeps::Chains))
+			return "known-chain";
+		/* Signatures of other addresses have other bits in common. */
+		for (std::uint64_t salt = 1; salt < 4; salt++)
+			if (!stays({job.program, job.salt + salt}, answer, d, Module::Keeps::News))
+				return "signature";
+		return stays(job, answer, d, Module::Keeps::All) ? "" : "not-news";
+	}
+
+	void count(const std::vector<Deadlock> &can, const Outcome &outcome)
+	{
+		counts_["can"] += !can.empty();
+		counts_["ways"] += can.size();
+		counts_["judge"] += outcome.judge.size();
+		for (const Said &said : outcome.report) {
+			counts_["report"]++;
+			counts_["errors"] += said.severity == Severity::Error;
+			counts_["hidden"] += said.hidden;
+		}
+	}
+
+	void show(const Job &job, const std::vector<Deadlock> &can, const Outcome &outcome)
+	{
+		std::printf("program %llu\n%s", static_cast<unsigned long long>(job.salt),
+			    job.program.text().c_str());
+		for (const auto &deadlock : can)
+			std::printf("  can: %s\n", text(job.program, deadlock).c_str());
+		for (const auto &said : outcome.judge) {
+			std::printf("  judge:");
+			for (const auto &d : said.dependencies)
+				std::printf(" %d->%d", d.from, d.to);
+			std::printf("\n");
+		}
+		for (const auto &said : outcome.report)
+			std::printf("  report: %s\n", said.text.c_str());
+	}
+
+	bool breaks(const Job &job, const std::string &rule)
+	{
+		const auto answer = search(job.program);
+		for (const auto &d : compare(job.program, answer, outcomes({job}).front()))
+			if (d.rule == rule && d.cause.empty() && cause_of(job, answer, d).empty())
+				return true;
+		return false;
+	}
+
+	/// Print the smallest program found that breaks @rule.
+	void report(Job job, const std::string &rule)
+	{
+		std::printf("\n%s: program %llu\n", rule.c_str(),
+			    static_cast<unsigned long long>(job.salt));
+		if (!breaks(job, rule)) {
+			std::printf("  only beside other programs\n");
+			return;
+		}
+		for (bool smaller_one = true; smaller_one;) {
+			smaller_one = false;
+			for (auto &candidate : smaller(job.program)) {
+				Job next{std::move(candidate), job.salt};
+				if (!breaks(next, rule))
+					continue;
+				job = std::move(next);
+				smaller_one = true;
+				break;
+			}
+		}
+		const auto outcome = outcomes({job}).front();
+		const auto answer = search(job.program);
+		show(job, answer.can, outcome);
+		for (const auto &d : compare(job.program, answer, outcome))
+			std::printf("  %s: %s%s\n", d.rule.c_str(), d.text.c_str(),
+				    d.cause.empty() ? "" : (" (known as " + d.cause + ")").c_str());
+		std::fflush(stdout);
+	}
+
+	const Options options_;
+	Folder folder_;
+	std::map<std::string, unsigned long long> counts_, disagreements_, known_;
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	return Oracle(parse(argc, argv)).run();
+}

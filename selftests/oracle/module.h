@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+// What kmod/hooks.c, instances.c and the worker (worker.c, nesting.c, wanted.c) do with the
+// core, for one context at a time, and the log that comes of it.
+#pragma once
+
+#include "selftests/unit/lockclass/court.h"
+#include "source/source.h"
+
+extern "C" {
+#include "lockclass/seen.h"
+}
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lockscope::oracle {
+
+/// Code that runs: a task, or an interrupt on its own.
+struct Runner {
+	ls_level level = LS_TASK;
+	std::uint32_t pid = 0;
+	std::string function; ///< the one that takes the locks
+	std::string caller;   ///< who calls it; may be empty
+};
+
+class Module {
+public:
+	/// What is looked at and kept of an acquisition; what a disagreement is due to shows in
+	/// whether it goes away with more.
+	enum class Keeps {
+		News,	///< as the module does
+		Chains, ///< a chain that is known is looked at like a new one
+		All,	///< every order is news
+	};
+	explicit Module(Keeps keeps = Keeps::News);
+
+	struct ClassInfo {
+		std::string name;
+		ls_kind kind = LS_KIND_MUTEX;
+		bool global = false;
+		std::uint32_t offset = 0, object_size = 0; ///< bytes
+	};
+	/// Its id, as in LS_VAL_* words.
+	std::uint32_t add_class(const ClassInfo &info);
+
+	/// What follows is done by @runner, which holds nothing.
+	void run(const Runner &runner);
+	void interrupts(bool irq_off, bool bh_off) { irq_off_ = irq_off, bh_off_ = bh_off; }
+	/// @place: number of the line of code. @read: the primitive is a reader's.
+	void acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries, std::uint32_t place);
+	void release(std::uint64_t lock, std::uint32_t id, bool read, std::uint32_t place);
+	/// A round of the worker that takes its time.
+	void work();
+
+	/// What the device offers in the end; nothing may follow.
+	Image finish();
+	/// The judge's findings and those of instances of one class, in order of the log.
+	struct Told {
+		std::uint32_t kind;
+		std::vector<ls_finding_edge> edges;
+	};
+	std::vector<Told> told;
+	std::uint64_t cut_searches() const { return court_.judge.cut_searches; }
+
+private:
+	struct News {
+		std::uint64_t mask = 0;
+		bool self = false, usage = false;
+		std::uint32_t looks = 0, flags = 0;
+	};
+
+	std::uint32_t where() const;
+	void slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, std::uint64_t key);
+	void find_news(std::uint32_t val, News &news) const;
+	bool use_is_new(std::uint32_t id, std::uint32_t use, std::uint32_t gates) const;
+	bool usage_is_new(std::uint32_t val, std::uint32_t own) const;
+	void mark_use(std::uint32_t id, std::uint32_t use, std::uint32_t gates);
+	void mark_usage(std::uint32_t val, std::uint32_t own);
+	void look_at_nesting(std::uint64_t lock, std::uint32_t val, News &news);
+	std::uint64_t new_instances(std::uint64_t lock, std::uint32_t val, News &news) const;
+	void instances_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
+	void count_chain(std::uint64_t key);
+	std::uint32_t gates() const;
+
+	void event(std::uint32_t what, std::uint64_t lock, std::uint64_t ip, std::uint32_t val,
+		   std::uint64_t mask, std::uint32_t chain, std::uint32_t flags);
+	void take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint32_t ordinal);
+	bool ring_meets(const ls_rec_sight &s, const std::uint32_t *path, std::uint32_t nr) const;
+	void take_pair(const ls_rec_sight &s, std::uint32_t ordinal);
+	void recursion(const ls_rec_sight &s, std::uint32_t ordinal, std::uint32_t first, bool same);
+	void finding(std::uint32_t kind, const std::vector<ls_finding_edge> &edges);
+	std::uint32_t stack(std::uint64_t ip);
+	std::uint64_t ip(const std::string &function, std::uint32_t offset);
+	template <typename Raw> void put(Raw record, ls_rec_type type, const void *tail, std::size_t bytes);
+
+	static constexpr std::uint32_t kClasses = 4096, kChains = 1u << 14;
+
+	const Keeps keeps_;
+	test::Court court_;
+	test::Zeroed chain_slots_, edge_memory_, pair_memory_, seen_memory_;
+	std::vector<test::Zeroed> segments_;
+	ls_chains chains_{};
+	ls_edges edges_{};
+	ls_pairs pairs_{};
+	ls_seen seen_{};
+	std::vector<ls_class> classes_;
+	ls_ctx ctx_{};
+	std::uint32_t sample_ = 64;
+
+	Runner runner_;
+	bool irq_off_ = false, bh_off_ = false;
+
+	Image image_;
+	std::size_t reports_ = 0;
+	std::uint32_t sights_ = 0, stacks_ = 0, findings_ = 0;
+	std::map<std::uint64_t, std::uint32_t> stack_ids_;
+	std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> ips_;
+	std::map<std::string, std::uint64_t> functions_;
+	std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> nested_; ///< first observation
+	test::Zeroed ring_memory_;
+	ls_graph rings_{}; ///< instances of classes that nest in themselves
+	std::map<std::uint64_t, std::uint32_t> ring_nodes_;
+	std::map<std::uint32_t, std::uint32_t> ring_sights_; ///< by edge
+	std::vector<test::Holding> holdings_; ///< of each observation
+	std::set<std::pair<std::uint32_t, bool>> recursions_;
+	std::map<std::uint32_t, int> tries_;
+	std::set<std::uint64_t> faults_; ///< places
+	std::set<std::pair<std::uint32_t, std::uint32_t>> wanted_, fresh_;
+};
+
+} // namespace lockscope::oracle

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "verdict.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::oracle {
+
+namespace {
+
+/// Nested in itself, and nothing else.
+bool one_class(const std::vector<Dependency> &dependencies)
+{
+	return std::all_of(dependencies.begin(), dependencies.end(), [&](const Dependency &d) {
+		return d.from == d.to && d.from == dependencies.front().from;
+	});
+}
+
+/// The dependencies between classes, and what nests in itself.
+std::vector<Dependency> parts(const std::vector<Dependency> &dependencies)
+{
+	return one_class(dependencies) ? std::vector{dependencies.front()} : dependencies;
+}
+
+bool any_of(const auto &all, auto &&test)
+{
+	return std::any_of(all.begin(), all.end(), test);
+}
+
+/// A deadlock with an interrupt may be shown by one of fewer of its classes: what is
+/// behind another lock that the interrupt takes, or finds held, is left out, and a softirq
+/// where a hardirq does (analysis/interrupts.h).
+bool shorter_with_interrupt(const Said &said, const std::vector<Dependency> &needed)
+{
+	std::set<int> classes;
+	for (const auto &d : needed) {
+		classes.insert(d.from);
+		if (d.from == kSoftirq)
+			classes.insert(kHardirq);
+	}
+	return said.dependencies.front().from < 0 && classes.contains(kHardirq) + classes.contains(kSoftirq) &&
+	       std::all_of(said.dependencies.begin(), said.dependencies.end(),
+			   [&](const Dependency &d) { return classes.contains(d.from); });
+}
+
+} // namespace
+
+std::vector<Disagreement> compare(const Program &program, const Answer &answer,
+				  const Outcome &outcome)
+{
+	std::vector<Disagreement> out;
+	for (const Deadlock &deadlock : answer.can) {
+		const auto needed = parts(deadlock.dependencies);
+		const std::string nesting = one_class(needed) && needed.front().from >= 0 ? "-nesting" : "";
+		/* The graph of classes has no edge from a class to itself. */
+		const bool nested = nesting.empty() && any_of(needed, [](const Dependency &d) {
+			return d.from == d.to;
+		});
+		/* Of rings of three and more instances the shortest one is tried. */
+		const bool ring = !nesting.empty() && deadlock.dependencies.size() > 2;
+		auto add = [&](const std::string &rule, std::string cause = {}) {
+			if (cause.empty())
+				cause = nested ? "nested" : ring ? "shortest-ring" : "";
+			out.push_back({rule + nesting, needed, text(program, deadlock), cause});
+		};
+		if (!any_of(outcome.judge, [&](const Said &s) {
+			    return s.touches(needed) || shorter_with_interrupt(s, needed);
+		    }))
+			add("judge-misses");
+		auto exact = [&](const Said &s) { return s.dependencies == needed; };
+		auto shows = [&](const Said &s) {
+			return !s.hidden && (s.within(needed) || shorter_with_interrupt(s, needed));
+		};
+		if (any_of(outcome.report, shows))
+			continue;
+		if (any_of(outcome.report, exact))
+			add("report-hides");
+		else if (any_of(outcome.report, [&](const Said &s) { return !s.hidden && s.touches(needed); }))
+			add("report-shows-another", "shortest");
+		else
+			add("report-misses");
+	}
+	for (const Said &said : outcome.report) {
+		auto is_it = [&](const std::vector<Dependency> &dependencies) {
+			return parts(dependencies) == said.dependencies;
+		};
+		if (said.severity != Severity::Error || said.hidden ||
+		    std::any_of(answer.can.begin(), answer.can.end(),
+				[&](const Deadlock &d) { return is_it(d.dependencies); }))
+			continue;
+		const bool passed = std::any_of(answer.unreachable.begin(), answer.unreachable.end(), is_it);
+		out.push_back({std::string("false-error: ") + name(said.kind), said.dependencies, said.text,
+			       passed ? "passed-before" : ""});
+	}
+	for (std::size_t cls = 0; cls < program.classes.size(); cls++) {
+		bool wrong = false;
+		for (int c : program.load)
+			for (const Op &op : program.contexts[static_cast<std::size_t>(c)].ops)
+				wrong |= op.what == Do::Again &&
+					 program.locks[static_cast<std::size_t>(op.lock)] ==
+						 static_cast<int>(cls);
+		if (wrong != outcome.unlocks[cls])
+			out.push_back({"double-unlock",
+				       {},
+				       std::string("class ") + static_cast<char>('a' + cls)});
+	}
+	return out;
+}
+
+} // namespace lockscope::oracle
