@@ -95,8 +95,40 @@ TEST(Pairs, OneGateAroundBothOrdersKeepsThemApart)
 	Pairs p;
 
 	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_FEWER);
 	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_KNOWN);
-	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_KNOWN);
+}
+
+TEST(Pairs, TheOrderSeenUnderAGateIsNotForgotten)
+{
+	const std::uint32_t gate = ls_pair_gate(kGate);
+	Pairs p;
+
+	p.see(P, Q, 0, gate);
+	p.see(Q, P, 0, gate);
+	EXPECT_EQ(p.see(P, Q), LS_PAIR_INVERTED);
+	EXPECT_EQ(p.see(P, Q), LS_PAIR_KNOWN);
+}
+
+TEST(Pairs, AReaderInsideAReaderIsAnOrderToo)
+{
+	Pairs p;
+
+	EXPECT_EQ(p.see(P, Q, 0, 0, LS_DEP_SN), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_EN), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, ARecursiveReaderWaitsForNoReader)
+{
+	Pairs p;
+
+	/* Held as a reader, then a writer; held as a writer, then a recursive reader. */
+	EXPECT_EQ(p.see(P, Q, 0, 0, LS_DEP_SN), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_ER), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_SR), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_EN), LS_PAIR_INVERTED);
+	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_SN), LS_PAIR_KNOWN);
 }
 
 TEST(Pairs, FewerGatesThanBeforeAreNews)
