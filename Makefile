@@ -42,6 +42,7 @@ install: all
 	install -D -t $(DESTDIR)$(PREFIX)/bin out/bin/lockscope out/bin/lockscoped
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope/annotations userspace/annotations/tables/*.txt
 	install -D -m 644 kmod/annotate.h $(DESTDIR)$(PREFIX)/include/lockscope/annotate.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope kmod/call-outs.symvers
 	install -D -m 644 -t $(DESTDIR)/lib/modules/$(RELEASE)/updates out/kmod/$(RELEASE)/lockscope.ko
 	[ -n "$(DESTDIR)" ] || depmod $(RELEASE)
 

@@ -2,7 +2,6 @@
 // lockscope instrument: a module's source, built so that it tells its accesses.
 #include "cli/cli.h"
 
-#include "cli/call_outs.h"
 #include "cli/child.h"
 #include "cli/instrument.h"
 #include "instrument_headers.h"
