@@ -301,8 +301,8 @@ static noinline void forget_page(unsigned long page)
 {
 	unsigned long at;
 
-	for (at = page; at < page + PAGE_SIZE; at += 8)
-		ls_addrmap_remove(&ls.addrs, at);
+	for (at = page; at < page + PAGE_SIZE; at += 4)
+		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(at));
 	ls_access_forget_benign(page, page + PAGE_SIZE);
 }
 

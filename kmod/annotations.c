@@ -90,7 +90,7 @@ static void name_member(u64 lock, const char *text)
 		else if (created)
 			ls_wake_worker();
 	}
-	if (id && ls_addrmap_set(&ls.addrs, lock, id))
+	if (id && ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id))
 		ls_lose(LS_LOSS_ADDRESSES);
 }
 
@@ -142,7 +142,7 @@ static void annotated(unsigned long op, u64 p, unsigned long n, const char *text
 	case LOCKSCOPE_OP_RELEASE_MEMBER:
 		release(pc, ctx, p, ip);
 		if (!ctx->busy)
-			ls_addrmap_remove(&ls.addrs, p);
+			ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(p));
 		break;
 	case LOCKSCOPE_OP_BENIGN:
 		if (ls_access_benign(p, n))

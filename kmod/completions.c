@@ -217,5 +217,5 @@ void ls_wait_over(u64 completion, u32 desc, unsigned long ret)
 	}
 	/* The next one at this address is another function's. */
 	if (on_own_stack(completion))
-		ls_addrmap_remove(&ls.addrs, completion);
+		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(completion));
 }

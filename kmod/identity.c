@@ -95,7 +95,7 @@ static void forget_class(unsigned long lock)
 
 	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset)) {
 		ls_tagtab_remove(&ls.classes.keys, ls_key_address(lock));
-		ls_addrmap_remove(&ls.addrs, lock);
+		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(lock));
 		return;
 	}
 	ls_watch_object(object);
@@ -262,7 +262,7 @@ static u32 init_class(u32 kind, const char *name, unsigned long ip)
  */
 static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 {
-	u32 id = ls_addrmap_find(&ls.addrs, lock);
+	u32 id = ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock));
 	u64 key = ls_key_site(ip);
 	u32 site = ls_classes_find(&ls.classes, key);
 
@@ -284,7 +284,7 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 	else if (!site)
 		site = site_class(kind, ip);
 	if (site) {
-		ls_addrmap_set(&ls.addrs, lock, site);
+		ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), site);
 		ls_watch_page(lock);
 	}
 	return site;
@@ -316,7 +316,7 @@ static u32 stack_class(unsigned long lock, u32 kind)
 		}
 		/* Others that are handed its address know it by that. */
 		if (id)
-			ls_addrmap_set(&ls.addrs, lock, id);
+			ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id);
 		return id;
 	}
 	return 0;
@@ -527,7 +527,7 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 		if (id && r.name)
 			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
 		else if (id)
-			ls_addrmap_set(&ls.addrs, lock, id);
+			ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id);
 		return id;
 	}
 	return 0;
@@ -613,7 +613,7 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 	id = ls_classes_find(&ls.classes, ls_key_address(lock));
 	if (id)
 		return id;
-	if (!ls_addrmap_find(&ls.addrs, lock) && !on_own_stack(lock)) {
+	if (!ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock)) && !on_own_stack(lock)) {
 		percpu = percpu_offset(lock);
 		if (percpu >= 0)
 			return percpu_class(percpu, lock, kind);
@@ -625,7 +625,7 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 			return id;
 	}
 	if (on_own_stack(lock)) {
-		id = ls_addrmap_find(&ls.addrs, lock);
+		id = ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock));
 		if (id && ls.classes.table[id].origin == LS_ORIGIN_INIT && ls.classes.table[id].kind == kind)
 			return id;
 		id = stack_class(lock, kind);
@@ -641,7 +641,7 @@ static void name_address(unsigned long lock, u32 kind, const char *name, unsigne
 	u32 id = init_class(kind, name, ip);
 
 	if (id) {
-		ls_addrmap_set(&ls.addrs, lock, id);
+		ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id);
 		ls_watch_page(lock);
 	}
 }

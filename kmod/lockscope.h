@@ -318,6 +318,11 @@ void ls_roots_init(void);
 int ls_tracepoint_attach(const char *name, void *probe, void *data);
 void ls_tracepoint_detach(const char *name, void *probe, void *data);
 
+/* symbols.c: worker only */
+u32 ls_symbol_number(const char *symbol, unsigned long start, bool in_kernel);
+int ls_symbols_init(void);
+void ls_symbols_exit(void);
+
 /* names.c: worker only */
 bool ls_symbol_at(struct ls_rec_symbol *rec);
 void ls_symbol_log(u64 ip);

@@ -4,15 +4,20 @@
  * them, the same on every boot. Worker only.
  */
 #include <linux/ctype.h>
+#include <linux/jhash.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include <namesakes.h>
+
 #include "features.h"
 #include "lockscope.h"
 #include "refine.h"
 #include "trace.h"
+
+#define NAMELESS "static lock without a symbol"
 
 static char (*names)[LS_NAME_MAX];
 static struct ls_tagtab by_name;
@@ -73,11 +78,15 @@ static bool find_kept(unsigned long addr, struct symbol *s)
 	return true;
 }
 
-/* False when nothing covers @addr. Compiler suffixes (.isra.0, .cold) go: they change with the build. */
+/*
+ * False when nothing covers @addr. Compiler suffixes (.isra.0, .cold) go: they change with
+ * the build. A name that several symbols share gets the number of the symbol, "lock#2".
+ */
 static bool resolve(unsigned long addr, struct symbol *s)
 {
 	char text[KSYM_SYMBOL_LEN];
 	char *p, *end;
+	u32 number;
 
 	if (find_kept(addr, s))
 		return true;
@@ -101,10 +110,12 @@ static bool resolve(unsigned long addr, struct symbol *s)
 		s->offset = simple_strtoul(p + 1, NULL, 16);
 		*p = 0;
 	}
-	p = strchr(text + 1, '.');
-	if (p && text[0] != '.')
-		*p = 0;
-	strscpy(s->name, text, sizeof(s->name));
+	number = ls_symbol_number(text, addr - s->offset, !strcmp(s->module, "vmlinux"));
+	text[ls_plain_length(text)] = 0;
+	if (number)
+		snprintf(s->name, sizeof(s->name), "%.*s#%u", KSYM_NAME_LEN - 16, text, number);
+	else
+		strscpy(s->name, text, sizeof(s->name));
 	return true;
 }
 
@@ -146,9 +157,23 @@ static void load_percpu_symbols(void)
 	sort(percpu_symbols, nr_percpu, sizeof(*percpu_symbols), by_addr, NULL);
 }
 
+/* Number of symbol @i among those of its name, from 1; 0 when it is alone. */
+static u32 percpu_number(u32 i)
+{
+	u32 other, before = 0, all = 0;
+
+	for (other = 0; other < nr_percpu; other++)
+		if (!strcmp(percpu_symbols[other].name, percpu_symbols[i].name)) {
+			all++;
+			before += other < i;
+		}
+	return all > 1 ? before + 1 : 0;
+}
+
 static void name_percpu(char *name, unsigned long at)
 {
-	u32 low = 0, high;
+	u32 low = 0, high, number;
+	int len;
 
 	if (ls_percpu_module_name(at, name, LS_NAME_MAX))
 		return;
@@ -168,28 +193,34 @@ static void name_percpu(char *name, unsigned long at)
 		return;
 	}
 	at -= percpu_symbols[low - 1].addr;
+	number = percpu_number(low - 1);
+	len = snprintf(name, LS_NAME_MAX, "percpu:%s", percpu_symbols[low - 1].name);
+	if (number)
+		len += snprintf(name + len, LS_NAME_MAX - len, "#%u", number);
 	if (at)
-		snprintf(name, LS_NAME_MAX, "percpu:%s+%#lx", percpu_symbols[low - 1].name, at);
-	else
-		snprintf(name, LS_NAME_MAX, "percpu:%s", percpu_symbols[low - 1].name);
+		snprintf(name + len, LS_NAME_MAX - len, "+%#lx", at);
 }
 
 static void name_static(char *name, const struct ls_class *c, struct symbol *s)
 {
+	char offset[24] = "";
 	bool vmlinux;
+	int room;
 
 	if (!resolve(c->addr, s)) {
-		snprintf(name, LS_NAME_MAX, "static lock without a symbol");
+		strscpy(name, NAMELESS, LS_NAME_MAX);
 		return;
 	}
 	vmlinux = !strcmp(s->module, "vmlinux");
 	s->offset += c->offset;
 	if (s->offset)
-		snprintf(name, LS_NAME_MAX, "%s%s%s+%#lx", vmlinux ? "" : s->module,
-			 vmlinux ? "" : ":", s->name, s->offset);
-	else
-		snprintf(name, LS_NAME_MAX, "%s%s%s", vmlinux ? "" : s->module,
-			 vmlinux ? "" : ":", s->name);
+		snprintf(offset, sizeof(offset), "+%#lx", s->offset);
+	/* Where the symbol has to be cut, a hash of all of it goes on telling it from others. */
+	room = LS_NAME_MAX - 2 - (vmlinux ? 0 : strlen(s->module)) - strlen(offset);
+	if (strlen(s->name) > room)
+		snprintf(s->name + room - 9, 10, "~%08x", jhash(s->name, strlen(s->name), 0));
+	snprintf(name, LS_NAME_MAX, "%s%s%s%s", vmlinux ? "" : s->module, vmlinux ? "" : ":",
+		 s->name, offset);
 }
 
 static void name_allocated(char *name, const struct ls_class *c, const struct symbol *s)
@@ -319,13 +350,15 @@ void ls_name_data(u32 kind, unsigned long addr, const char *label, char *name, c
 	strscpy(module, s.module, LS_MODULE_LEN);
 }
 
-/* Classes of one name and kind are one class: the key of both. */
-static u64 name_key(const char *name, u32 kind)
+/* Classes of one name and kind in one module are one class: the key of both. */
+static u64 name_key(const char *name, const char *module, u32 kind)
 {
 	u64 key = kind;
 
 	while (*name)
 		key = ls_chain_mix(key, *name++);
+	while (*module)
+		key = ls_chain_mix(key, *module++);
 	return key;
 }
 
@@ -342,7 +375,9 @@ void ls_name_class(u32 id)
 
 	make_name(c, names[id], &s);
 	name_role(names[id], c);
-	c->canonical = ls_tagtab_insert(&by_name, name_key(names[id], c->kind), id);
+	c->canonical = 0;
+	if (strcmp(names[id], NAMELESS))
+		c->canonical = ls_tagtab_insert(&by_name, name_key(names[id], s.module, c->kind), id);
 	if (!c->canonical)
 		c->canonical = id;
 	rec.canonical = c->canonical;
@@ -428,7 +463,7 @@ int ls_names_init(u32 max_classes)
 		return -ENOMEM;
 	}
 	ls_tagtab_init(&by_name, slots, bits);
-	return 0;
+	return ls_symbols_init();
 }
 
 void ls_names_exit(void)
@@ -442,4 +477,5 @@ void ls_names_exit(void)
 	ls_free(names);
 	ls_free(by_name.slots);
 	ls_free(percpu_symbols);
+	ls_symbols_exit();
 }

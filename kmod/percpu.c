@@ -52,15 +52,35 @@ static void on_free(void *data, void *base_addr, int off, void __percpu *ptr)
 	ls_ranges_remove(&ranges, (__force unsigned long)ptr);
 }
 
+static bool in_area(const Elf_Sym *sym, unsigned long start, unsigned long end)
+{
+	return sym->st_value >= start && sym->st_value < end && sym->st_shndx != SHN_UNDEF;
+}
+
+/* Number of variable @i among those of its name, from 1; 0 when it is alone. */
+static u32 symbol_number(const struct mod_kallsyms *k, u32 i, unsigned long start, unsigned long end)
+{
+	u32 other, before = 0, all = 0;
+
+	for (other = 0; other < k->num_symtab; other++)
+		if (in_area(&k->symtab[other], start, end) &&
+		    !strcmp(k->strtab + k->symtab[other].st_name, k->strtab + k->symtab[i].st_name)) {
+			all++;
+			before += other < i;
+		}
+	return all > 1 ? before + 1 : 0;
+}
+
 static void remember_symbols(struct module *mod, unsigned long start, unsigned long end)
 {
 	struct mod_kallsyms *k = mod->kallsyms;
-	u32 i, place = 0;
+	u32 i, number, place = 0;
 
 	for (i = 0; k && i < k->num_symtab; i++) {
 		unsigned long at = k->symtab[i].st_value;
+		int len;
 
-		if (at < start || at >= end || k->symtab[i].st_shndx == SHN_UNDEF)
+		if (!in_area(&k->symtab[i], start, end))
 			continue;
 		while (place < nr_symbols && symbols[place].addr)
 			place++;
@@ -69,8 +89,11 @@ static void remember_symbols(struct module *mod, unsigned long start, unsigned l
 			continue;
 		}
 		nr_symbols = max(nr_symbols, place + 1);
-		snprintf(symbols[place].name, sizeof(symbols->name), "percpu:%s:%s", mod->name,
-			 k->strtab + k->symtab[i].st_name);
+		len = scnprintf(symbols[place].name, sizeof(symbols->name), "percpu:%s:%s", mod->name,
+				k->strtab + k->symtab[i].st_name);
+		number = symbol_number(k, i, start, end);
+		if (number)
+			snprintf(symbols[place].name + len, sizeof(symbols->name) - len, "#%u", number);
 		ls_store_release(&symbols[place].addr, at);
 	}
 }

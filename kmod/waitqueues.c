@@ -90,7 +90,7 @@ static void finished(struct ls_cpu *pc, u64 head)
 	ctx->queued.id = 0;
 	/* The next one at this address is another function's. */
 	if (on_own_stack(head))
-		ls_addrmap_remove(&ls.addrs, head + LS_WQ_OFF);
+		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(head + LS_WQ_OFF));
 }
 
 /* A function that sleeps until somebody wakes it is called. */

@@ -52,6 +52,15 @@ LS_INLINE void ls_addrmap_init_spread(struct ls_addrmap *m, void *mem, ls_u32 bi
 	m->spread = true;
 }
 
+/*
+ * Where a map has the lock at @lock. Spinlocks are of four bytes, words of the map of eight:
+ * a lock in a second half is filed far from that in the first.
+ */
+LS_INLINE ls_u64 ls_addr_of_lock(ls_u64 lock)
+{
+	return lock ^ (lock & 4) * 0x0b3759d56a3ull;
+}
+
 LS_INLINE ls_u64 ls_addr_word(ls_u64 addr)
 {
 	return (addr >> 3) << LS_ADDR_ID_BITS;

@@ -39,6 +39,7 @@ static const struct ls_table ls_tables[] = {
 	{ "order", order_context_cases },
 	{ "order", order_memory_cases },
 	{ "order", order_reuse_cases },
+	{ "order", order_names_cases },
 	{ "verdict", verdict_irq_cases },
 	{ "verdict", verdict_inversion_cases },
 	{ "verdict", verdict_wait_cases },

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace lockscope {
@@ -54,6 +56,19 @@ std::vector<Build> builds_of(const Model &model)
 					? " (build not known)"
 					: " (build " + build.second.substr(0, kShownDigits) + ")";
 	return out;
+}
+
+std::vector<std::string> kept_apart(const Model &model)
+{
+	std::map<std::tuple<std::string, ls_kind, std::string>, std::set<std::string>> known;
+	for (const auto &cls : model.classes)
+		if (numbered(cls.name))
+			known[{cls.name, cls.kind, cls.module}].insert(cls.within);
+	std::set<std::string> names;
+	for (const auto &[cls, builds] : known)
+		if (builds.size() > 1)
+			names.insert(std::get<0>(cls));
+	return {names.begin(), names.end()};
 }
 
 Filter different_kernels(const Model &model, const std::vector<Build> &builds,

@@ -21,6 +21,10 @@ struct Build {
 /// In the order of their first runs.
 std::vector<Build> builds_of(const Model &model);
 
+/// Names that classes of several builds, or of runs of unknown ones, have: not even one that
+/// is in both of them is known to be the same, so they are apart. Each once, in order.
+std::vector<std::string> kept_apart(const Model &model);
+
 /// Says of a cycle that no build shows all of it, and where each part is from.
 Filter different_kernels(const Model &model, const std::vector<Build> &builds,
 			 const Finding &finding);

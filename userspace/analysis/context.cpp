@@ -89,7 +89,7 @@ const char *kind_words(EntryKind kind)
 
 std::string plain_function(const std::string &function)
 {
-	return function.substr(0, function.find('.', 1));
+	return function.substr(0, function.find_first_of(".#", 1));
 }
 
 namespace {

@@ -56,7 +56,8 @@ Context context_of(const Model &model, const MemoryAccess &access);
 /// "comm-pid"
 std::string task_name(const Context &context);
 
-/// Function without the suffixes compilers add to clones ("f.isra.0" -> "f").
+/// Function without the suffixes compilers add to clones ("f.isra.0" -> "f"), nor its number
+/// among those of its name ("f#2").
 std::string plain_function(const std::string &function);
 
 } // namespace lockscope

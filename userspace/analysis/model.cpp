@@ -8,7 +8,7 @@ namespace lockscope {
 
 ClassId Model::intern(LockClass cls)
 {
-	std::string key = cls.name + '\0' + static_cast<char>(cls.kind);
+	std::string key = cls.name + '\0' + static_cast<char>(cls.kind) + cls.module + '\0' + cls.within;
 	auto [at, added] = class_by_name_.try_emplace(
 		std::move(key), ClassId(static_cast<std::uint32_t>(classes.size())));
 	if (added)
@@ -35,7 +35,7 @@ CodeId Model::intern(Code place)
 
 DataId Model::intern(Data item)
 {
-	std::string key = item.name + '\0' + static_cast<char>(item.kind) + item.module;
+	std::string key = item.name + '\0' + static_cast<char>(item.kind) + item.module + '\0' + item.within;
 	/* One function may allocate several things. */
 	if (item.kind == LS_DATA_ALLOC)
 		key += '\0' + item.type;
@@ -55,6 +55,14 @@ std::uint64_t Model::counter(const std::string &name) const
 		if (auto at = run.counters.find(name); at != run.counters.end())
 			sum += at->second;
 	return sum;
+}
+
+bool numbered(const std::string &name)
+{
+	for (auto at = name.find('#'); at != name.npos; at = name.find('#', at + 1))
+		if (at + 1 < name.size() && name[at + 1] >= '1' && name[at + 1] <= '9')
+			return true;
+	return false;
 }
 
 const LockClass &interrupt_class(ClassId id)

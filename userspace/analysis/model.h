@@ -70,6 +70,9 @@ struct LockClass {
 	std::uint32_t offset = 0, object_size = 0; ///< bytes
 	std::string module;
 	std::string type; ///< of a spinlock, "raw_spinlock_t" or "spinlock_t"; empty: unknown
+	/// Build or run that the name is good for, where another may give it to another lock;
+	/// empty: any.
+	std::string within;
 
 	/// One lock for the whole system, not one in every object.
 	bool global() const { return origin == LS_ORIGIN_STATIC; }
@@ -190,6 +193,7 @@ struct Data {
 	std::string module;
 	std::string type;	       ///< "struct foo", "int"; empty when it is not known
 	std::uint32_t object_size = 0; ///< bytes, 0 when it is not known
+	std::string within;	       ///< as in LockClass
 
 	/// One for the whole system, not one of many objects.
 	bool global() const { return kind == LS_DATA_STATIC; }
@@ -325,7 +329,8 @@ struct Model {
 	/// @id is not kNoData.
 	const Data &operator[](DataId id) const { return data[index(id)]; }
 
-	/// The class of this name and kind, made if it is new.
+	/// The class of this name, kind and module in as much as the name is good for, made
+	/// if it is new.
 	ClassId intern(LockClass cls);
 	/// The place equal to @place in all but its lines, made if it is new.
 	CodeId intern(Code place);
@@ -338,6 +343,10 @@ private:
 	std::unordered_map<std::string, CodeId> code_by_name_;
 	std::unordered_map<std::string, DataId> data_by_name_;
 };
+
+/// The name is one that several symbols share, and has the number of its symbol: "lock#2".
+/// Numbers are the same on every boot of a build, not in the next one.
+bool numbered(const std::string &name);
 
 /// Words for people: "spinlock", "mutex"...; "static", "slab"...
 const char *kind_name(ls_kind kind);

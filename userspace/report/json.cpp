@@ -5,6 +5,7 @@
 #include "report/report.h"
 
 #include "analysis/beliefs.h"
+#include "analysis/builds.h"
 #include "store/rows.h"
 #include "util/text.h"
 
@@ -212,6 +213,7 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 		{"accesses", model.counter(kAccessesCounter)},
 		{"contexts", std::move(contexts)},
 		{"primitives", std::move(primitives)},
+		{"kept_apart", kept_apart(model)},
 		{"not_seen", std::move(not_seen)}};
 }
 

@@ -6,6 +6,7 @@
 #include "report/report.h"
 
 #include "analysis/beliefs.h"
+#include "analysis/builds.h"
 #include "annotations/load.h"
 #include "store/rows.h"
 #include "util/text.h"
@@ -157,6 +158,12 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 			 "Raw nesting: types of " + std::to_string(analysis.raw->known) + " of " +
 				 counted(analysis.raw->spinlocks, "spinlock class") +
 				 " known; the rest was left out",
+			 Tone::Plain, 2);
+	if (const auto apart = kept_apart(model); !apart.empty())
+		out.wrap(0,
+			 "Not united: " + join(apart, ", ") +
+				 ": several symbols share the name, and their numbers may be others "
+				 "in the next build",
 			 Tone::Plain, 2);
 	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(model), "; "), Tone::Plain, 2);
 	if (has_bpf_run(model))

@@ -41,7 +41,7 @@ std::uint32_t OrderClasses::named(ls_kind kind, ls_origin origin, std::string na
 				  std::uint32_t object_size)
 {
 	name.resize(std::min<std::size_t>(name.size(), LS_NAME_MAX - 1));
-	auto [at, added] = by_name_.try_emplace({name, kind}, nr_ + 1);
+	auto [at, added] = by_name_.try_emplace({name, module, kind}, nr_ + 1);
 	if (!added)
 		return at->second;
 	if (nr_ == LS_VAL_CLASS_MASK) {

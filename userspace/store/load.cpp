@@ -18,6 +18,9 @@ namespace {
 /// Most chains of one run; the module's own limit is far below.
 constexpr std::uint32_t kMaxChains = 1u << 26;
 
+/// The module's name of static locks in what no symbol covers: of none in particular.
+constexpr const char *kNameless = "static lock without a symbol";
+
 /// Loads one run of one file.
 class RunLoader {
 public:
@@ -33,6 +36,7 @@ public:
 			return version.error();
 		version_ = *version;
 		LS_TRY_STATUS(load_counters());
+		LS_TRY_STATUS(load_builds());
 		LS_TRY_STATUS(load_classes());
 		LS_TRY_STATUS(load_code());
 		LS_TRY_STATUS(load_sights());
@@ -81,6 +85,25 @@ private:
 		});
 	}
 
+	Status load_builds()
+	{
+		builds_["vmlinux"] = run().release + ' ' + run().build_id;
+		return each("SELECT DISTINCT module, build_id FROM code", [&](Statement &row) {
+			if (const auto build = row.text(1); !build.empty())
+				builds_.try_emplace(row.text(0), build);
+			return true;
+		});
+	}
+
+	/// What a name of something of @module is good for, see LockClass.
+	std::string within(const std::string &name, const std::string &module) const
+	{
+		if (!numbered(name))
+			return {};
+		auto at = builds_.find(module);
+		return at == builds_.end() ? "run " + std::to_string(run_) : at->second;
+	}
+
 	Status load_classes()
 	{
 		std::map<std::uint32_t, std::uint32_t> canonical;
@@ -103,6 +126,10 @@ private:
 				cls.object_size = static_cast<std::uint32_t>(row.word(5));
 				cls.module = row.text(6);
 				cls.type = row.text(9);
+				cls.within = within(cls.name, cls.module);
+				if (cls.name == kNameless)
+					cls.within = "run " + std::to_string(run_) + " class " +
+						     std::to_string(row.word(1));
 				if (auto field = row.text(8); !field.empty()) {
 					/* The field outlives a change of layout, the offset does
 					 * not. */
@@ -316,6 +343,7 @@ private:
 	std::string id_;
 	std::uint32_t run_;
 	std::int64_t version_ = 0;
+	std::map<std::string, std::string> builds_; ///< of modules
 	std::unordered_map<std::uint32_t, ClassId> classes_;
 	std::unordered_map<std::uint64_t, CodeId> code_;
 	std::unordered_map<std::uint64_t, std::vector<CodeId>> stacks_;

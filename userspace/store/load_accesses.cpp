@@ -76,7 +76,7 @@ private:
 
 	Status load_data()
 	{
-		return each("SELECT id, kind, object_size, module, name, type FROM data",
+		return each("SELECT id, kind, object_size, module, name, type, build_id FROM data",
 			    [&](Statement &row) {
 				    if (row.word(1) == LS_DATA_NONE ||
 					row.word(1) >= LS_NR_DATA_KINDS)
@@ -87,6 +87,10 @@ private:
 				    data.module = row.text(3);
 				    data.name = data_name(data.kind, data.module, row.text(4));
 				    data.type = row.text(5);
+				    if (numbered(data.name))
+					    data.within = row.text(6).empty()
+								  ? "run " + std::to_string(run_.run)
+								  : row.text(6);
 				    data_[word32(row, 0)] = model_.intern(std::move(data));
 				    return true;
 			    });

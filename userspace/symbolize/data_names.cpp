@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "symbolize/data_names.h"
 
-#include "analysis/context.h"
-
 namespace lockscope {
 
 std::string DataNames::type(const DataRecord &data)
@@ -18,7 +16,7 @@ std::string DataNames::type(const DataRecord &data)
 		type = fields_.type_of_cache(data.name, data.object_size);
 		break;
 	case LS_DATA_ALLOC:
-		type = classes_.allocated(plain_function(data.name), data.module, data.object_size);
+		type = classes_.allocated(data.name, data.module, data.object_size);
 		break;
 	default:
 		type = fields_.type_of_percpu(data.name.substr(data.name.rfind(':') + 1));

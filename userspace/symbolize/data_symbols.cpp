@@ -3,33 +3,68 @@
 
 #include "util/file.h"
 
+#include <algorithm>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
+
+extern "C" {
+#include "lockclass/namesakes.h"
+}
 
 namespace lockscope {
 
 namespace {
 
-/// The lines of /proc/kallsyms that are about data, as if they were about code, which
-/// is what a SymbolTable takes.
-std::string data_lines(const std::string &text)
+/// A line of /proc/kallsyms, "ADDRESS TYPE NAME" and "\t[MODULE]".
+struct Line {
+	std::string_view address, name, module;
+};
+
+/// NAME without what the compiler adds, and MODULE: what namesakes have in common.
+std::string shared_name(const Line &line)
+{
+	const std::string name(line.name);
+	return name.substr(0, ls_plain_length(name.c_str())) + std::string(line.module);
+}
+
+std::vector<Line> data_of(std::string_view text)
 {
 	constexpr std::string_view types = "dDbBrRvV";
-	std::string out;
+	std::vector<Line> lines;
 	for (std::size_t at = 0; at < text.size();) {
-		std::size_t end = text.find('\n', at);
-		if (end == text.npos)
-			end = text.size();
-		const std::size_t space = text.find(' ', at);
-		if (space + 1 < end && types.find(text[space + 1]) != types.npos) {
-			out.append(text, at, end + 1 - at);
-			out[out.size() - (end + 1 - at) + (space + 1 - at)] = 'T';
-		}
-		at = end + 1;
+		const std::string_view line = text.substr(at, text.find('\n', at) - at);
+		at += line.size() + 1;
+		const std::size_t space = line.find(' ');
+		if (space == line.npos || space + 3 > line.size() ||
+		    types.find(line[space + 1]) == types.npos)
+			continue;
+		const std::size_t tab = std::min(line.find('\t', space), line.size());
+		lines.push_back({line.substr(0, space), line.substr(space + 3, tab - space - 3),
+				 line.substr(tab)});
 	}
-	return out;
+	return lines;
 }
 
 } // namespace
+
+std::string data_lines(const std::string &text)
+{
+	const std::vector<Line> lines = data_of(text);
+	std::unordered_map<std::string, std::uint32_t> all, so_far;
+	for (const auto &line : lines)
+		all[shared_name(line)]++;
+	std::string out;
+	for (const auto &line : lines) {
+		const std::string shared = shared_name(line);
+		std::string name(line.name);
+		if (all[shared] > 1)
+			name = name.substr(0, ls_plain_length(name.c_str())) + '#' +
+			       std::to_string(++so_far[shared]);
+		out.append(line.address).append(" T ").append(name).append(line.module) += '\n';
+	}
+	return out;
+}
 
 void DataSymbols::update()
 {

@@ -4,7 +4,14 @@
 
 #include "symbolize/symbols.h"
 
+#include <string>
+
 namespace lockscope {
+
+/// The lines of /proc/kallsyms in @text that are about data, as if they were about code,
+/// which is what a SymbolTable takes. Names that several share in their module, without what
+/// the compiler adds, have numbers as the module gives them: "lock#2".
+std::string data_lines(const std::string &text);
 
 class DataSymbols {
 public:

@@ -44,6 +44,21 @@ struct Map {
 	ls_addrmap map{};
 };
 
+TEST(AddressMap, TwoLocksInEightBytesAreTwo)
+{
+	for (std::uint64_t lock : {0xffffffffc0a01010ull, 0xffffe8ffffc01230ull, kBase + 0x40}) {
+		Map map(8);
+
+		map.set(ls_addr_of_lock(lock), 1);
+		EXPECT_EQ(map.find(ls_addr_of_lock(lock + 4)), 0u);
+		map.set(ls_addr_of_lock(lock + 4), 2);
+		EXPECT_EQ(map.find(ls_addr_of_lock(lock)), 1u);
+		EXPECT_EQ(map.find(ls_addr_of_lock(lock + 4)), 2u);
+		EXPECT_EQ(map.remove(ls_addr_of_lock(lock)), 1u);
+		EXPECT_EQ(map.find(ls_addr_of_lock(lock + 4)), 2u);
+	}
+}
+
 TEST(AddressMap, FindsAnAddressUntilItIsRemoved)
 {
 	Map m(10);

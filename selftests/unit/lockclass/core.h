@@ -23,6 +23,7 @@ extern "C" {
 #include "lockclass/judge.h"
 #include "lockclass/lockset.h"
 #include "lockclass/meeting.h"
+#include "lockclass/namesakes.h"
 #include "lockclass/operand.h"
 #include "lockclass/pairs.h"
 #include "lockclass/ranges.h"
