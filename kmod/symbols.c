@@ -138,12 +138,15 @@ static void see_module(struct ls_namesakes *n, unsigned long start)
 		n->code = ELF_ST_TYPE(k->symtab[self].st_info) == STT_FUNC;
 		for (i = 0; i < k->num_symtab; i++) {
 			const Elf_Sym *sym = &k->symtab[i];
-			int other = sym->st_shndx == SHN_UNDEF ? 0 : lasts(mod, sym->st_value);
+			const char *name = k->strtab + sym->st_name;
+			bool code = ELF_ST_TYPE(sym->st_info) == STT_FUNC;
+			int other;
 
+			if (sym->st_shndx == SHN_UNDEF || !ls_namesakes_share(n, name, code))
+				continue;
+			other = lasts(mod, sym->st_value);
 			if (other && other >= own)
-				ls_namesakes_see(n, k->strtab + sym->st_name,
-						 ELF_ST_TYPE(sym->st_info) == STT_FUNC,
-						 other > own || i < self);
+				ls_namesakes_see(n, name, code, other > own || i < self);
 		}
 	}
 	rcu_read_unlock_sched();

@@ -50,16 +50,24 @@ LS_INLINE void ls_namesakes_of(struct ls_namesakes *n, const char *symbol, bool 
 	n->ahead = n->bodies = n->same = 0;
 }
 
-/* @ahead: it comes before the symbol in the table. */
-LS_INLINE void ls_namesakes_see(struct ls_namesakes *n, const char *other, bool code, bool ahead)
+/* Whether @other has the name that the namesakes share. */
+LS_INLINE bool ls_namesakes_share(const struct ls_namesakes *n, const char *other, bool code)
 {
 	ls_u32 i = 0;
 
 	if (code != n->code)
-		return;
+		return false;
 	while (i < n->plain && other[i] == n->symbol[i])
 		i++;
-	if (i < n->plain || ls_plain_length(other) != i)
+	return i == n->plain && ls_plain_length(other) == i;
+}
+
+/* @ahead: it comes before the symbol in the table. */
+LS_INLINE void ls_namesakes_see(struct ls_namesakes *n, const char *other, bool code, bool ahead)
+{
+	ls_u32 i = n->plain;
+
+	if (!ls_namesakes_share(n, other, code))
 		return;
 	if (ahead)
 		n->ahead++;

@@ -46,7 +46,7 @@ struct Map {
 
 TEST(AddressMap, TwoLocksInEightBytesAreTwo)
 {
-	for (std::uint64_t lock : {0xffffffffc0a01010ull, 0xffffe8ffffc01230ull, kBase + 0x40}) {
+	for (std::uint64_t lock : {std::uint64_t(0xffffffffc0a01010), std::uint64_t(0xffffe8ffffc01230), kBase + 0x40}) {
 		Map map(8);
 
 		map.set(ls_addr_of_lock(lock), 1);
