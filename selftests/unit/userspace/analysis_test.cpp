@@ -315,3 +315,28 @@ TEST(SelfCheck, AFindingTheKernelMissedIsSaid)
 	log.finding({1, 2});
 	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());
 }
+
+/* What other modules call by the same function's name is another lock. */
+TEST(Analysis, EqualNamesOfTwoModulesAreTwoClasses)
+{
+	LogBuilder log;
+	auto of = [&](const char *module) {
+		return log.add_class("&priv->lock @ probe", LS_KIND_MUTEX, LS_ORIGIN_INIT, 0, 0, module);
+	};
+	const auto foo = of("foo"), bar = of("bar"), mid = log.add_class("mid", LS_KIND_MUTEX);
+	log.acquire({.pid = 1}, {{.cls = foo}}, {.cls = mid});
+	log.acquire({.pid = 2}, {{.cls = mid}}, {.cls = bar});
+	EXPECT_TRUE(analyse(model_of(log)).findings.empty());
+	log.acquire({.pid = 3}, {{.cls = mid}}, {.cls = foo});
+	EXPECT_EQ(only_finding(model_of(log)).classes.size(), 2u);
+}
+
+TEST(Analysis, LocksWithoutASymbolAreNotOne)
+{
+	LogBuilder log;
+	const char *nameless = "static lock without a symbol";
+	const auto a = log.add_class(nameless), b = log.add_class(nameless), mid = log.add_class("mid");
+	log.acquire({.pid = 1}, {{.cls = a}}, {.cls = mid});
+	log.acquire({.pid = 2}, {{.cls = mid}}, {.cls = b});
+	EXPECT_TRUE(analyse(model_of(log)).findings.empty());
+}

@@ -2,6 +2,8 @@
 // Runs of several kernels: an order of one and an order of another close no cycle.
 #include "support.h"
 
+#include "analysis/builds.h"
+#include "report/report.h"
 #include "store/database.h"
 
 #include <cstdio>
@@ -177,4 +179,53 @@ TEST_F(Builds, WhatOneKernelKeepsApartAnotherDoesNotBringTogether)
 	for (const auto &runs : {std::vector<const LogBuilder *>{&one.log, &other.log},
 				 std::vector<const LogBuilder *>{&other.log, &one.log}})
 		EXPECT_EQ(only_finding(model_of(runs)).severity, Severity::Error);
+}
+
+/* The second of that name in one build may be the third in the next one. */
+TEST_F(Builds, NumbersAreOfOneKernel)
+{
+	const auto shared = one.log.add_class("lock#2+0x8");
+	again.log.add_class("unrelated");
+	const auto there = again.log.add_class("lock#2+0x8");
+	const auto other_one = other.log.add_class("lock#2+0x8");
+	one.order(shared, one.a, 1);
+	other.order(other.a, other_one, 2);
+	const Model model = model_of({&one.log, &other.log});
+	EXPECT_TRUE(analyse(model).findings.empty());
+	EXPECT_EQ(kept_apart(model), std::vector<std::string>{"lock#2+0x8"});
+	EXPECT_NE(text_report(model, analyse(model), {}, {200, false}).find("Not united: lock#2+0x8"),
+		  std::string::npos);
+	again.order(again.a, there, 2);
+	const Model same = model_of({&one.log, &again.log});
+	EXPECT_EQ(only_finding(same).severity, Severity::Warning);
+	EXPECT_TRUE(kept_apart(same).empty());
+}
+
+TEST_F(Builds, NumbersOfAModuleAreOfItsBuild)
+{
+	auto lock = [](Boot &boot) {
+		boot.log.module("foo", {"foo_lock"});
+		return boot.log.add_class("foo:lock#1", LS_KIND_MUTEX, LS_ORIGIN_STATIC, 0, 0, "foo");
+	};
+	const auto first = lock(one), second = lock(again);
+	one.log.acquire(Boot::task(1), {{.cls = first, .function = "foo_lock"}}, {.cls = one.a});
+	again.log.acquire(Boot::task(2), {{.cls = again.a}}, {.cls = second, .function = "foo_lock"});
+	for (const std::string build : {"", "11aa", "22bb"}) {
+		TempDir dir;
+		ASSERT_TRUE(record_image(one.log.image(), dir / "1.db", "boot-1").ok());
+		ASSERT_TRUE(record_image(again.log.image(), dir / "2.db", "boot-2").ok());
+		for (const std::string file : {"1.db", "2.db"}) {
+			const std::string is = file == "1.db" && !build.empty() ? "11aa" : build;
+			auto db = Database::open(dir / file, Access::Write);
+			ASSERT_TRUE(db.ok());
+			ASSERT_TRUE(db->exec("UPDATE code SET build_id = '" + is +
+					     "' WHERE module = 'foo'")
+					    .ok());
+		}
+		auto model = load_stores({dir / "1.db", dir / "2.db"});
+		ASSERT_TRUE(model.ok());
+		const bool same = build == "11aa";
+		EXPECT_EQ(analyse(*model).findings.size(), same ? 1u : 0u) << build;
+		EXPECT_EQ(kept_apart(*model).empty(), same) << build;
+	}
 }

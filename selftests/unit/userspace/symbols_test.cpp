@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "record/class_field.h"
+#include "symbolize/data_symbols.h"
 #include "symbolize/fields.h"
 #include "symbolize/lines.h"
 #include "symbolize/symbols.h"
@@ -615,4 +616,18 @@ TEST(Types, OfVariablesFromDebugInformation)
 	dwarf_end(dwarf);
 	::close(fd);
 	EXPECT_EQ(VariableTypes(nullptr).type("g_sample"), "");
+}
+
+/* As the module has them; what is alone keeps all of its name. */
+TEST(DataSymbols, OfOneNameHaveNumbers)
+{
+	EXPECT_EQ(data_lines("ffffffff81000000 T lock\n"
+			     "ffffffff82000000 d lock\n"
+			     "ffffffff82000010 b alone.3\n"
+			     "ffffffff82000020 B lock.12\n"
+			     "ffffffffc0000000 d lock\t[foo]\n"),
+		  "ffffffff82000000 T lock#1\n"
+		  "ffffffff82000010 T alone.3\n"
+		  "ffffffff82000020 T lock#2\n"
+		  "ffffffffc0000000 T lock\t[foo]\n");
 }
