@@ -342,11 +342,19 @@ Status BpfSource::load()
 		auto found = code_.find(ip);
 		return found ? std::optional(symbol(*found)) : std::nullopt;
 	};
+	/* Where a function names a lock it has to be one function. */
+	auto namer = [this](std::uint64_t ip) -> std::optional<OrderClasses::Symbol> {
+		auto found = code_.find(ip);
+		if (found)
+			found->function = numbered_name(found->function,
+							data_.code_number(ip - found->offset));
+		return found ? std::optional(symbol(*found)) : std::nullopt;
+	};
 	auto data = [this](std::uint64_t address) -> std::optional<OrderClasses::Symbol> {
 		auto found = data_.find(address);
 		return found ? std::optional(symbol(*found)) : std::nullopt;
 	};
-	log_ = std::make_unique<OrderLog>(OrderClasses(code, data, lock_offsets()), code);
+	log_ = std::make_unique<OrderLog>(OrderClasses(namer, data, lock_offsets()), code);
 	return success();
 }
 

@@ -631,3 +631,17 @@ TEST(DataSymbols, OfOneNameHaveNumbers)
 		  "ffffffff82000020 T lock#2\n"
 		  "ffffffffc0000000 T lock\t[foo]\n");
 }
+
+TEST(DataSymbols, FunctionsOfOneNameHaveNumbers)
+{
+	using Numbers = std::unordered_map<std::uint64_t, std::uint32_t>;
+	EXPECT_EQ(code_numbers("ffffffff81000000 T run\n"
+			       "ffffffff81000010 t alone\n"
+			       "ffffffff81000020 t alone.cold\n"
+			       "ffffffff81000030 t run\n"
+			       "ffffffff82000000 d run\n"
+			       "ffffffffc0000000 t run\t[foo]\n"),
+		  (Numbers{{0xffffffff81000000, 1}, {0xffffffff81000030, 2}}));
+	EXPECT_EQ(numbered_name("run.cold", 2), "run#2");
+	EXPECT_EQ(numbered_name("run.cold", 0), "run.cold");
+}
