@@ -190,8 +190,10 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 	}
 	if (news.self)
 		ls_instances_look(ctx, lock, val, &news);
-	pairs = ls_instances_new(ctx, lock, val, &news);
+	pairs = ls_instances_new(ctx, lock, val, &news) | ls_gates_new(ctx, lock, val, &news);
 	news.mask |= pairs;
+	if (data && !news.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
+		ls_chains_ungate(data);
 	if (chain && !news.flags && !pairs) {
 		if (data)
 			ls_chains_looked(&ls.chains, key, data);
@@ -224,6 +226,7 @@ static LS_COLD void slow_path(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u
 		}
 		mark_edges(ctx, val, news.mask);
 		ls_instances_seen(ctx, lock, val, news.mask);
+		ls_gates_seen(ctx, lock, val, news.mask);
 		mark_told(val, news.flags);
 		mark_usage(ctx, val, ls_usage(val));
 		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, news.mask,

@@ -12,6 +12,7 @@ struct ls_news {
 	bool usage;	/* used in a way not seen before */
 	u16 pairs;	/* of instances of one class, that the thread is to hear of */
 	u16 related;	/* LS_RELATED_* of the last one */
+	bool gated;	/* a gate that some dependency was always seen with speaks against a cycle */
 	u32 looks;	/* LS_LOOKS_* of a new chain */
 	u32 flags;	/* LS_EV_* */
 };
@@ -27,5 +28,14 @@ void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const stru
  */
 u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news);
 void ls_instances_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask);
+
+/*
+ * The same of what is held beside both locks of a dependency (gates.c): entries that were
+ * seen with more. ls_gates_seen(): those in @mask are reported. ls_gates_key(): of a
+ * dependency whose gates speak against a cycle, in ls.gates.
+ */
+u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news);
+void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask);
+u64 ls_gates_key(u32 prev, u32 next);
 
 #endif

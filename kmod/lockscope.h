@@ -16,6 +16,7 @@
 #include "chains.h"
 #include "classes.h"
 #include "edges.h"
+#include "gates.h"
 #include "held.h"
 #include "judge.h"
 #include "pairs.h"
@@ -74,6 +75,7 @@ struct ls_tables {
 	struct ls_classes classes;
 	struct ls_edges edges;
 	struct ls_pairs pairs;
+	struct ls_gates gates;		/* what dependencies and pairs of instances were always seen with */
 	struct ls_seen seen;		/* pairs of instances of two classes that were reported */
 	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */

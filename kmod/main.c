@@ -103,11 +103,12 @@ static int init_rings(void)
 }
 
 #define SEEN_BITS 15
+#define GATES_BITS 15
 
 static int init_tables(void)
 {
 	u32 class_bits, edge_bits, chain_bits;
-	void *keys, *edges, *chains, *pairs, *seen;
+	void *keys, *edges, *chains, *pairs, *seen, *gates;
 	struct ls_class *classes;
 
 	max_classes = clamp(max_classes, 1024u, LS_VAL_CLASS_MASK / 2);
@@ -126,12 +127,14 @@ static int init_tables(void)
 	chains = ls_zalloc(ls_tagtab_bytes(chain_bits));
 	pairs = ls_zalloc(ls_pairs_bytes(14));
 	seen = ls_zalloc(ls_seen_bytes(SEEN_BITS));
+	gates = ls_zalloc(ls_gates_bytes(GATES_BITS));
 	ls_classes_init(&ls.classes, keys, class_bits, classes, max_classes);
 	ls_edges_init(&ls.edges, edges, edge_bits, max_edges);
 	ls_chains_init(&ls.chains, chains, chain_bits, max_chains);
 	ls_pairs_init(&ls.pairs, pairs, 14);
 	ls_seen_init(&ls.seen, seen, SEEN_BITS);
-	return keys && classes && edges && chains && pairs && seen ? 0 : -ENOMEM;
+	ls_gates_init(&ls.gates, gates, GATES_BITS);
+	return keys && classes && edges && chains && pairs && seen && gates ? 0 : -ENOMEM;
 }
 
 void lockscope_set_rules(bool strict, bool recursive_reads)
@@ -160,6 +163,7 @@ static void free_all(void)
 	ls_free(ls.chains.tab.slots);
 	ls_free(ls.pairs.slots);
 	ls_free(ls.seen.slots);
+	ls_free(ls.gates.slots);
 	ls_context_exit();
 	ls_alloc_exit();
 	ls_identity_exit();

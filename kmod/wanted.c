@@ -2,18 +2,20 @@
 /*
  * Dependencies that are part of a cycle. A deadlock takes the same instances on all of
  * them: chains that show one are looked at again, each for a while, and of each
- * dependency the observations are noted, those recorded before as well. Worker only,
- * work_mutex held.
+ * dependency the observations are noted, those recorded before as well. Those whose gates
+ * speak against a cycle are looked at until no gate is left. Worker only, work_mutex held.
  */
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 
 #include "evidence.h"
+#include "instances.h"
 #include "lockscope.h"
 
 #define WANTED_BITS 12
 #define WANTED_MAX 1024
 #define WANTED_INTERVAL HZ
+#define GATED_CHAINS 4096	/* that are looked at for their gates */
 #define SIGHTS_FIRST (LS_WANTED_SIGHTS / 2)
 #define SEG_BITS 6		/* dependencies whose observations are allocated at once */
 #define BACK_STEPS 2048		/* recorded observations looked at again in one round */
@@ -22,6 +24,8 @@ struct wanted {
 	u32 since;		/* observations from this one on are noted as they come */
 	u32 nr;			/* noted, those that were overwritten too */
 	u32 latest;		/* the latest of them, one more */
+	bool gated;		/* gates of it speak against a cycle */
+	bool marked;		/* chains know that */
 };
 
 static struct ls_tagtab numbers;	/* canonical classes -> number of the dependency, 1 .. */
@@ -29,6 +33,8 @@ static struct wanted *wanted;		/* by number */
 static u32 *sights[WANTED_MAX >> SEG_BITS];
 static u32 nr_wanted;
 static u32 looked_for;			/* numbers up to here have had their chains marked */
+static bool gated_news;			/* some are gated, and their chains not marked yet */
+static u32 nr_gated;			/* chains marked for that */
 
 static u32 next_sight;			/* noted up to here, for dependencies that were wanted by then */
 static u32 back_at, back_end;		/* of what was recorded before, for numbers after back_from .. */
@@ -61,11 +67,37 @@ u32 ls_wanted_add(u32 from, u32 to)
 	return nr_wanted;
 }
 
+/*
+ * Gates of dependency @from -> @to speak against a cycle, which needs an observation without
+ * one of them.
+ */
+void ls_wanted_gated(u32 from, u32 to)
+{
+	u32 number = ls_wanted_add(from, to);
+
+	if (!number) {
+		ls_lose(LS_LOSS_PAIRS);
+		return;
+	}
+	gated_news = gated_news || !wanted[number].gated;
+	wanted[number].gated = true;
+}
+
+/* Have gates of dependency @prev -> @next compared wherever it is observed. */
+static bool ask_for_gates(u32 prev, u32 next)
+{
+	if (nr_gated < GATED_CHAINS && ls_gates_ask(&ls.gates, ls_gates_key(prev, next)))
+		return true;
+	ls_lose(LS_LOSS_PAIRS);
+	return false;
+}
+
 /* Does chain @data show one that was not looked for yet? @vals: room for its words. */
 static void look_at_chain(struct ls_chain *data, u32 *vals)
 {
 	struct ls_chain *up = data;
 	u32 nr = 0, i, to, number, newest = 0;
+	bool gated = false;
 	u64 key = 0;
 
 	while (up && nr < LS_MAX_DEPTH) {
@@ -78,23 +110,30 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 		if (number > looked_for)
 			ls_edges_wanted(&ls.edges, vals[i], data->val);
 		newest = max(newest, number);
+		/* Without a gate there is none to lack. */
+		if (number && nr > 2 && wanted[number].gated && !wanted[number].marked)
+			gated |= ask_for_gates(vals[i], data->val);
 	}
-	if (newest <= looked_for)
+	if (newest <= looked_for && !gated)
 		return;
+	nr_gated += gated;
 	while (nr)
 		key = ls_chain_mix(key, vals[--nr]);
-	ls_chains_look(&ls.chains, key, data);
+	ls_chains_look(&ls.chains, key, data, gated);
 }
 
-static void look_at_chains(void)
+/* @now: even if it was done less than WANTED_INTERVAL ago. */
+static void look_at_chains(bool now)
 {
 	static unsigned long last;
 	static u32 vals[LS_MAX_DEPTH];
 	u32 id, upto = nr_wanted;
 
-	if (looked_for == nr_wanted || time_before(jiffies, last + WANTED_INTERVAL))
+	if ((looked_for == nr_wanted && !gated_news) ||
+	    (!now && time_before(jiffies, last + WANTED_INTERVAL)))
 		return;
 	last = jiffies;
+	gated_news = false;
 	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
 		struct ls_chain *data = ls_chains_get(&ls.chains, id);
 
@@ -103,6 +142,8 @@ static void look_at_chains(void)
 		if (!(id & 1023))
 			cond_resched();
 	}
+	for (id = 1; id <= upto; id++)
+		wanted[id].marked = wanted[id].gated;
 	looked_for = upto;
 }
 
@@ -147,7 +188,7 @@ void ls_wanted_work(u32 nr, bool all)
 {
 	u32 steps;
 
-	look_at_chains();
+	look_at_chains(all);
 	if (!nr_wanted) {
 		next_sight = nr;
 		return;
@@ -187,7 +228,8 @@ bool ls_wanted_pending(void)
 void ls_wanted_forget(u32 nr)
 {
 	memset(numbers.slots, 0, ls_tagtab_bytes(WANTED_BITS));
-	nr_wanted = looked_for = 0;
+	nr_wanted = looked_for = nr_gated = 0;
+	gated_news = false;
 	back_at = back_end = back_from = back_to = 0;
 	next_sight = nr;
 }

@@ -178,6 +178,11 @@ static void on_edge(void *cookie, u32 from, u32 to, u32 kinds, u32 sight)
 	trace_edge(from, to, kinds, ls_class_name(from), ls_class_name(to));
 }
 
+static void on_gated(void *cookie, u32 from, u32 to)
+{
+	ls_wanted_gated(from, to);
+}
+
 static void *judge_alloc(void *cookie, ls_size bytes)
 {
 	struct judge_block *b = ls_zalloc(sizeof(*b) + bytes);
@@ -190,7 +195,7 @@ static void *judge_alloc(void *cookie, ls_size bytes)
 }
 
 static const struct ls_judge_ops judge_ops = {
-	.alloc = judge_alloc, .edge = on_edge, .cycle = on_cycle,
+	.alloc = judge_alloc, .edge = on_edge, .cycle = on_cycle, .gated = on_gated,
 };
 
 /* Tell the judge which semaphores are signals. Any class of a canonical one will do. */
@@ -578,6 +583,7 @@ static void forget(void)
 	ls_edges_clear(&ls.edges);
 	memset(ls.pairs.slots, 0, ls_pairs_bytes(64 - ls.pairs.shift + 3));
 	ls_evidence_forget(sight_index.nr);
+	ls_gates_clear(&ls.gates);
 	ls_seen_clear(&ls.seen);
 	clear_tagtab(&reported);
 	ls_nesting_forget();

@@ -136,7 +136,7 @@ void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data)
 
 	while (looks & LS_LOOKS_NOW && !ls_cmpxchg(&data->looks, &looks, looks - 1))
 		;
-	if (ls_load(&data->looks) & (LS_LOOKS_NOW | LS_LOOKS_SELF))
+	if (ls_load(&data->looks) & (LS_LOOKS_NOW | LS_LOOKS_ALWAYS))
 		return;
 	id = ls_tagtab_find(&c->tab, key);
 	if (id & LS_CHAIN_LOOK)
@@ -153,15 +153,21 @@ void ls_chains_counted(struct ls_chains *c, ls_u64 key, ls_u32 id, struct ls_cha
 		ls_tagtab_change(&c->tab, key, id, id | LS_CHAIN_LOOK);
 }
 
-void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data)
+void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data, bool gated)
 {
 	ls_u32 id = ls_tagtab_find(&c->tab, key);
 
 	/* Nobody has acquired it as such yet. */
 	if (!id || id & LS_CHAIN_DERIVED)
 		return;
-	ls_store(&data->looks, (ls_load(&data->looks) & LS_LOOKS_SELF) | LS_LOOKS_CYCLE);
+	ls_store(&data->looks, (ls_load(&data->looks) & LS_LOOKS_ALWAYS) | LS_LOOKS_CYCLE |
+				       (gated ? LS_LOOKS_GATED : 0));
 	ls_tagtab_change(&c->tab, key, id, id | LS_CHAIN_LOOK);
+}
+
+void ls_chains_ungate(struct ls_chain *data)
+{
+	ls_fetch_and(&data->looks, ~LS_LOOKS_GATED);
 }
 
 void ls_chains_clear(struct ls_chains *c)

@@ -25,7 +25,8 @@
  *
  * A chain is looked at, LS_CHAIN_LOOK, whenever it is acquired while it takes a class that
  * it already holds, or its ls_chain.looks say that instances are wanted of it: the first
- * times, now and then later, and again when a cycle leads through it.
+ * times, now and then later, and again when a cycle leads through it. Where a gate is what
+ * speaks against a cycle it is looked at every time.
  *
  * A derived chain was held, after an out-of-order release, a downgrade or an
  * acquisition that was put off, but never acquired as such: whoever does so has
@@ -40,8 +41,10 @@
 /* ls_chain.looks */
 #define LS_LOOKS_NOW 0xffffu		/* acquisitions from now on */
 #define LS_LOOKS_LATER_SHIFT 16		/* of those that are counted */
-#define LS_LOOKS_LATER (0x7fffu << LS_LOOKS_LATER_SHIFT)
+#define LS_LOOKS_LATER (0x3fffu << LS_LOOKS_LATER_SHIFT)
+#define LS_LOOKS_GATED (1u << 30)	/* all: a gate was what spoke against a cycle through it */
 #define LS_LOOKS_SELF (1u << 31)	/* all: it takes a class that it already holds */
+#define LS_LOOKS_ALWAYS (LS_LOOKS_SELF | LS_LOOKS_GATED)
 /* Of a new chain, and when a cycle is found. */
 #define LS_LOOKS_NEW (240u << LS_LOOKS_LATER_SHIFT | 16u)
 #define LS_LOOKS_CYCLE (1024u << LS_LOOKS_LATER_SHIFT | 4096u)
@@ -103,8 +106,10 @@ enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx
 void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data);
 /* It was counted: is it time to look at it? Any context. */
 void ls_chains_counted(struct ls_chains *c, ls_u64 key, ls_u32 id, struct ls_chain *data);
-/* Look at it LS_LOOKS_CYCLE more. Thread only. */
-void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data);
+/* Look at it LS_LOOKS_CYCLE more, @gated: at every acquisition besides. Thread only. */
+void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data, bool gated);
+/* Nothing can be news to a chain that is LS_LOOKS_GATED any more. Any context. */
+void ls_chains_ungate(struct ls_chain *data);
 
 /* Forget every chain; segments stay. Only while no hook can run. */
 void ls_chains_clear(struct ls_chains *c);

@@ -127,6 +127,13 @@ void ls_edges_count_pair(struct ls_edges *e, ls_u32 prev, ls_u32 next)
 		;
 }
 
+bool ls_edges_is_wanted(const struct ls_edges *e, ls_u32 prev, ls_u32 next)
+{
+	ls_u32 place = find(e, edge_key(prev, next), (ls_u32 *)0);
+
+	return place != NOT_FOUND && ls_load(&e->pairs[place]) & LS_EDGE_WANTED;
+}
+
 void ls_edges_wanted(struct ls_edges *e, ls_u32 prev, ls_u32 next)
 {
 	ls_u32 place = find(e, edge_key(prev, next), (ls_u32 *)0);

@@ -164,6 +164,8 @@ enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls
 bool ls_edges_want_pair(const struct ls_edges *e, ls_u32 prev, ls_u32 next);
 /* It is. */
 void ls_edges_count_pair(struct ls_edges *e, ls_u32 prev, ls_u32 next);
+/* Was ls_edges_wanted() said of it? Any context. */
+bool ls_edges_is_wanted(const struct ls_edges *e, ls_u32 prev, ls_u32 next);
 /* Edge @prev -> @next is part of a cycle. */
 void ls_edges_wanted(struct ls_edges *e, ls_u32 prev, ls_u32 next);
 

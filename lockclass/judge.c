@@ -330,6 +330,22 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	j->ops->cycle(j->cookie, kind, out, nr);
 }
 
+/* Say of which dependencies observations without a gate are news, if gates keep two apart. */
+static void say_gated(struct ls_judge *j, const ls_u32 *pair)
+{
+	const struct ls_judge_edge *a = edge_data(j, pair[0]), *b = edge_data(j, pair[1]);
+	ls_u32 i;
+
+	if (!j->ops->gated || !a || !b || !exclude(a, b))
+		return;
+	for (i = 0; i < 2; i++) {
+		const struct ls_graph_edge *e = &j->graph.edges[pair[i]];
+
+		if (!is_interrupt(j, e->from) && !is_interrupt(j, e->to))
+			j->ops->gated(j->cookie, e->from, e->to);
+	}
+}
+
 /*
  * The shortest cycle may be gated and a longer one not: look again without either of the
  * edges that exclude each other. True when a cycle was found. Calls itself, DETOURS deep.
@@ -356,6 +372,8 @@ static bool look(struct detour *d)
 		report(d->judge, path, nr);
 		return true;
 	}
+	if (nr <= LS_CYCLE_MAX)
+		say_gated(d->judge, pair);
 	if (nr > LS_CYCLE_MAX || d->nr == DETOURS) {
 		d->cut = true;
 		return false;

@@ -6,7 +6,8 @@
  * A deadlock needs one context at every edge of the cycle at the same time. Two
  * edges that were only ever seen with one common lock instance held, by at least
  * one of them exclusively, exclude each other (gate lock [DLOS D2]): such a cycle
- * is kept back until a sight without that gate comes in.
+ * is kept back until a sight without that gate comes in; the caller hears which dependencies
+ * that has to be of.
  *
  * Who waits for a completion waits for the locks that everybody needs who completes
  * it. What everybody needs is known only in time: such edges take part in a search
@@ -60,6 +61,11 @@ struct ls_judge_ops {
 	 * completion in it, the first edge is that of somebody who waits for it.
 	 */
 	void (*cycle)(void *cookie, ls_u32 kind, const struct ls_finding_edge *edges, ls_u32 nr);
+	/*
+	 * Gates of dependency @from -> @to, of two locks, speak against a cycle: an observation
+	 * without one of them is news. Comes again with each search. May be NULL.
+	 */
+	void (*gated)(void *cookie, ls_u32 from, ls_u32 to);
 };
 
 struct ls_judge {

@@ -548,7 +548,8 @@ void Module::work()
 		std::uint64_t key = 0;
 		for (std::size_t i = vals.size(); i-- > 0;)
 			key = ls_chain_mix(key, vals[i]);
-		ls_chains_look(&chains_, key, data);
+		/* Gates that are looked for again (kmod/gates.c) are not followed here. */
+		ls_chains_look(&chains_, key, data, false);
 	}
 	fresh_.clear();
 }

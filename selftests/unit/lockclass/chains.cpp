@@ -417,9 +417,36 @@ TEST(Chains, LookedAtForAWhile)
 	EXPECT_FALSE(slow());
 	EXPECT_EQ(data->looks, 0u);
 	// A cycle was found.
-	ls_chains_look(&c.all, key, data);
+	ls_chains_look(&c.all, key, data, false);
 	EXPECT_TRUE(slow());
 	EXPECT_EQ(data->looks, LS_LOOKS_CYCLE);
+}
+
+TEST(Chains, WhatAGateSpeaksAgainstIsLookedAtUntilItIsGone)
+{
+	Chains c(100);
+	ls_ctx ctx{};
+
+	c.provide();
+	c.take(ctx, taken(1));
+	c.take(ctx, taken(2));
+	const auto slow = [&] { return (c.id(ctx) & LS_CHAIN_LOOK) != 0; };
+	ls_chain *data = ls_chains_get(&c.all, c.index);
+
+	ls_chains_look(&c.all, ctx.key, data, true);
+	const std::uint32_t usual = LS_LOOKS_CYCLE & LS_LOOKS_NOW;
+	for (std::uint32_t i = 0; i < usual + 10; i++) {
+		EXPECT_TRUE(slow());
+		ls_chains_looked(&c.all, ctx.key, data);
+	}
+	// Marked again for another cycle, without a gate: the first one is still behind its own.
+	ls_chains_look(&c.all, ctx.key, data, false);
+	for (std::uint32_t i = 0; i < usual; i++)
+		ls_chains_looked(&c.all, ctx.key, data);
+	EXPECT_TRUE(slow());
+	ls_chains_ungate(data);
+	ls_chains_looked(&c.all, ctx.key, data);
+	EXPECT_FALSE(slow());
 }
 
 TEST(Chains, WhatNestsInItselfIsLookedAtForEver)

@@ -17,6 +17,7 @@ extern "C" {
 #include "lockclass/chains.h"
 #include "lockclass/classes.h"
 #include "lockclass/edges.h"
+#include "lockclass/gates.h"
 #include "lockclass/graph.h"
 #include "lockclass/hash.h"
 #include "lockclass/held.h"

@@ -57,7 +57,7 @@ public:
 	explicit Court(std::uint32_t max_classes = 50, std::uint32_t max_edges = 2000)
 		: memory_(ls_judge_bytes(max_classes, max_edges))
 	{
-		static const ls_judge_ops ops = {alloc, edge, cycle};
+		static const ls_judge_ops ops = {alloc, edge, cycle, on_gated};
 
 		ls_judge_init(&judge, memory_.get(), max_classes, max_edges, &ops, this);
 	}
@@ -131,6 +131,7 @@ public:
 	std::vector<std::vector<ls_finding_edge>> reports;
 	std::vector<std::uint32_t> kinds; ///< LS_FINDING_* of each
 	std::vector<Edge> edges;
+	std::vector<std::pair<std::uint32_t, std::uint32_t>> gated; ///< dependencies, each time
 	std::uint32_t sights = 0;
 	bool out_of_memory = false;
 
@@ -147,6 +148,10 @@ private:
 	static void edge(void *cookie, ls_u32 from, ls_u32 to, ls_u32 kinds, ls_u32)
 	{
 		static_cast<Court *>(cookie)->edges.push_back({from, to, kinds});
+	}
+	static void on_gated(void *cookie, ls_u32 from, ls_u32 to)
+	{
+		static_cast<Court *>(cookie)->gated.emplace_back(from, to);
 	}
 	static void cycle(void *cookie, ls_u32 kind, const ls_finding_edge *edges, ls_u32 nr)
 	{

@@ -318,6 +318,25 @@ TEST(Gate, LeftOutLaterTheCycleIsReported)
 	}
 }
 
+// What has to be observed without a gate: the two dependencies that it keeps apart, no others.
+TEST(Gate, TheCallerHearsWhatAGateSpeaksAgainst)
+{
+	using Edges = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+	Court j;
+
+	j.takes({W(G), W(A)}, W(B));
+	j.takes({W(G), W(B)}, W(C));
+	EXPECT_TRUE(j.gated.empty());
+	j.takes({W(C)}, W(A));
+	EXPECT_TRUE(j.findings.empty());
+	EXPECT_EQ(Edges(j.gated.begin(), j.gated.end()), (Edges{{A, B}, {B, C}}));
+	// Without the gate there is nothing more to hear.
+	j.gated.clear();
+	j.takes({W(G, 0x9040), W(B)}, W(C));
+	EXPECT_EQ(j.findings, (Findings{{A, B, C}}));
+	EXPECT_TRUE(j.gated.empty());
+}
+
 TEST(Gate, WeakenedToAReaderLaterTheCycleIsReported)
 {
 	Court j;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gates of known chains: a chain is one of classes, so one that comes again with another
+ * instance of a gate is known, and its dependencies may have a gate less. Slow paths of
+ * hooks, in any context: what hooks.c says of itself holds here.
+ *
+ * Pairs of instances are compared while their chain is looked at; dependencies whose gates
+ * made the judge dismiss a cycle, at every acquisition of their chains (wanted.c).
+ */
+#include <linux/kernel.h>
+
+#include "instances.h"
+#include "lockscope.h"
+
+/* Dependencies and pairs of instances share a table: one bit tells them apart. */
+#define OF_PAIR 1ull
+
+/* Key of dependency @prev -> @next in ls.gates. */
+u64 ls_gates_key(u32 prev, u32 next)
+{
+	return ls_mix((u64)(prev & LS_VAL_CLASS_MASK) << 32 | (next & LS_VAL_CLASS_MASK)) & ~OF_PAIR;
+}
+
+static u64 pair_key(const struct ls_held *h, u64 inner, u32 val)
+{
+	return ls_mix(ls_mix(ls_mix(ls_lock_instance(h->lock)) + inner) + ls_dep_kind(h->val, val)) |
+	       OF_PAIR;
+}
+
+/* What is held, as ls_gates_peek() compares it. */
+static void fill_tags(u16 *tags, const struct ls_ctx *ctx)
+{
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++)
+		tags[i] = ls_gate_tag(ls_lock_instance(ctx->held[i].lock), ctx->held[i].val);
+}
+
+static bool orders(const struct ls_held *h, u32 val)
+{
+	return (h->val ^ val) & LS_VAL_CLASS_MASK && ls_orders(h->val, val);
+}
+
+/* Has a chain that ends in these locks a gate of which there may be other instances? */
+static bool has_gates(const struct ls_ctx *ctx)
+{
+	u32 i;
+
+	for (i = 0; ctx->depth > 1 && i < ctx->depth; i++)
+		if (ctx->held[i].lock < __START_KERNEL_map)
+			return true;
+	return false;
+}
+
+u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
+{
+	u16 tags[LS_MAX_DEPTH] LS_UNSET;
+	u64 inner, mask = 0;
+	u32 i;
+
+	if (!has_gates(ctx))
+		return 0;
+	fill_tags(tags, ctx);
+	inner = ls_lock_instance(lock);
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+		enum ls_gates_news pair, all;
+		u16 own = tags[i];
+		u64 key;
+
+		if (!orders(h, val))
+			continue;
+		news->looks |= LS_LOOKS_NEW;
+		tags[i] = 0;
+		key = ls_gates_key(h->val, val);
+		all = ls_gates_peek(&ls.gates, key, tags, ctx->depth);
+		if (all != LS_GATES_UNKNOWN && ls_gates_left(&ls.gates, key)) {
+			news->gated = true;
+			news->looks |= LS_LOOKS_GATED;
+		}
+		pair = ls_gates_peek(&ls.gates, pair_key(h, inner, val), tags, ctx->depth);
+		if (all == LS_GATES_ASKED || all == LS_GATES_FEWER || pair == LS_GATES_FEWER ||
+		    (pair == LS_GATES_UNKNOWN && ls_edges_is_wanted(&ls.edges, h->val, val) &&
+		     ls_edges_want_pair(&ls.edges, h->val, val)))
+			mask |= 1ull << i;
+		tags[i] = own;
+	}
+	return mask;
+}
+
+void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask)
+{
+	u16 tags[LS_MAX_DEPTH] LS_UNSET;
+	u64 inner;
+	u32 i;
+
+	if (!has_gates(ctx))
+		return;
+	fill_tags(tags, ctx);
+	inner = ls_lock_instance(lock);
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+		bool wanted, room;
+		u16 own = tags[i];
+
+		if (!(mask & (1ull << i)) || !orders(h, val))
+			continue;
+		tags[i] = 0;
+		wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
+		/* What is part of no cycle leaves room for what is. */
+		room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
+		ls_gates_mark(&ls.gates, ls_gates_key(h->val, val), tags, ctx->depth, false);
+		if (!ls_gates_mark(&ls.gates, pair_key(h, inner, val), tags, ctx->depth, room) && wanted)
+			ls_lose(LS_LOSS_PAIRS);
+		/* ls_instances_seen() counts the others. */
+		if (h->lock >= __START_KERNEL_map && lock >= __START_KERNEL_map)
+			ls_edges_count_pair(&ls.edges, h->val, val);
+		tags[i] = own;
+	}
+}
