@@ -81,14 +81,30 @@ static bool spins(const struct ls_held *h)
 }
 
 /*
+ * Was the current task preempted between the hook of a spinning lock and the lock? The
+ * hook's direct call keeps that from happening, ftrace_ops cannot. The lock is forgotten:
+ * it would stand below all that the scheduler takes meanwhile. Interrupts are off.
+ */
+static noinline bool enters_lock(void)
+{
+	unsigned long frames[32];
+	u32 i, nr = ls_stack_save(frames, ARRAY_SIZE(frames));
+
+	for (i = 0; i < nr; i++)
+		if (ls_prims_spins_in(frames[i]))
+			return true;
+	return false;
+}
+
+/*
  * What a task takes across a switch: the lock on top, the run queue's, goes to
  * next. No other spinning lock can be held here; one that is left over was
  * released where no hook could see it, and must not stand below everything the
  * CPU does from now on. Returns the index from which entries change hands.
  */
-static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx)
+static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx, bool preempt)
 {
-	u32 i, level, last;
+	u32 i, level, last, top;
 
 	for (i = 0; i < ctx->depth; i++) {
 		if (unlikely(ls_kind_of(ctx->held[i].val) == LS_KIND_SEMAPHORE)) {
@@ -99,10 +115,14 @@ static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx)
 	last = ctx->depth;
 	if (last && spins(&ctx->held[last - 1]))
 		last--;
+	top = last;
 	for (i = last; i-- > 0;) {
 		if (spins(&ctx->held[i])) {
 			ls_held_remove(ctx, i);
-			pc->stale++;
+			if (preempt && i + 1 == top && enters_lock())
+				ls_lose(LS_LOSS_HELD_OVERFLOW);
+			else
+				pc->stale++;
 			last--;
 		}
 	}
@@ -136,7 +156,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 2 + LS_TRACEPOINT_PREEMPT) &&
 	    !(prev_state & TASK_DEAD))
 		ls_switch_atomic(pc, from);
-	first = clean(pc, from);
+	first = clean(pc, from, preempt);
 	from->section = ls_section_leave(prev, preempt);
 	keeps = first || from->ignoring || from->may_race || from->wait[LS_WAIT_SLEEP].lock || from->section;
 	to = registered(next);

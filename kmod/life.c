@@ -7,7 +7,6 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched/task_stack.h>
-#include <linux/static_call.h>
 #include <linux/vmalloc.h>
 #include <asm/unwind.h>
 
@@ -291,63 +290,6 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 	ls_leave();
 }
 
-#if defined(CONFIG_PREEMPT_DYNAMIC) && defined(CONFIG_HAVE_PREEMPT_DYNAMIC_CALL)
-/*
- * Where the kernel preempts without being asked, might_sleep() and cond_resched() are
- * patched out. While we are here they call their function again, where the hook is; it
- * does what preemption has done before.
- */
-static struct {
-	const char *key, *tramp;
-	void *was;		/* NULL: left alone */
-} sleeps[] = {
-	{ "__SCK__might_resched", "__SCT__might_resched" },
-	{ "__SCK__cond_resched", "__SCT__cond_resched" },
-};
-static int mode_was;
-
-static int preempt_mode(void)
-{
-	int *mode = (int *)ls_symbol("preempt_dynamic_mode");
-
-	return mode ? READ_ONCE(*mode) : 0;
-}
-
-static void sleeps_attach(void)
-{
-	void *function = (void *)ls_symbol("__cond_resched");
-	void *nothing = (void *)ls_symbol("__static_call_return0");
-	u32 i;
-
-	mode_was = preempt_mode();
-	for (i = 0; i < ARRAY_SIZE(sleeps); i++) {
-		struct static_call_key *key = (void *)ls_symbol(sleeps[i].key);
-		void *tramp = (void *)ls_symbol(sleeps[i].tramp);
-
-		if (!function || !nothing || !key || !tramp || READ_ONCE(key->func) != nothing)
-			continue;
-		sleeps[i].was = nothing;
-		__static_call_update(key, tramp, function);
-	}
-}
-
-static void sleeps_detach(void)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(sleeps); i++) {
-		/* Who has chosen another way of preempting meanwhile has set them as they should be. */
-		if (sleeps[i].was && preempt_mode() == mode_was)
-			__static_call_update((void *)ls_symbol(sleeps[i].key),
-					     (void *)ls_symbol(sleeps[i].tramp), sleeps[i].was);
-		sleeps[i].was = NULL;
-	}
-}
-#else
-static void sleeps_attach(void) { }
-static void sleeps_detach(void) { }
-#endif
-
 static const struct {
 	const char *name;
 	void *probe;
@@ -366,7 +308,6 @@ int ls_life_attach(void)
 		if (rc)
 			pr_warn("lockscope: no tracepoint %s (%d)\n", probes[i].name, rc);
 	}
-	sleeps_attach();
 	return 0;
 }
 
@@ -374,7 +315,6 @@ void ls_life_detach(void)
 {
 	u32 i;
 
-	sleeps_detach();
 	for (i = 0; i < ARRAY_SIZE(probes); i++)
 		ls_tracepoint_detach(probes[i].name, probes[i].probe, NULL);
 }

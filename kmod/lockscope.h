@@ -132,7 +132,9 @@ void ls_memory_exit(void);
 int ls_prims_init(void);
 int ls_prims_attach(void);
 void ls_prims_detach(void);
+void ls_prims_keep_on_cpu(void);
 bool ls_prims_acquire_in(unsigned long ip);
+bool ls_prims_spins_in(unsigned long ip);
 bool ls_prims_hooks(unsigned long func5);
 void ls_prims_readers(enum ls_read read);
 u32 ls_prims_count(void);
@@ -145,6 +147,8 @@ static __always_inline u32 ls_desc_of(unsigned long func5)
 {
 	return ls_desc_table[(u64)func5 * ls_desc_mul >> (64 - LS_DESC_BITS)];
 }
+
+DECLARE_PER_CPU(long, ls_inflight);	/* tasks in hooked functions that will come back through us */
 
 /* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes; by name, where no ENDBR is needed. */
 void __noendbr ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
@@ -233,6 +237,11 @@ void ls_tick(struct ls_cpu *pc, bool user);
 void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx);
 int ls_life_attach(void);
 void ls_life_detach(void);
+
+/* preempt.c: changes of the preemption model */
+void ls_preempt_attach(void);
+void ls_preempt_unhook(void);
+void ls_preempt_detach(void);
 
 /* stat.c */
 DECLARE_STATIC_KEY_FALSE(ls_stat_key);	/* somebody is attached to acquired, released or waited */

@@ -178,7 +178,9 @@ static void detach(void)
 {
 	WRITE_ONCE(ls_active, 0);
 	ls_races_stop();
+	ls_preempt_unhook();
 	ls_prims_detach();
+	ls_preempt_detach();
 	ls_special_detach();
 	ls_stat_detach();
 	ls_waitqueues_detach();
@@ -221,6 +223,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : ls_waitqueues_attach();
 	rc = rc ? rc : ls_stat_attach();
 	ls_percpu_attach();
+	ls_preempt_attach();
 	rc = rc ? rc : ls_prims_attach();
 	if (rc)
 		goto out_detach;

@@ -7,6 +7,7 @@
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/semaphore.h>
 #include <net/sock.h>
@@ -212,6 +213,7 @@ static void on_queue(unsigned long ip, unsigned long parent, struct ftrace_ops *
 		      parent, ip + FENTRY_CALL, ftrace_regs_get_stack_pointer(fregs));
 }
 
+static DEFINE_MUTEX(groups_mutex);	/* what is hooked, and how */
 static struct group {
 	struct ftrace_ops direct;
 	struct ftrace_ops ops;
@@ -392,19 +394,44 @@ static const u8 order[LS_NR_GROUPS] = {
 	LS_G_ACQUIRE, LS_G_SPIN
 };
 
+/*
+ * From now on a task may be preempted on its way into a spinning lock: the direct calls of
+ * those keep that from happening. ftrace_ops cannot, see enters_lock(). Stays so when the
+ * kernel goes back, which costs a little and harms nothing. Sleeps.
+ */
+void ls_prims_keep_on_cpu(void)
+{
+	struct group *g = &groups[LS_G_SPIN];
+	int rc = 0;
+
+	mutex_lock(&groups_mutex);
+	if (g->tramp != ls_tramp_spin && g->direct_on) {
+		rc = ls_direct_modify(&g->direct, (unsigned long)ls_tramp_spin);
+		if (rc)
+			pr_warn("lockscope: spinning locks are lost by tasks that are preempted (%d)\n", rc);
+		else
+			/* Tasks on the short way have left it before any is preempted. */
+			synchronize_rcu_tasks();
+	}
+	if (!rc)
+		g->tramp = ls_tramp_spin;
+	mutex_unlock(&groups_mutex);
+}
+
 int ls_prims_attach(void)
 {
 	bool direct = strcmp(hook, "ftrace"), ops = strcmp(hook, "direct");
 	u32 i;
-	int rc;
+	int rc = 0;
 
 	if (direct && ops && strcmp(hook, "auto")) {
 		pr_err("lockscope: hook=%s: must be auto, direct or ftrace\n", hook);
 		return -EINVAL;
 	}
-	/* Where nobody is preempted but where he asks for it, the short way will do. */
+	/* Where no task is preempted but where it asks for that, the short way will do. */
 	if (preempt_model_preemptible())
-		groups[LS_G_SPIN].tramp = ls_tramp_spin;
+		ls_prims_keep_on_cpu();
+	mutex_lock(&groups_mutex);
 	for (i = 0; i < LS_NR_GROUPS; i++) {
 		u32 group = order[i];
 
@@ -420,9 +447,12 @@ int ls_prims_attach(void)
 			set_state(group, LS_PRIM_FTRACE, LS_PRIM_FAILED, -EBUSY);
 		if (rc) {
 			pr_err("lockscope: hooking group %u failed (%d)\n", group, rc);
-			return rc;
+			break;
 		}
 	}
+	mutex_unlock(&groups_mutex);
+	if (rc)
+		return rc;
 	/*
 	 * Other ways than ours may turn preemption off before they call us: then
 	 * one level of it proves nothing.
@@ -473,6 +503,7 @@ void ls_prims_detach(void)
 	int redirected;
 	u32 i;
 
+	mutex_lock(&groups_mutex);
 	for (i = LS_NR_GROUPS; i-- > 0;) {
 		struct group *g = &groups[order[i]];
 
@@ -484,6 +515,7 @@ void ls_prims_detach(void)
 		ftrace_free_filter(&g->ops);
 		ftrace_free_filter(&g->direct);
 	}
+	mutex_unlock(&groups_mutex);
 	for (i = 0; i < NR_PRIMS; i++) {
 		if (prims[i].probe) {
 			unregister_kretprobe(prims[i].probe);
@@ -515,18 +547,34 @@ void ls_prims_readers(enum ls_read read)
 	}
 }
 
-/* Does @ip lie in a hooked function that waits for a lock? Any context. */
-bool ls_prims_acquire_in(unsigned long ip)
+/* The hooked function that @ip lies in, NR_PRIMS for none. Any context. */
+static u32 prim_around(unsigned long ip)
 {
 	unsigned long size, offset;
 	u32 i;
 
 	if (!ls_size_offset(ip, &size, &offset))
-		return false;
+		return NR_PRIMS;
 	for (i = 0; i < NR_PRIMS; i++)
 		if (prims[i].addr && prims[i].start == ip - offset)
-			return table[i].desc & LS_DESC_SLEEPS;
-	return false;
+			break;
+	return i;
+}
+
+/* Does @ip lie in a hooked function that waits asleep for a lock? Any context. */
+bool ls_prims_acquire_in(unsigned long ip)
+{
+	u32 i = prim_around(ip);
+
+	return i < NR_PRIMS && table[i].desc & LS_DESC_SLEEPS;
+}
+
+/* Does @ip lie in a hooked function that waits for a lock with preemption off? Any context. */
+bool ls_prims_spins_in(unsigned long ip)
+{
+	u32 i = prim_around(ip);
+
+	return i < NR_PRIMS && table[i].group == LS_G_SPIN;
 }
 
 /* Is @func5 where a hooked function goes on behind its hook? Any context. */

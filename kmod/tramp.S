@@ -80,6 +80,24 @@ TRAMP_START(ls_tramp_spin)
 	RET
 SYM_FUNC_END(ls_tramp_spin)
 
+/*
+ * The function that changes how the kernel preempts, which has one argument: the hook
+ * calls the body, and returns to the caller itself.
+ */
+TRAMP_START(ls_tramp_preempt)
+	movq	(%rsp), %rsi
+	addq	$8, %rsp
+	UNWIND_HINT_FUNC
+	jmp	ls_hook_preempt
+SYM_FUNC_END(ls_tramp_preempt)
+
+/* Calls what is at the second argument, be it behind a hook, with the first. */
+SYM_FUNC_START(ls_call_at)
+	pushq	%rsi
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(ls_call_at)
+
 TRAMP_START(ls_tramp_release)
 	pushq	%rdi
 	pushq	%rsi

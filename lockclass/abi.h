@@ -482,7 +482,7 @@ enum ls_loss {
 	LS_LOSS_CHAINS,
 	LS_LOSS_CLASSES,
 	LS_LOSS_EDGES,
-	LS_LOSS_HELD_OVERFLOW,	/* deeper than LS_MAX_DEPTH, or no free context */
+	LS_LOSS_HELD_OVERFLOW,	/* deeper than LS_MAX_DEPTH, no free context, or preempted before it was taken */
 	LS_LOSS_RECURSION,	/* hook re-entered itself */
 	LS_LOSS_ADDRESSES,	/* address table evicted a live entry */
 	LS_LOSS_SITES,		/* allocation sites not kept */

@@ -9,9 +9,11 @@
 #ifdef LS_HAVE_DIRECT_MULTI
 #define ls_direct_register(ops, tramp) register_ftrace_direct_multi(ops, tramp)
 #define ls_direct_unregister(ops, tramp) unregister_ftrace_direct_multi(ops, tramp)
+#define ls_direct_modify(ops, tramp) modify_ftrace_direct_multi(ops, tramp)
 #else
 #define ls_direct_register(ops, tramp) register_ftrace_direct(ops, tramp)
 #define ls_direct_unregister(ops, tramp) unregister_ftrace_direct(ops, tramp, false)
+#define ls_direct_modify(ops, tramp) modify_ftrace_direct(ops, tramp)
 #endif
 
 /* Since 6.2 ("ftrace: abstract DYNAMIC_FTRACE_WITH_ARGS accesses") a function; before, look inside. */
