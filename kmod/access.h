@@ -290,6 +290,7 @@ void ls_access_info_fill(struct ls_access_info *info);
 void ls_races_exit(void);
 void ls_races_take(struct ls_event *e);
 void ls_races_work(void);
+bool ls_races_object(u32 id);
 long ls_races_pause(void);
 void ls_races_forget(void);
 long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg);

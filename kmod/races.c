@@ -42,6 +42,7 @@ static u32 stamps_from;			/* the clock of stamps, when all was forgotten */
 
 static struct ls_tagtab data_ids;	/* symbol, cache or site -> id */
 static struct ls_tagtab reported;	/* two functions, data -> 1 */
+static DECLARE_BITMAP(objects, MAX_DATA);	/* ids of memory that is allocated as objects */
 static u32 nr_data, nr_races;
 static u32 *places;			/* offset in the log, in units of 8, of LS_REC_ACCESS by id */
 
@@ -112,9 +113,17 @@ static u32 data_id(const struct ls_access_object *o, u32 *offset)
 		return 0;
 	}
 	rec.id = ++nr_data;
+	if (o->kind == LS_DATA_SLAB || o->kind == LS_DATA_ALLOC)
+		__set_bit(rec.id, objects);
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
 	ls_tagtab_insert(&data_ids, key, rec.id);
 	return rec.id;
+}
+
+/* Is data @id an object of a cache or an allocation? Worker only. */
+bool ls_races_object(u32 id)
+{
+	return id < MAX_DATA && test_bit(id, objects);
 }
 
 static void take_access(struct ls_rec_access *a)
@@ -300,6 +309,7 @@ void ls_races_forget(void)
 	memset(ls_acc->sites.slots, 0, sizeof(u64) * (ls_acc->sites.mask + 1));
 	memset(ls_acc->counts, 0, sizeof(ls_acc->counts));
 	ls_acc->nr_sites = 0;
+	bitmap_zero(objects, MAX_DATA);
 	nr_data = nr_races = nr_early = 0;
 	ls_watchpoints_forget(0, ~0ul);
 	ls_access_untell();

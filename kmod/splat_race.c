@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Races on the console, in KCSAN's words. Worker only. */
+/*
+ * Races on the console, in KCSAN's words. Worker only. A race that the report demotes is
+ * printed as well, with what speaks against it as far as that can be told from its two sides
+ * (race_filters.cpp, where the doubts have their names); the report compares all that was
+ * seen of the memory.
+ */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 
 #include "access.h"
+#include "doubts.h"
 
 static void function(char *text, u64 ip)
 {
@@ -47,6 +53,72 @@ static void print_side(const struct ls_rec_access *a, u32 pid, const struct ls_g
 	printk(KERN_WARNING "\n");
 }
 
+/* What the names of the functions on the way to an access say. */
+struct way {
+	bool init;		/* code for the start of the kernel or of a module */
+	bool unmakes;		/* one of the innermost takes an object apart */
+};
+
+static void look_at_way(struct way *way, const struct ls_rec_access *a)
+{
+	char text[KSYM_SYMBOL_LEN];
+	u64 ips[LS_STACK_FRAMES];
+	u32 nr = ls_worker_stack(a->stack, ips), i;
+
+	*way = (struct way){ };
+	for (i = 0; i < nr; i++) {
+		function(text, ips[i]);
+		way->init |= !(a->where & LS_VAL_LEVEL_MASK) && !strcmp(text, "do_one_initcall");
+		way->unmakes |= i < LS_NEAR_FRAMES && ls_name_unmakes(text);
+	}
+}
+
+/* Had its context the memory for itself when it made access @id? */
+static bool alone(const struct ls_rec_race *race, u32 id)
+{
+	u32 i;
+
+	for (i = 0; i < race->nr; i++)
+		if (race->history[i].access == id && race->history[i].initial)
+			return true;
+	return false;
+}
+
+static void doubt(const char *name, const char *who, const char *what)
+{
+	printk(KERN_WARNING "LockScope doubts it: %s %s (%s)\n", who, what, name);
+}
+
+/*
+ * What speaks against the race of @a and @b, in functions @first and @second. What was caught
+ * in the act did happen.
+ */
+static void print_doubts(const struct ls_rec_race *race, const struct ls_rec_access *a,
+			 const struct ls_rec_access *b, const char *first, const char *second)
+{
+	const struct ls_rec_access *reader = a->op & LS_ACC_WRITE ? b : a, *writer = reader == a ? b : a;
+	struct way ways[2];
+
+	if (!(reader->op & LS_ACC_WRITE) && reader->where & LS_WHERE_SEQ_READ &&
+	    writer->where & LS_WHERE_SEQ_WRITE)
+		doubt("sequence-counter", reader == a ? first : second,
+		      "checks a sequence counter that the writer counts up, and reads again");
+	if (race->flags & (LS_RACE_CAUGHT | LS_RACE_CHANGED))
+		return;
+	look_at_way(&ways[0], a);
+	look_at_way(&ways[1], b);
+	if (ls_races_object(a->data) && alone(race, race->first) && ls_name_makes(first))
+		doubt("thread-local-allocation", first, "runs while the object is made and nobody else knows it");
+	if ((ls_races_object(a->data) && ways[0].unmakes) || (ls_races_object(b->data) && ways[1].unmakes))
+		doubt("unsharing", ls_races_object(a->data) && ways[0].unmakes ? first : second,
+		      "takes the object apart, after it was taken out of reach");
+	if (ways[0].init || ways[1].init)
+		doubt("initialisation-only", ways[0].init ? first : second, "runs in init code");
+	if (a->data != b->data && ls_races_object(a->data) && ls_races_object(b->data))
+		doubt("different-objects", "the memory",
+		      "was another object for the other side: it was freed in between");
+}
+
 void ls_splat_race(const struct ls_rec_race *race)
 {
 	static struct ls_guard_rec first_guards[LS_LOCKSET_LOCKS], second_guards[LS_LOCKSET_LOCKS];
@@ -69,5 +141,7 @@ void ls_splat_race(const struct ls_rec_race *race)
 	print_side(&b, race->second_pid, second_guards);
 	print_side(&a, race->first_pid, first_guards);
 	printk(KERN_WARNING "Reported by LockScope: no lock in common (finding %u)\n", race->id);
+	print_doubts(race, &a, &b, first, second);
+	printk(KERN_WARNING "More may speak against it than is known here: see lockscope report\n");
 	printk(KERN_WARNING "==================================================================\n");
 }

@@ -38,15 +38,15 @@
  */
 #include "analysis/race_filters.h"
 
-#include "util/text.h"
+extern "C" {
+#include "lockclass/doubts.h"
+}
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <set>
-#include <span>
-#include <string_view>
 
 namespace lockscope {
 
@@ -54,23 +54,6 @@ namespace {
 
 /* Instructions of one `count++` lie this close together, in bytes. */
 constexpr std::uint64_t kPairBytes = 64;
-/* Callers this far out may be the one that takes an object apart. */
-constexpr std::size_t kNearFrames = 3;
-
-/* Words of names of functions that make an object, or unmake it. */
-constexpr std::string_view kMakes[] = {"alloc", "init", "create", "new", "setup", "ctor"};
-constexpr std::string_view kUnmakes[] = {"free",     "destroy", "release", "del",  "delete",
-					 "remove",   "unlink",	"cleanup", "dtor", "teardown",
-					 "destruct", "evict",	"fini"};
-
-bool has_word(const std::string &function, std::span<const std::string_view> words)
-{
-	for (const auto &part : split(function, '_'))
-		if (std::find(words.begin(), words.end(), part) != words.end())
-			return true;
-	return false;
-}
-
 /* A line that reads and writes counts; one that decides and one that writes do not. */
 bool maybe_one_line(const Code &a, const Code &b)
 {
@@ -177,7 +160,7 @@ private:
 			for (auto frame : side.stack)
 				if (function(frame) == plain_function(data.name))
 					return true;
-		return !second && alone(race, race.first) && has_word(function(side.at), kMakes);
+		return !second && alone(race, race.first) && ls_name_makes(function(side.at).c_str());
 	}
 
 	bool unmakes(const Race &race, bool second) const
@@ -185,9 +168,9 @@ private:
 		const auto &side = access(race, second);
 		if (!object(side))
 			return false;
-		const std::size_t near = std::min(side.stack.size(), kNearFrames);
+		const std::size_t near = std::min<std::size_t>(side.stack.size(), LS_NEAR_FRAMES);
 		for (std::size_t i = 0; i < near; i++)
-			if (has_word(function(side.stack[i]), kUnmakes))
+			if (ls_name_unmakes(function(side.stack[i]).c_str()))
 				return true;
 		return false;
 	}

@@ -16,6 +16,7 @@ extern "C" {
 #include "lockclass/arrays.h"
 #include "lockclass/chains.h"
 #include "lockclass/classes.h"
+#include "lockclass/doubts.h"
 #include "lockclass/edges.h"
 #include "lockclass/gates.h"
 #include "lockclass/graph.h"
