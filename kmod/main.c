@@ -103,7 +103,7 @@ static int init_rings(void)
 }
 
 #define SEEN_BITS 15
-#define GATES_BITS 15
+#define GATES_BITS 14
 
 static int init_tables(void)
 {

@@ -11,7 +11,7 @@
 #define SITE_TABLE_BITS 18
 #define LOCKSETS 32768
 #define LOCKSET_ELEMENTS (4 * LOCKSETS)
-#define LOCKSET_TABLE_BITS 17
+#define LOCKSET_TABLE_BITS 16
 #define CHUNK 32		/* shadow pages allocated at a time */
 #define AHEAD 64		/* so many are ready before they are needed */
 #define MAX_CHUNKS 1024

@@ -66,7 +66,7 @@ LS_INLINE ls_u64 ls_lockset_key(ls_u64 key, ls_u64 element)
 /*
  * @max: sets, <= 65534; @max_elements: of all sets together. @sets and @elements
  * have room for max + 1 and max_elements; @ids and @meets are zeroed memory for
- * 2^@bits slots each, which should be more than twice @max.
+ * 2^@bits slots each, which should be twice @max or more.
  */
 void ls_locksets_init(struct ls_locksets *s, ls_u32 max, ls_u32 max_elements, struct ls_lockset *sets,
 		      ls_u64 *elements, void *ids, void *meets, ls_u32 bits);
