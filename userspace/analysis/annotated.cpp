@@ -163,8 +163,21 @@ bool subclasses(const Model &model, const FindingEdge &edge, bool taken, std::se
 	return !out.empty();
 }
 
+/* What says that a lock's subclass at one side depends on the object, if anything does. */
+const annotations::Note *computed(const Model &model, const FindingEdge &edge, bool taken)
+{
+	for (const auto &witness : edge.witnesses) {
+		const Ends ends = ends_of(model, edge, witness);
+		const Acquire &acquire = taken ? ends.taken : ends.held;
+		if (acquire.known && acquire.note && acquire.note->says == Says::Subclass &&
+		    acquire.subclass < 0)
+			return acquire.note;
+	}
+	return nullptr;
+}
+
 /* A lock of a cycle that is one class to its authors where it is taken, and another where
- * it is held. */
+ * it is held, or may be. */
 void another_class(const Model &model, Finding &finding)
 {
 	const std::size_t n = finding.edges.size();
@@ -176,6 +189,19 @@ void another_class(const Model &model, Finding &finding)
 		const Sight &sight = model.sights[in.shown().sight];
 		if (!sight.acquisition() || !model.sights[out.shown().sight].acquisition())
 			continue;
+		if (model[in.to].global() || common_instance(model, in, out))
+			continue;
+		const auto *by_object = computed(model, in, true);
+		if (!by_object)
+			by_object = computed(model, out, false);
+		if (by_object)
+			finding.filters.push_back(
+				{"computed-subclass", false,
+				 "its authors tell objects of " + short_name(model[in.to]) +
+					 " apart by a subclass known only at run time (" +
+					 by_object->text + ", " + place_of(*by_object) +
+					 "), and none was seen on both sides",
+				 Severity::Note});
 		std::set<long> taken, held;
 		const annotations::Note *note = nullptr;
 		if (!subclasses(model, in, true, taken, note) ||
@@ -183,8 +209,6 @@ void another_class(const Model &model, Finding &finding)
 			continue;
 		if (std::any_of(taken.begin(), taken.end(),
 				[&](long one) { return held.count(one) != 0; }))
-			continue;
-		if (model[in.to].global() || common_instance(model, in, out))
 			continue;
 		finding.filters.push_back(
 			{"annotated-subclass", true,

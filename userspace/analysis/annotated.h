@@ -6,7 +6,7 @@
 
 namespace lockscope {
 
-/// Adds annotated-nesting, nest-lock and annotated-subclass where they apply.
+/// Adds annotated-nesting, nest-lock, annotated-subclass and computed-subclass where they apply.
 void apply_annotations(const Model &model, Finding &finding);
 
 /// Does the author say at this acquire that the lock nests in one of its class? Where the

@@ -48,6 +48,8 @@
  *                           to the outer one at the time
  *   author-orders           never, but is a note: all sides  what they got wrong
  *                           say that the lock nests
+ *   computed-subclass       never, but is a note: see        one object in both roles,
+ *                           docs/annotations.md              not seen
  *   no-writer-waits         never, but is a note: a lock is  a writer that waits, not seen
  *                           held and acquired by readers, each
  *                           writer seen only tries
