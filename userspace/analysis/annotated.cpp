@@ -177,7 +177,7 @@ const annotations::Note *computed(const Model &model, const FindingEdge &edge, b
 }
 
 /* A lock of a cycle that is one class to its authors where it is taken, and another where
- * it is held, or may be. */
+ * it is held. */
 void another_class(const Model &model, Finding &finding)
 {
 	const std::size_t n = finding.edges.size();
@@ -189,19 +189,6 @@ void another_class(const Model &model, Finding &finding)
 		const Sight &sight = model.sights[in.shown().sight];
 		if (!sight.acquisition() || !model.sights[out.shown().sight].acquisition())
 			continue;
-		if (model[in.to].global() || common_instance(model, in, out))
-			continue;
-		const auto *by_object = computed(model, in, true);
-		if (!by_object)
-			by_object = computed(model, out, false);
-		if (by_object)
-			finding.filters.push_back(
-				{"computed-subclass", false,
-				 "its authors tell objects of " + short_name(model[in.to]) +
-					 " apart by a subclass known only at run time (" +
-					 by_object->text + ", " + place_of(*by_object) +
-					 "), and none was seen on both sides",
-				 Severity::Note});
 		std::set<long> taken, held;
 		const annotations::Note *note = nullptr;
 		if (!subclasses(model, in, true, taken, note) ||
@@ -209,6 +196,8 @@ void another_class(const Model &model, Finding &finding)
 			continue;
 		if (std::any_of(taken.begin(), taken.end(),
 				[&](long one) { return held.count(one) != 0; }))
+			continue;
+		if (model[in.to].global() || common_instance(model, in, out))
 			continue;
 		finding.filters.push_back(
 			{"annotated-subclass", true,
@@ -231,6 +220,27 @@ void apply_annotations(const Model &model, Finding &finding)
 		nesting(model, finding);
 	else if (finding.kind == FindingKind::LockOrderCycle)
 		another_class(model, finding);
+}
+
+std::string computed_subclass(const Model &model, const Finding &finding)
+{
+	if (model.annotations.empty() || finding.kind != FindingKind::LockOrderCycle)
+		return "";
+	const std::size_t n = finding.edges.size();
+	for (std::size_t i = 0; i < n; i++) {
+		const FindingEdge &in = finding.edges[i], &out = finding.edges[(i + 1) % n];
+		if (in.to == kNoClass || is_interrupt(in.to) || is_interrupt(in.from) ||
+		    is_interrupt(out.to) || model[in.to].global())
+			continue;
+		const auto *note = computed(model, in, true);
+		if (!note)
+			note = computed(model, out, false);
+		if (note)
+			return "its authors tell objects of " + short_name(model[in.to]) +
+			       " apart by a subclass that is known at run time only (" + note->text +
+			       ", " + place_of(*note) + ')';
+	}
+	return "";
 }
 
 bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held)

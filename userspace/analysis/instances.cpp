@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/instances.h"
 
+#include "analysis/annotated.h"
 #include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 #include "store/rows.h"
@@ -495,6 +496,13 @@ void judge_meeting(const Model &model, Finding &finding)
 			 "objects of one structure nest in each other, told apart by their use "
 			 "alone, and no two were seen both ways round",
 			 Severity::Note});
+		return;
+	}
+	const std::string computed = computed_subclass(model, finding);
+	if (!computed.empty()) {
+		finding.filters.push_back({"computed-subclass", false,
+					   computed + ", and no one set of instances was seen on all sides",
+					   Severity::Note});
 		return;
 	}
 	std::vector<std::string> apart;

@@ -197,11 +197,11 @@ TEST_F(AnnotatedFilter, ASubclassOfRunTimeNeedsTheObjects)
 		b = log.add_class("b", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
 		log.acquire({.pid = 1}, {{.cls = a, .address = 0x1000, .function = "take"}},
 			    {.cls = b, .address = 0x5000, .function = "take_b"});
-		log.acquire({.pid = 2}, {{.cls = b, .address = 0x6000, .function = "take_b"}},
-			    {.cls = a, .address = one ? 0x1000u : 0x2000u, .function = "take_nested"});
+		log.acquire({.pid = 2}, {{.cls = b, .address = one ? 0x5000u : 0x6000u, .function = "take_b"}},
+			    {.cls = a, .address = 0x1000, .function = "take_nested"});
 		const auto finding = judge({{"take_nested", kNotConstant}});
 		EXPECT_EQ(filter(finding, "computed-subclass") != nullptr, !one);
-		EXPECT_EQ(finding.severity, one ? Severity::Warning : Severity::Note);
+		EXPECT_EQ(finding.severity == Severity::Note, !one);
 		EXPECT_FALSE(finding.hidden());
 		EXPECT_EQ(filter(judge({{"take_nested", 1}, {"take", 1}}), "computed-subclass"), nullptr);
 	}
