@@ -134,8 +134,6 @@ static void mark_told(u32 val, u32 flags)
 
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		ls_fetch_or(&c->marks, LS_CLASS_SAME);
-	if (flags & LS_EV_INVERSION)
-		ls_fetch_or(&c->marks, LS_CLASS_INVERTED);
 }
 
 /* Is the class of @val one of objects that were still being made when it was taken? */

@@ -104,9 +104,12 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates,
 				     ls_dep_kind(h->val, val))) {
 		case LS_PAIR_INVERTED:
-			told = !(c->marks & LS_CLASS_INVERTED);
+			/* A hierarchy or its authors' word may explain the first of them. */
+			told = ls_load(&c->inversions) < LS_INVERSIONS_TOLD;
 			how = count_nesting(c, h->lock, lock, told);
 			if (told) {
+				ls_fetch_add(&c->inversions, 1);
+				news->inversions++;
 				news->flags |= LS_EV_INVERSION;
 				news->mask |= 1ull << i;
 				news->related = how;
@@ -153,6 +156,8 @@ void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const stru
 				       ls_lives(ctx->held[i].lock, lock));
 	if (news->pairs)
 		ls_fetch_add(&c->pairs, -news->pairs);
+	if (news->inversions)
+		ls_fetch_add(&c->inversions, -news->inversions);
 }
 
 static bool is_static(u64 lock)

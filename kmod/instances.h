@@ -11,6 +11,7 @@ struct ls_news {
 	bool self;	/* the class is held already */
 	bool usage;	/* used in a way not seen before */
 	u16 pairs;	/* of instances of one class, that the thread is to hear of */
+	u16 inversions;	/* of these */
 	u16 related;	/* LS_RELATED_* of the last one */
 	bool gated;	/* a gate that some dependency was always seen with speaks against a cycle */
 	u32 looks;	/* LS_LOOKS_* of a new chain */

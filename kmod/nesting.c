@@ -9,14 +9,11 @@
 #include "trace.h"
 
 #define PAIR_BITS 15
-#define TRIES_BITS 12
-#define INVERSION_TRIES 16
 #define INSTANCE_NODES 4096
 #define INSTANCE_EDGES 8192
 #define INSTANCE_BITS 13
 
 static struct ls_tagtab pair_tab;	/* pair of instances of one class -> 1 + its first observation */
-static struct ls_tagtab tries;		/* class -> inversions whose first side was not in the log */
 static struct ls_graph instances;	/* locks of classes that nest in themselves */
 static void *instance_memory;
 static struct ls_tagtab instance_ids;
@@ -246,28 +243,15 @@ static u64 pair_key(u64 outer, u64 inner)
 	return ls_mix(ls_mix(outer) + inner);
 }
 
-/*
- * Two instances the other way round. The observation of the first way shows the other side;
- * where the log does not have it, another inversion of the class may come with both.
- */
+/* Two instances the other way round. The observation of the first way shows the other side. */
 static void take_inversion(const struct ls_rec_sight *s, u32 self, u32 ordinal)
 {
-	u64 key = ls_mix(self);
-	u32 i, first = 0, tried = ls_tagtab_find(&tries, key), id;
+	u32 i, first = 0;
 
 	for (i = 0; i < s->nr_held && !first; i++)
 		if (s->new_mask & (1ull << i) && ls_worker_class(s->held[i].val) == self)
 			first = ls_tagtab_find(&pair_tab, pair_key(s->lock, s->held[i].lock));
 	report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
-	if (first || tried == INVERSION_TRIES)
-		return;
-	if (tried)
-		ls_tagtab_change(&tries, key, tried, tried + 1);
-	else if (!ls_tagtab_insert(&tries, key, 1))
-		return;
-	for (id = 1; id <= ls_load_acquire(&ls.classes.nr); id++)
-		if (ls_worker_class(id) == self)
-			ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_INVERTED);
 }
 
 /* Learn from observation number @ordinal, which is in the log; @flags are those of its event. */
@@ -291,7 +275,6 @@ void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal)
 void ls_nesting_forget(void)
 {
 	memset(pair_tab.slots, 0, ls_tagtab_bytes(PAIR_BITS));
-	memset(tries.slots, 0, ls_tagtab_bytes(TRIES_BITS));
 	memset(instance_ids.slots, 0, ls_tagtab_bytes(INSTANCE_BITS));
 	nr_instances = nr_read_again = 0;
 	ls_graph_clear(&instances);
@@ -306,7 +289,6 @@ int ls_nesting_init(void)
 		return -ENOMEM;
 	ls_graph_init(&instances, instance_memory, INSTANCE_NODES, INSTANCE_EDGES);
 	rc = ls_worker_tagtab(&pair_tab, PAIR_BITS);
-	rc = rc ? rc : ls_worker_tagtab(&tries, TRIES_BITS);
 	return rc ? rc : ls_worker_tagtab(&instance_ids, INSTANCE_BITS);
 }
 
@@ -314,6 +296,5 @@ void ls_nesting_exit(void)
 {
 	ls_free(instance_memory);
 	ls_free(pair_tab.slots);
-	ls_free(tries.slots);
 	ls_free(instance_ids.slots);
 }

@@ -591,6 +591,7 @@ static void forget(void)
 		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_TOLD);
 		ls_class_counts_clear(&ls.classes.table[id]);
 		ls.classes.table[id].pairs = 0;
+		ls.classes.table[id].inversions = 0;
 		ls.classes.table[id].usage = 0;
 		ls.classes.table[id].absent[0] = ls.classes.table[id].absent[1] = 0;
 		ls.classes.table[id].absent_in[0] = ls.classes.table[id].absent_in[1] = 0;

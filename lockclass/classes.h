@@ -37,7 +37,6 @@ enum ls_class_state {
 /* Marks of a class. */
 #define LS_CLASS_KMALLOC 1u	/* no class, a marker: the allocation site is part of the key */
 #define LS_CLASS_SAME 2u	/* same instance taken twice: told */
-#define LS_CLASS_INVERTED 4u	/* instances taken in both orders: told */
 #define LS_CLASS_SIGNAL 8u	/* semaphore that counts events: no order follows from it */
 #define LS_CLASS_ASK 16u	/* some lock of this key may have another class */
 #define LS_CLASS_HANDED 32u	/* semaphores most of which are handed over: the same as a signal */
@@ -47,7 +46,7 @@ enum ls_class_state {
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
 #define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key carries LS_KEY_ASK */
 #define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)
-#define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_INVERTED | LS_CLASS_CONFIRMED)
+#define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_CONFIRMED)
 
 struct ls_class {
 	ls_u8 state;		/* written last */
@@ -55,6 +54,7 @@ struct ls_class {
 	ls_u8 origin;		/* enum ls_origin */
 	ls_u8 refinement;	/* what refines it (enum ls_refinement of the module), and markers of it */
 	ls_u16 marks;
+	ls_u16 inversions;	/* instances taken in both orders, told to the thread so far */
 	ls_u32 offset;
 	ls_u32 object_size;
 	ls_u32 canonical;	/* 0 until the thread has named it */

@@ -407,30 +407,31 @@ private:
 	}
 
 	/* One finding a class, of the inversion that proves most: one whose sides are both
-	 * known, and that no hierarchy explains. */
+	 * known, and that neither a hierarchy nor the authors explain. */
 	void add_inversions(std::vector<Finding> &out) const
 	{
 		struct Best {
 			int value = -1;
-			const Inversion *inversion = nullptr;
-			std::vector<NestedPair> ring;
+			Finding finding;
 		};
 		std::map<std::pair<ClassId, bool>, Best> by_class;
 		for (const auto &inversion : model_.inversions) {
-			auto ring = sides(inversion);
+			const auto ring = sides(inversion);
 			if (ring.empty())
 				continue;
-			const int value = (ring.size() > 1) +
-					  (ring.size() > 1 && !follows_hierarchy(model_, ring));
 			auto &best = by_class[{inversion.cls, inversion.same_instance}];
+			Finding finding = inversion_finding(inversion, ring);
+			const int value = ring.size() == 1 ? 0
+					  : finding.hidden() ? 1
+							     : 1 + static_cast<int>(finding.severity);
 			if (value > best.value)
-				best = {value, &inversion, std::move(ring)};
+				best = {value, std::move(finding)};
 		}
-		for (const auto &[key, best] : by_class) {
+		for (auto &[key, best] : by_class) {
 			/* Taking one instance twice is the stronger case of the two. */
 			if (!key.second && by_class.count({key.first, true}))
 				continue;
-			out.push_back(inversion_finding(*best.inversion, best.ring));
+			out.push_back(std::move(best.finding));
 		}
 	}
 

@@ -78,7 +78,7 @@ void Simulator::look_at_instances(const ls_ctx &ctx, Hold next, News &news)
 				gates |= ls_pair_gate(ctx.held[k].lock);
 		if (ls_pairs_see(&pairs_, h.lock, next.lock, 0, gates,
 				 ls_dep_kind(h.val, next.val)) == LS_PAIR_INVERTED &&
-		    !(ls_load(&c.marks) & LS_CLASS_INVERTED)) {
+		    ls_load(&c.inversions) == 0) {
 			news.flags |= kInversion;
 			news.mask |= 1ull << i;
 		}
@@ -148,10 +148,10 @@ void Simulator::slow_path(Cpu &cpu, Hold next, std::uint64_t key)
 		if (news.mask & 1ull << i &&
 		    ls_edges_mark(&edges_, ctx.held[i].val, next.val, gates) == LS_EDGE_FULL)
 			ls_fetch_add(&lost_edges, 1);
-	if (news.flags)
-		ls_fetch_or(&classes_[next.val & LS_VAL_CLASS_MASK].marks,
-			    (news.flags & kSame ? LS_CLASS_SAME : 0) |
-				    (news.flags & kInversion ? LS_CLASS_INVERTED : 0));
+	if (news.flags & kSame)
+		ls_fetch_or(&classes_[next.val & LS_VAL_CLASS_MASK].marks, LS_CLASS_SAME);
+	if (news.flags & kInversion)
+		ls_fetch_add(&classes_[next.val & LS_VAL_CLASS_MASK].inversions, 1);
 	fill(e, ctx, next, chain & LS_CHAIN_INDEX, news);
 	ls_ring_commit(e);
 }

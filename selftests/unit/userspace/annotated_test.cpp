@@ -20,12 +20,13 @@ protected:
 		b = log.add_class("b", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
 	}
 
-	void both_orders(const std::string &outer, const std::string &inner)
+	void both_orders(const std::string &outer, const std::string &inner, std::uint64_t one = 0x1000)
 	{
-		const auto first = log.acquire({.pid = 1}, {{.cls = a, .address = 0x1000, .function = outer}},
-					       {.cls = a, .address = 0x2000, .function = inner});
-		const auto second = log.acquire({.pid = 2}, {{.cls = a, .address = 0x2000, .function = outer}},
-						{.cls = a, .address = 0x1000, .function = inner});
+		const auto other = one + 0x1000;
+		const auto first = log.acquire({.pid = 1}, {{.cls = a, .address = one, .function = outer}},
+					       {.cls = a, .address = other, .function = inner});
+		const auto second = log.acquire({.pid = 2}, {{.cls = a, .address = other, .function = outer}},
+						{.cls = a, .address = one, .function = inner});
 		log.inversion(a, false, first, second);
 	}
 
@@ -85,6 +86,15 @@ TEST_F(AnnotatedFilter, NorOneThatNothingIsSaidOf)
 	EXPECT_EQ(filter(judge({}), "annotated-nesting"), nullptr);
 	EXPECT_EQ(filter(judge({{"take_child", 1}}, false), "annotated-nesting"), nullptr);
 	EXPECT_EQ(filter(judge({{"take_child", kNotConstant}}), "annotated-nesting"), nullptr);
+}
+
+TEST_F(AnnotatedFilter, NorOneOfTheSameClassElsewhere)
+{
+	both_orders("take", "take_child");
+	both_orders("take", "take_any", 0x4000);
+	const auto finding = judge({{"take_child", 1}});
+	EXPECT_EQ(filter(finding, "annotated-nesting"), nullptr);
+	EXPECT_EQ(finding.severity, Severity::Error);
 }
 
 /* A directory is held as I_MUTEX_PARENT (1), what lies in it locked as I_MUTEX_NORMAL (0). */
