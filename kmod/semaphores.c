@@ -199,15 +199,15 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 		ls_held_remove(ctx, i);
 	if (i >= 0 || (me && ls_addrmap_find(&ls.takers, lock) == me))
 		ls_fetch_add(&c->unmatched_acquires, 1);
+	/* Of a class that was released more often all releases together say enough. */
+	if (ls_load(&c->releases) < LS_BELIEF_EXACT)
+		instance_taken(lock);
 	if (ls_load(&c->marks) & LS_CLASS_SIGNAL) {
 		if (me)
 			ls_addrmap_set(&ls.takers, lock, me);
 		return false;
 	}
 	ls_addrmap_remove(&ls.takers, lock);
-	/* Of a class that was released more often all releases together say enough. */
-	if (ls_load(&c->releases) < LS_BELIEF_EXACT)
-		instance_taken(lock);
 	/* Before the counter has gone round and says that it is yet to come. */
 	orphan = ls_addrmap_find(&ls.orphans, lock);
 	if (orphan && age_of(orphan) > ORPHAN_AGE)
