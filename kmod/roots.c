@@ -50,17 +50,39 @@ static void memory_groups(void)
 #endif
 }
 
+/* As alloc_super() names them; what has no name there is known by the place alone. */
+static const struct {
+	u32 offset, kind;
+	const char *name;
+} super_locks[] = {
+	{ offsetof(struct super_block, s_umount), LS_KIND_RWSEM, "&s->s_umount" },
+	{ offsetof(struct super_block, s_sync_lock), LS_KIND_MUTEX, "&s->s_sync_lock" },
+	{ offsetof(struct super_block, s_vfs_rename_mutex), LS_KIND_MUTEX, "&s->s_vfs_rename_mutex" },
+	{ offsetof(struct super_block, s_dquot.dqio_sem), LS_KIND_RWSEM, "&s->s_dquot.dqio_sem" },
+};
+
+static void super_block_seen(struct super_block *sb, unsigned long maker)
+{
+	u32 i;
+
+	ls_alloc_seed(sb, "alloc_super");
+	for (i = 0; maker && i < ARRAY_SIZE(super_locks); i++)
+		ls_identity_named((unsigned long)sb + super_locks[i].offset, super_locks[i].kind,
+				  super_locks[i].name, maker + 1);
+}
+
 static void super_blocks_seen(void)
 {
 	struct list_head *all = (struct list_head *)ls_symbol("super_blocks");
 	spinlock_t *lock = (spinlock_t *)ls_symbol("sb_lock");
+	unsigned long maker = ls_symbol("alloc_super");
 	struct super_block *sb;
 
 	if (!all || !lock)
 		return;
 	spin_lock(lock);
 	list_for_each_entry(sb, all, s_list)
-		ls_alloc_seed(sb, "alloc_super");
+		super_block_seen(sb, maker);
 	spin_unlock(lock);
 }
 
