@@ -14,6 +14,7 @@
 #define THROUGH 1	/* the site is where it was called */
 #define SIZED 2		/* what it allocates differs by size alone */
 #define NON_OWNER 4	/* the rwsem that it acquires is another context's to release */
+#define KEYED 8		/* the locks that it initialises have keys of its callers */
 
 static struct allocator {
 	const char *name;
@@ -53,7 +54,7 @@ static struct allocator {
 	{ "snd_devm_card_new", "snd", THROUGH },
 	{ "drmm_kmalloc", "drm", THROUGH },
 	{ "__devm_drm_dev_alloc", "drm", THROUGH },
-	{ "__regmap_init", NULL, THROUGH },
+	{ "__regmap_init", NULL, THROUGH | KEYED },
 	{ "__devm_regmap_init", NULL, THROUGH },
 	{ "__regmap_init_mmio_clk", NULL, THROUGH },
 	{ "__devm_regmap_init_mmio_clk", NULL, THROUGH },
@@ -64,6 +65,7 @@ static struct allocator {
 	{ "crypto_create_tfm_node", NULL, SIZED },
 	{ "crypto_alloc_tfmmem", NULL, SIZED },
 	{ "__crypto_alloc_tfm", NULL, SIZED },
+	{ "v4l2_ctrl_handler_init_class", "videodev", KEYED },
 	/* file systems */
 	{ "kmem_alloc", "xfs", THROUGH },
 	{ "kmem_alloc_large", "xfs", THROUGH },
@@ -111,6 +113,14 @@ bool ls_allocator_for_others(unsigned long ip)
 	const struct allocator *a = allocator_at(ip);
 
 	return a && a->flags & (THROUGH | SIZED);
+}
+
+/* Are locks that the function around @ip initialises known by whom it was called for? Any context. */
+bool ls_allocator_keyed(unsigned long ip)
+{
+	const struct allocator *a = allocator_at(ip);
+
+	return a && a->flags & KEYED;
 }
 
 /* Does the function around @ip acquire an rwsem that another context releases? Any context. */

@@ -450,7 +450,8 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	ls_copy_label(proto.label, cache ? ls_cache_name(cache) : "kmalloc-large", sizeof(proto.label));
 	if (array)
 		return array_class(&proto, array, site);
-	if (!name)
+	/* What the initialiser calls it is the same for all of its callers. */
+	if (!name || ls_allocator_keyed(ip))
 		return object_member(&proto, lock, cache, object, site, 0);
 	if (ls_refinement_of(lock, kind, cache, object, site, ip, &root)) {
 		proto.origin = LS_ORIGIN_INIT;

@@ -311,6 +311,7 @@ void ls_allocators_init(void);
 void ls_allocators_module(struct module *mod, bool coming);
 u32 ls_allocator_refines(unsigned long ip);
 bool ls_allocator_for_others(unsigned long ip);
+bool ls_allocator_keyed(unsigned long ip);
 bool ls_non_owner(unsigned long ip);
 unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement);
 
