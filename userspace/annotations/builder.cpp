@@ -180,7 +180,7 @@ void Builder::add_call(const std::string &module, ModuleNotes &to, const CodeCal
 
 void Builder::add(const std::string &module, Binary &binary)
 {
-	ModuleNotes &to = table_.modules[module];
+	ModuleNotes &to = table_.modules[module] = {};
 	to.build_id = binary.build_id().substr(0, kIdDigits);
 	std::map<std::string, Meaning> jumps; /* functions that end with the acquire */
 	for (const auto &call : binary.calls(targets_)) {

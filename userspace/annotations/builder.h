@@ -26,7 +26,10 @@ class Builder {
 public:
 	explicit Builder(const SourceTree &source);
 
-	/// The vmlinux goes first: modules call its functions.
+	/// Goes on from @table. Before the first add().
+	void start(Table table) { table_ = std::move(table); }
+	/// The vmlinux goes first: modules call its functions. What is known of another build
+	/// of the module is forgotten.
 	void add(const std::string &module, Binary &binary);
 
 	Table take(const std::string &release);

@@ -18,7 +18,7 @@ using namespace lockscope::annotations;
 namespace {
 
 struct Options {
-	std::string release, source, out;
+	std::string release, source, onto, out;
 	std::vector<std::string> files;
 	bool stats = false, missing = false;
 	unsigned int sample = 0, seed = 1;
@@ -143,10 +143,14 @@ int run(const Options &options)
 		auto binary = Binary::open(path);
 		if (!binary)
 			return fail(binary.error());
-		for (const auto &file : binary->files())
+		for (const auto &file : binary->files()) {
 			if ((file.ends_with(".c") && !file.ends_with(".mod.c")) ||
 			    file.ends_with(".h"))
 				sources.insert(file);
+			/* What it defines leaves nothing in the debug information of one module. */
+			if (const auto at = file.rfind("include/linux/"); at != file.npos)
+				sources.insert(file.substr(0, at) + "include/linux/lockdep.h");
+		}
 	}
 	const SourceTree source(options.source, {sources.begin(), sources.end()});
 	if (source.sites().empty())
@@ -155,6 +159,15 @@ int run(const Options &options)
 	std::cerr << "lockscope-annotations: " << sources.size() << " source files, " << source.missing()
 		  << " of them not there; " << source.sites().size() << " annotations\n";
 	Builder builder(source);
+	if (!options.onto.empty()) {
+		auto text = read_file(options.onto);
+		if (!text)
+			return fail(text.error());
+		auto table = Table::parse(*text, options.onto);
+		if (!table)
+			return fail(table.error());
+		builder.start(std::move(*table));
+	}
 	for (const auto &path : options.files) {
 		auto binary = Binary::open(path);
 		if (!binary)
@@ -184,6 +197,7 @@ int main(int argc, char **argv)
 	CLI::App app{"Makes the table of what a kernel's authors said about its locks."};
 	app.add_option("--release", options.release, "kernel release")->required();
 	app.add_option("--source", options.source, "the unpacked source")->required();
+	app.add_option("--onto", options.onto, "a table whose other modules stay as they are");
 	app.add_option("--out", options.out, "where the table goes");
 	app.add_flag("--stats", options.stats, "how many annotations the table has, and why not the rest");
 	app.add_option("--sample", options.sample, "print that many annotated acquires chosen at random");

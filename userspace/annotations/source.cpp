@@ -209,7 +209,7 @@ bool SourceTree::add_carriers(std::size_t file, const FileContent &content)
 SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &files)
 {
 	for (const auto &name : files) {
-		auto text = read_file(root + "/" + name);
+		auto text = read_file(name.starts_with("/") ? name : root + "/" + name);
 		if (!text) {
 			missing_++;
 			continue;
