@@ -136,13 +136,16 @@ extern const struct ls_case verdict_ww_cases[];
 extern const struct ls_case verdict_order_cases[];
 extern const struct ls_case verdict_belief_cases[];
 extern const struct ls_case verdict_handed_cases[];
+extern const struct ls_case verdict_first_cases[];
 extern const struct ls_case verdict_completion_cases[];
 extern const struct ls_case verdict_reference_cases[];
 extern const struct ls_case verdict_refined_cases[];
 extern const struct ls_case verdict_roles_cases[];
+extern const struct ls_case verdict_regmap_cases[];
 extern const struct ls_case verdict_sockets_cases[];
 extern const struct ls_case verdict_terminals_cases[];
 extern const struct ls_case verdict_stock_cases[];
+extern const struct ls_case verdict_nested_cases[];
 extern const struct ls_case verdict_waitqueue_cases[];
 extern const struct ls_case special_hold_cases[];
 

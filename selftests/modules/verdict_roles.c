@@ -3,19 +3,22 @@
  * Locks of one structure, told apart by the driver or the type of their object: super
  * blocks, net devices, with the levels of devices below, and their queues, disks, tree
  * blocks of btrfs. Each pair is two objects from one place of allocation; the fault's are
- * of one type, the twin's of two.
+ * of one type, the twin's of two. Some objects are older than LockScope, or than their role.
  */
 #include <linux/blkdev.h>
 #include <linux/etherdevice.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fs_context.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/mutex.h>
+#include <linux/namei.h>
 #include <linux/netdevice.h>
 #include <linux/pseudo_fs.h>
 #include <linux/rwsem.h>
+#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
@@ -49,6 +52,61 @@ ROLE_PAIR(role_super, struct vfsmount, role_mount, kern_unmount, 0, 0)
 ROLE_PAIR(role_super_ok, struct vfsmount, role_mount, kern_unmount, 0, 1)
 ROLE_SIDES(role_super, down_write, up_write, role_umount, mutex_lock, mutex_unlock)
 ROLE_SIDES(role_super_ok, down_write, up_write, role_umount, mutex_lock, mutex_unlock)
+
+/*
+ * Super blocks that were there before LockScope: of shared memory, which is a tmpfs that
+ * the kernel mounts for itself, and of sysfs. A tmpfs that is mounted now is of the first one's type.
+ */
+enum { ROLE_SHMEM, ROLE_SYSFS, ROLE_TMPFS };
+
+static struct super_block *role_sb_of(struct super_block *sb)
+{
+	atomic_inc(&sb->s_active);
+	return sb;
+}
+
+static struct super_block *role_sb(int which)
+{
+	struct file_system_type *type;
+	struct super_block *sb = NULL;
+	struct vfsmount *mount;
+	struct path path;
+	struct file *file;
+
+	switch (which) {
+	case ROLE_SHMEM:
+		file = shmem_file_setup("lsrole", 0, 0);
+		if (!IS_ERR(file)) {
+			sb = role_sb_of(file_inode(file)->i_sb);
+			fput(file);
+		}
+		break;
+	case ROLE_SYSFS:
+		if (!kern_path("/sys", LOOKUP_FOLLOW, &path)) {
+			sb = role_sb_of(path.mnt->mnt_sb);
+			path_put(&path);
+		}
+		break;
+	case ROLE_TMPFS:
+		type = get_fs_type("tmpfs");
+		mount = type ? kern_mount(type) : ERR_PTR(-ENODEV);
+		if (!IS_ERR(mount)) {
+			sb = role_sb_of(mount->mnt_sb);
+			kern_unmount(mount);
+		}
+		break;
+	}
+	return sb;
+}
+
+#define role_sb_umount(sb) (&(sb)->s_umount)
+
+static DEFINE_MUTEX(role_old_l);
+static DEFINE_MUTEX(role_old_ok_l);
+ROLE_PAIR(role_old, struct super_block, role_sb, deactivate_super, ROLE_SHMEM, ROLE_TMPFS)
+ROLE_PAIR(role_old_ok, struct super_block, role_sb, deactivate_super, ROLE_SHMEM, ROLE_SYSFS)
+ROLE_SIDES(role_old, down_write, up_write, role_sb_umount, mutex_lock, mutex_unlock)
+ROLE_SIDES(role_old_ok, down_write, up_write, role_sb_umount, mutex_lock, mutex_unlock)
 
 /* Devices that are never registered: only their locks are of use. */
 static const struct net_device_ops role_first_driver, role_second_driver;
@@ -95,6 +153,40 @@ ROLE_PAIR(role_level, struct net_device, role_stacked_new, free_netdev, 2, 2)
 ROLE_PAIR(role_level_ok, struct net_device, role_stacked_new, free_netdev, 1, 2)
 ROLE_SIDES(role_level, spin_lock_bh, spin_unlock_bh, role_global, spin_lock_bh, spin_unlock_bh)
 ROLE_SIDES(role_level_ok, spin_lock_bh, spin_unlock_bh, role_global, spin_lock_bh, spin_unlock_bh)
+
+/* Acquired before the first one's driver is known, which is set with the lock held. */
+static noinline struct net_device *role_early_new(int type)
+{
+	struct net_device *dev = role_device_new(type > 0);
+
+	if (dev && type < 0)
+		dev->netdev_ops = NULL;
+	return dev;
+}
+
+#define ROLE_EARLY(name, second)							\
+static DEFINE_SPINLOCK(name##_l);							\
+ROLE_PAIR(name, struct net_device, role_early_new, free_netdev, -1, second)		\
+											\
+static __side void name##_ol(void)							\
+{											\
+	spin_lock_bh(role_global(name##_of[0]));					\
+	name##_of[0]->netdev_ops = &role_first_driver;					\
+	spin_lock_bh(&name##_l);							\
+	spin_unlock_bh(&name##_l);							\
+	spin_unlock_bh(role_global(name##_of[0]));					\
+}											\
+											\
+static __side void name##_lo(void)							\
+{											\
+	spin_lock_bh(&name##_l);							\
+	spin_lock_bh(role_global(name##_of[1]));					\
+	spin_unlock_bh(role_global(name##_of[1]));					\
+	spin_unlock_bh(&name##_l);							\
+}
+
+ROLE_EARLY(role_early, 0)
+ROLE_EARLY(role_early_ok, 1)
 
 /* Disks that are never added. */
 static const struct block_device_operations role_first_disk = { .owner = THIS_MODULE },
@@ -218,6 +310,9 @@ const struct ls_case verdict_roles_cases[] = {
 	ROLE_CASE(role_super, LS_FAULT, "two super blocks of one file system in both orders with a mutex",
 		  "role_super_l lsrole_one"),
 	ROLE_CASE(role_super_ok, LS_TWIN, "super blocks of two types of file system", "role_super_ok_l"),
+	ROLE_CASE(role_old, LS_FAULT, "two super blocks of tmpfs in both orders with a mutex, one of before",
+		  "role_old_l tmpfs"),
+	ROLE_CASE(role_old_ok, LS_TWIN, "super blocks of tmpfs and sysfs, both of before", "role_old_ok_l"),
 	ROLE_CASE(role_device, LS_FAULT, "two net devices of one driver in both orders with a spinlock",
 		  "role_device_l role_first_driver"),
 	ROLE_CASE(role_device_ok, LS_TWIN, "net devices of two drivers", "role_device_ok_l"),
@@ -227,6 +322,10 @@ const struct ls_case verdict_roles_cases[] = {
 	ROLE_CASE(role_level, LS_FAULT, "two net devices of one driver and level in both orders with a spinlock",
 		  "role_level_l role_first_driver level"),
 	ROLE_CASE(role_level_ok, LS_TWIN, "net devices of one driver at two levels", "role_level_ok_l"),
+	ROLE_CASE(role_early, LS_FAULT, "two net devices of one driver, one acquired before its driver is known",
+		  "role_early_l role_first_driver"),
+	ROLE_CASE(role_early_ok, LS_TWIN, "net devices of two drivers, one acquired before its driver is known",
+		  "role_early_ok_l"),
 	ROLE_CASE(role_disk, LS_FAULT, "two disks of one driver in both orders with a mutex",
 		  "role_disk_l role_first_disk"),
 	ROLE_CASE(role_disk_ok, LS_TWIN, "disks of two drivers", "role_disk_ok_l"),

@@ -2,7 +2,7 @@
 /*
  * Inodes of the distribution's own file systems: two of one type are one class, those of
  * two types that have their inodes from one cache are two. /run/ls_stock has to be an ext4
- * with the files one to four and the directories a and b.
+ * with the files one to four and the directories a to d.
  */
 #include <linux/fs.h>
 #include <linux/mutex.h>
@@ -83,6 +83,48 @@ static __side void stock_files_ok_backwards(void)
 	unlock_two_nondirectories(stock_inode(stock_files_ok_of[1]), stock_inode(stock_files_ok_of[0]));
 }
 
+/*
+ * Two directories, declared as the first parent (1), the second one (5) or a child (2): that
+ * is their order, not the numbers'. The twin's change places; of the fault's the second
+ * parent is locked under the child once. All are of one class, and the twin runs first.
+ */
+ROLE_PAIR(stock_order, struct path, stock_path, stock_put, EXT4("a"), EXT4("b"))
+ROLE_PAIR(stock_order_ok, struct path, stock_path, stock_put, EXT4("c"), EXT4("d"))
+
+static void stock_unlock(struct path **of)
+{
+	inode_unlock(stock_inode(of[0]));
+	inode_unlock(stock_inode(of[1]));
+}
+
+static __side void stock_order_before(void)
+{
+	inode_lock_nested(stock_inode(stock_order_of[0]), I_MUTEX_PARENT);
+	inode_lock_nested(stock_inode(stock_order_of[1]), I_MUTEX_PARENT2);
+	stock_unlock(stock_order_of);
+}
+
+static __side void stock_order_after(void)
+{
+	inode_lock_nested(stock_inode(stock_order_of[1]), I_MUTEX_CHILD);
+	inode_lock_nested(stock_inode(stock_order_of[0]), I_MUTEX_PARENT2);
+	stock_unlock(stock_order_of);
+}
+
+static __side void stock_order_ok_before(void)
+{
+	inode_lock_nested(stock_inode(stock_order_ok_of[0]), I_MUTEX_PARENT);
+	inode_lock_nested(stock_inode(stock_order_ok_of[1]), I_MUTEX_PARENT2);
+	stock_unlock(stock_order_ok_of);
+}
+
+static __side void stock_order_ok_after(void)
+{
+	inode_lock_nested(stock_inode(stock_order_ok_of[1]), I_MUTEX_PARENT2);
+	inode_lock_nested(stock_inode(stock_order_ok_of[0]), I_MUTEX_CHILD);
+	stock_unlock(stock_order_ok_of);
+}
+
 const struct ls_case verdict_stock_cases[] = {
 	ROLE_CASE(stock_debugfs, LS_FAULT, "two files of debugfs in both orders with a mutex",
 		  "stock_debugfs_l debugfs"),
@@ -96,5 +138,11 @@ const struct ls_case verdict_stock_cases[] = {
 	{ "stock_files_ok", LS_TWIN, LS_RECURSIVE, "two files of ext4 by address", "ext4",
 	  stock_files_ok_setup, stock_files_ok_teardown,
 	  { { stock_files_ok_forwards }, { stock_files_ok_backwards } } },
+	{ "stock_order_ok", LS_TWIN, LS_RECURSIVE, "two directories of ext4 in the order declared, changing places",
+	  "ext4", stock_order_ok_setup, stock_order_ok_teardown,
+	  { { stock_order_ok_before }, { stock_order_ok_after } } },
+	{ "stock_order", LS_FAULT, LS_RECURSIVE, "two directories of ext4, a second parent under a child",
+	  "ext4 dir severity=error", stock_order_setup, stock_order_teardown,
+	  { { stock_order_before }, { stock_order_after } } },
 	{ }
 };
