@@ -35,7 +35,7 @@
 #define LS_FAULT_CALLERS 4	/* frames that tell faults apart which are about no lock */
 #define LS_PAIRS_TOLD 64	/* pairs of one class that rings are looked for in, or that are looked into */
 #define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation the log has */
-#define LS_INVERSIONS_TOLD 32	/* pairs of one class taken in both orders */
+#define LS_INVERSIONS_TOLD 32	/* pairs of one class that were taken in both orders */
 #define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
 
 #define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */

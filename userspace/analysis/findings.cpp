@@ -423,7 +423,7 @@ private:
 			Finding finding = inversion_finding(inversion, ring);
 			const int value = ring.size() == 1 ? 0
 					  : finding.hidden() ? 1
-							     : 1 + static_cast<int>(finding.severity);
+							     : 2 + static_cast<int>(finding.severity);
 			if (value > best.value)
 				best = {value, std::move(finding)};
 		}

@@ -180,8 +180,10 @@ void Builder::add_call(const std::string &module, ModuleNotes &to, const CodeCal
 
 void Builder::add(const std::string &module, Binary &binary)
 {
-	ModuleNotes &to = table_.modules[module] = {};
-	to.build_id = binary.build_id().substr(0, kIdDigits);
+	ModuleNotes &to = table_.modules[module];
+	const std::string build_id = binary.build_id().substr(0, kIdDigits);
+	if (to.build_id != build_id)
+		to = {build_id, {}, {}};
 	std::map<std::string, Meaning> jumps; /* functions that end with the acquire */
 	for (const auto &call : binary.calls(targets_)) {
 		for (const auto &meaning : meanings(call)) {

@@ -147,7 +147,7 @@ int run(const Options &options)
 			if ((file.ends_with(".c") && !file.ends_with(".mod.c")) ||
 			    file.ends_with(".h"))
 				sources.insert(file);
-			/* What it defines leaves nothing in the debug information of one module. */
+			/* Its macros leave nothing in the debug information of a module. */
 			if (const auto at = file.rfind("include/linux/"); at != file.npos)
 				sources.insert(file.substr(0, at) + "include/linux/lockdep.h");
 		}
