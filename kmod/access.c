@@ -14,7 +14,7 @@
 #include "handover.h"
 #include "slab.h"
 
-#define MAX_GRANULES 64		/* of one block; the rest is counted */
+#define BYTES_PER_COST 32	/* of a block that cost as much as an access, about */
 #define ERA_ACCESSES 4096	/* of a sample, on one CPU in an era; new ways of accessing count more */
 #define SAVED_ERAS 16		/* what was not used is kept for so many */
 #define TOLD_BITS 10
@@ -150,11 +150,11 @@ static void collect(struct ls_now *n)
 }
 
 /*
- * Sites @first and @second race; @g: the granule for the history of it, or NULL.
- * @flags: LS_RACE_*. Preemption off.
+ * Sites @first and @second race at @addr, amid what @n accesses; @g: the granule for the
+ * history of it, or NULL. @flags: LS_RACE_*. Preemption off.
  */
-LS_COLD void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 first, u32 second,
-			  u32 first_pid, u32 flags)
+LS_COLD void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g, u32 first,
+			  u32 second, u32 first_pid, u32 flags)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct ls_rec_race *race;
@@ -163,8 +163,8 @@ LS_COLD void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 firs
 	u64 *slot = &told[key >> (64 - TOLD_BITS)];
 	u32 i;
 
-	if (ls_load(slot) == key || ls_access_is_benign(n->addr) ||
-	    ((ls_acc->ops[first] | n->op) & (LS_ACC_MARKED | LS_ACC_TRAP) && ls_is_counter(n->addr)))
+	if (ls_load(slot) == key || ls_access_is_benign(addr) ||
+	    ((ls_acc->ops[first] | n->op) & (LS_ACC_MARKED | LS_ACC_TRAP) && ls_is_counter(addr)))
 		return;
 	e = ls_ring_reserve(&pc->ring, sizeof(*e) + sizeof(*race) +
 				       LS_SHADOW_ENTRIES * sizeof(struct ls_history_rec));
@@ -177,7 +177,7 @@ LS_COLD void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 firs
 	*race = (struct ls_rec_race){
 		.hdr.type = LS_REC_RACE, .flags = flags, .first = first, .second = second,
 		.first_pid = first_pid, .second_pid = n->level ? 0 : current->pid,
-		.addr = n->addr, .time_ns = local_clock(),
+		.addr = addr, .time_ns = local_clock(),
 	};
 	for (i = 0; g && i < LS_SHADOW_ENTRIES; i++) {
 		u64 entry = ls_load(&g->entry[i]);
@@ -240,16 +240,11 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 	unsigned long at = n->addr, end = n->addr + n->size;
 	struct ls_shadow_result r;
 	bool shared = false;
-	u32 granules = 0;
 
 	for (; at < end; at = (at | 7) + 1) {
 		struct ls_granule *g = &page->granule[(at & ~PAGE_MASK) >> LS_GRANULE_SHIFT];
 		u32 first = at & 7, last = min((at | 7) + 1, end) - (at & ~7ul);
 
-		if (granules++ == MAX_GRANULES) {
-			ls_lose_access(LS_ALOSS_RANGE);
-			break;
-		}
 		a.bytes = (0xff << first & 0xff) & 0xff >> (8 - last);
 		r = ls_shadow_step(g, &a, &rules);
 		shared |= r.after != LS_EXCLUSIVE_TO;
@@ -258,13 +253,15 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		if (unlikely(r.unknown))
 			ls_lose_access(LS_ALOSS_LOCKSETS);
 		if (unlikely(r.race))
-			ls_tell_race(n, g, r.other, site,
+			ls_tell_race(n, at, g, r.other, site,
 				     r.other_context < 0x8000 ? r.other_context : 0, 0);
 		if (unlikely(at - ls_follow_start < ls_follow_bytes))
 			tell_history(n, at, site, &r);
 	}
 	if (shared && !(ls_load(&ls_acc->ops[site]) & LS_OP_SHARED))
 		ls_store(&ls_acc->ops[site], ls_acc->ops[site] | LS_OP_SHARED);
+	if (n->size >= BYTES_PER_COST && !ls_sample_lasts(&ls_sample, n->addr))
+		this_cpu_sub(ls_access_cpus.credit, n->size / BYTES_PER_COST);
 }
 
 /* All that decides about the lockset, and when we are. */
@@ -362,7 +359,7 @@ static __always_inline void look(struct ls_now *n)
 		};
 	}
 stop:
-	if (unlikely((n->addr & ~7ul) == READ_ONCE(ls_stop_at)))
+	if (unlikely(READ_ONCE(ls_stop_at) - (n->addr & ~7ul) < n->size))
 		ls_stop(n, site);
 }
 

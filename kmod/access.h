@@ -226,8 +226,8 @@ void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip);
 void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs);
 void ls_access_allow_races(bool begin);
 u32 ls_access_context(u32 level);
-void ls_tell_race(struct ls_now *n, const struct ls_granule *g, u32 first, u32 second, u32 first_pid,
-		  u32 flags);
+void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g, u32 first, u32 second,
+		  u32 first_pid, u32 flags);
 void ls_access_untell(void);
 
 /* access_site.c: any context, preemption off */

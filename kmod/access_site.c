@@ -4,6 +4,7 @@
  * is told to the thread once. Any context, preemption off.
  */
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/sched/clock.h>
 #include <linux/stacktrace.h>
 
@@ -158,6 +159,12 @@ static u32 frames_from(u64 *to, const struct ls_now *n)
 	return nr;
 }
 
+/* Blocks of any length in one place are few ways of accessing: one for each power of two. */
+static u32 key_size(const struct ls_now *n)
+{
+	return n->op & LS_ACC_RANGE ? roundup_pow_of_two(n->size) : n->size;
+}
+
 /*
  * A way of accessing that the memo does not know: find it, or tell the thread of
  * it. 0 when there is no room for it now.
@@ -176,7 +183,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	u64 key;
 
 	find_object(n, &object, &offset);
-	key = ls_mix(ls_mix(n->ip) + ((u64)n->op << 32 | min(n->size, 65535u)));
+	key = ls_mix(ls_mix(n->ip) + ((u64)n->op << 32 | key_size(n)));
 	key = ls_mix(ls_mix(key + object.type + offset) + n->where);
 	for (i = 0; i < n->ctx->depth && nr < LS_LOCKSET_LOCKS; i++) {
 		const struct ls_held *h = &n->ctx->held[i];
@@ -220,7 +227,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	ev.a = (struct ls_rec_access *)(ev.e + 1);
 	*ev.a = (struct ls_rec_access){
 		.hdr.type = LS_REC_ACCESS, .id = id, .offset = offset,
-		.size = min(n->size, 65535u), .op = n->op, .ip = n->ip, .time_ns = local_clock(),
+		.size = n->size, .op = n->op, .ip = n->ip, .time_ns = local_clock(),
 		.where = n->where, .pid = current->pid, .tgid = current->tgid,
 		.task_flags = ls_task_flags(), .nr_guards = nr, .cpu = smp_processor_id(),
 	};
@@ -239,7 +246,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 /* Id of the way of accessing, 0 when there is no room for it now. */
 u32 ls_access_site(struct ls_now *n)
 {
-	u64 key = ls_mix(n->ip + ((u64)n->lockset << 48)) + ((u64)n->where << 32 | n->op << 16 | (n->size & 0xffff));
+	u64 key = ls_mix(n->ip + ((u64)n->lockset << 48)) + ((u64)n->where << 32 | n->op << 16 | key_size(n));
 	u64 *slot, word;
 	u32 id;
 

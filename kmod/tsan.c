@@ -66,15 +66,21 @@ SIZE(4);
 SIZE(8);
 SIZE(16);
 
+#define MAX_BLOCK (16 * PAGE_SIZE)	/* of one that is read or written at once; the rest is counted */
+
 static __always_inline void see_range(void *addr, size_t size, u32 op, unsigned long ip)
 {
-	unsigned long at = (unsigned long)addr, end = at + size;
+	unsigned long at = (unsigned long)addr, end = at + min(size, MAX_BLOCK);
 
+	if (unlikely(size > MAX_BLOCK))
+		ls_lose_access(LS_ALOSS_RANGE);
+	if (size > 8)
+		op |= LS_ACC_RANGE;
 	/* Page by page: some may be watched, others not. */
 	while (at < end) {
 		unsigned long stop = min(end, (at | ~PAGE_MASK) + 1);
 
-		see((void *)at, stop - at, op | LS_ACC_RANGE, ip);
+		see((void *)at, stop - at, op, ip);
 		at = stop;
 	}
 }
@@ -193,21 +199,21 @@ void __tsan_atomic_signal_fence(int order)
 EXPORT_SYMBOL(__tsan_atomic_signal_fence);
 
 /*
- * KCSAN's own: atomic operations and those on bits, which the kernel has in assembly, and
- * data_race(), whose author knows: nothing is judged in between. instrument.include/ has
- * the header that makes calls of them. Assertions are left to KCSAN.
+ * KCSAN's own: atomic operations and those on bits, which the kernel has in assembly, copies
+ * from and to user memory, and data_race(), whose author knows: nothing is judged in between.
+ * instrument.include/ has the headers that make calls of them. Assertions are left to KCSAN.
  */
 void __kcsan_check_access(const volatile void *p, size_t size, int type)
 {
-	u32 op = LS_ACC_ATOMIC;
+	u32 op = type & KCSAN_ACCESS_ATOMIC ? LS_ACC_ATOMIC : 0;
 
-	if (!(type & KCSAN_ACCESS_ATOMIC))
+	if (type & KCSAN_ACCESS_ASSERT)
 		return;
 	if (type & KCSAN_ACCESS_WRITE)
 		op |= LS_ACC_WRITE;
 	if (!(type & KCSAN_ACCESS_WRITE) || type & KCSAN_ACCESS_COMPOUND)
 		op |= LS_ACC_READ;
-	see((void *)p, size, op, _RET_IP_);
+	see_range((void *)p, size, op, _RET_IP_);
 }
 EXPORT_SYMBOL(__kcsan_check_access);
 

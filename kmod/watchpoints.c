@@ -149,7 +149,7 @@ static bool has_changed(u32 bytes)
 static void meet(const struct ls_now *n, u32 site, u64 owner)
 {
 	u64 seen = ls_load_acquire(&stop.caught), own;
-	u32 bytes = bytes_in(n->addr & ~7ul, n->addr, n->size);
+	u32 bytes = bytes_in(stop.addr & ~7ul, n->addr, n->size);
 
 	if (ls_load_acquire(&stop.owner) != owner || !overlaps_owner(n))
 		return;
@@ -203,10 +203,10 @@ void ls_stop(struct ls_now *n, u32 site)
 	if (is_caught()) {
 		other = ls_load(&stop.caught);
 		/* In this order: another write is seen before it changes the value. */
-		if (has_changed(other >> (SITE_BITS + PID_BITS) & bytes_in(n->addr & ~7ul, n->addr, n->size)) &&
+		if (has_changed(other >> (SITE_BITS + PID_BITS) & bytes_in(stop.addr & ~7ul, n->addr, n->size)) &&
 		    ls_load_acquire(&stop.mixed) != stop.turn)
 			flags |= LS_RACE_CHANGED;
-		ls_tell_race(n, NULL, other & SITE_MASK, site,
+		ls_tell_race(n, stop.addr, NULL, other & SITE_MASK, site,
 			     other >> SITE_BITS & PID_MASK, flags);
 		ls_fetch_add(&caught, 1);
 	}

@@ -35,6 +35,7 @@ static const struct ls_table ls_tables[] = {
 	{ "race", race_memory_cases },
 	{ "race", race_annotate_cases },
 	{ "race", race_bit_cases },
+	{ "race", race_block_cases },
 	{ "race", race_array_cases },
 	{ "race", race_doubt_cases },
 	{ "kcsan", kcsan_cases },

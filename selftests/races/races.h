@@ -71,6 +71,7 @@ extern const struct ls_case race_seq_cases[];
 extern const struct ls_case race_memory_cases[];
 extern const struct ls_case race_annotate_cases[];
 extern const struct ls_case race_bit_cases[];
+extern const struct ls_case race_block_cases[];
 extern const struct ls_case race_array_cases[];
 extern const struct ls_case race_doubt_cases[];
 extern const struct ls_case kcsan_cases[];

@@ -338,7 +338,7 @@ struct Headers {
 	std::string mark; ///< of their text
 };
 
-/// Headers for locks that are taken inline, and for atomic operations.
+/// Headers for locks that are taken inline, and for accesses that no compiler sees.
 Result<Headers> write_headers(const Plan &plan)
 {
 	const fs::path dir = plan.out / "include";
@@ -354,6 +354,9 @@ Result<Headers> write_headers(const Plan &plan)
 		{"linux/kcsan-checks.h", kKcsanChecksHeader},
 		{"linux/local_lock.h", kLocalLockHeader},
 		{"linux/rhashtable.h", kRhashtableHeader},
+		{"linux/string.h", kStringHeader},
+		{"linux/uaccess.h", kUaccessHeader},
+		{"linux/uio.h", kUioHeader},
 	};
 	std::string all;
 	for (const auto &[name, text] : headers) {
