@@ -14,7 +14,7 @@
 #include "handover.h"
 #include "slab.h"
 
-#define BYTES_PER_COST 32	/* of a block that cost as much as an access, about */
+#define BYTES_PER_COST 16	/* of a block that cost as much as an access, about */
 #define ERA_ACCESSES 4096	/* of a sample, on one CPU in an era; new ways of accessing count more */
 #define SAVED_ERAS 16		/* what was not used is kept for so many */
 #define TOLD_BITS 10
