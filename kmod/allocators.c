@@ -76,6 +76,9 @@ static struct allocator {
 	{ "alloc_super", NULL, 0, LS_REFINE_SUPER },
 	{ "alloc_tty_struct", NULL, 0, LS_REFINE_TTY },
 	{ "__alloc_disk_node", NULL, 0, LS_REFINE_DISK },
+	{ "bus_register", NULL, 0, LS_REFINE_SUBSYSTEM },
+	{ "class_register", NULL, 0, LS_REFINE_SUBSYSTEM },
+	{ "__class_register", NULL, 0, LS_REFINE_SUBSYSTEM },
 	{ "tty_buffer_init", NULL, 0, LS_REFINE_TTY_PORT },	/* does not allocate, but initialises */
 	/*
 	 * Callers of down_read_non_owner(), here the same as down_read(), and of rwsems under

@@ -14,6 +14,7 @@
  *
  * Before all of them: the name that the author of the code gave it (annotate.h).
  */
+#include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/semaphore.h>
 #include <linux/sched/task_stack.h>
@@ -23,6 +24,7 @@
 #include <net/sock.h>
 
 #include "arrays.h"
+#include "devices.h"
 #include "lockscope.h"
 #include "refine.h"
 #include "slab.h"
@@ -38,7 +40,7 @@ unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro
 typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
-static unsigned long device_initialize_at __ro_after_init;	/* 0: not known */
+static unsigned long device_initialize_at __ro_after_init;	/* what the mutexes of devices are named by */
 
 static bool on_own_stack(unsigned long addr)
 {
@@ -278,10 +280,7 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 		if (ls.classes.table[id].kind == kind)
 			return id;
 	}
-	/* Devices of before the module was loaded: the driver core keeps their order, see exempt.h. */
-	if (!id && kind == LS_KIND_MUTEX && ls_is_device_mutex(lock))
-		site = init_class(kind, "&dev->mutex", device_initialize_at);
-	else if (!site)
+	if (!site)
 		site = site_class(kind, ip);
 	if (site) {
 		ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), site);
@@ -328,8 +327,11 @@ static bool is_kmalloc(const struct kmem_cache *cache)
 	       strstarts(ls_cache_name(cache), "dma-kmalloc-");
 }
 
-/* The class of what @marker stands for, in objects of @role, found by @key from now on. */
-static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 key)
+/*
+ * The class of what @marker stands for, in objects of @role such as that at @root, found by
+ * @key from now on.
+ */
+static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 root, u64 key)
 {
 	struct ls_class proto = *marker;
 	u32 id;
@@ -337,7 +339,7 @@ static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 key
 	proto.marks = ask_mark() | (role ? 0 : LS_CLASS_UNREFINED);
 	/* One initialiser names one class, wherever the objects come from. */
 	proto.key = marker->origin == LS_ORIGIN_INIT ? ls_key_init(role, marker->addr) : key;
-	ls_role_describe(&proto, marker->refinement, role);
+	ls_role_describe(&proto, marker->refinement, role, root);
 	id = ls_classes_find(&ls.classes, proto.key);
 	if (!id) {
 		id = add_class(&proto);
@@ -353,12 +355,35 @@ static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 key
 static u32 refined_class(u32 id, u64 key, unsigned long lock)
 {
 	const struct ls_class *marker = &ls.classes.table[id];
-	u64 role = ls_role_of(marker->refinement, lock - marker->root);
+	u64 root = lock - marker->root, role = ls_role_of(marker->refinement, root);
 	u32 made;
 
 	key = ls_key_refined(key, role);
 	made = ls_classes_find(&ls.classes, key);
-	return made ? made : new_refined(marker, role, key);
+	return made ? made : new_refined(marker, role, root, key);
+}
+
+/* The mutex of a device is named by its initialiser, wherever the device lies. */
+static void name_device(struct ls_class *proto)
+{
+	proto->origin = LS_ORIGIN_INIT;
+	proto->addr = device_initialize_at;
+	ls_copy_label(proto->label, "&dev->mutex", sizeof(proto->label));
+}
+
+/* Class of @lock, of a device that nobody saw being allocated: what it is now. */
+static u32 device_class(unsigned long lock)
+{
+	struct ls_class proto = {
+		.kind = LS_KIND_MUTEX, .refinement = LS_REFINE_DEVICE, .root = offsetof(struct device, mutex),
+	};
+	u64 root = lock - proto.root, role = ls_role_of(proto.refinement, root), key;
+	u32 id;
+
+	name_device(&proto);
+	key = ls_key_init(role, proto.addr);
+	id = ls_classes_find(&ls.classes, key);
+	return id ? id : new_refined(&proto, role, root, key);
 }
 
 /*
@@ -375,6 +400,8 @@ static u32 object_member(struct ls_class *proto, unsigned long lock, const struc
 	proto->refinement = ls_refinement_of(lock, proto->kind, cache, object, site, init, &root);
 	if (!proto->refinement)
 		return add_class(proto);
+	if (proto->refinement == LS_REFINE_DEVICE)
+		name_device(proto);
 	proto->root = root;
 	proto->marks = LS_CLASS_REFINE;
 	id = add_class(proto);
@@ -416,7 +443,7 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	unsigned long lock = object + offset;
 	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .marks = ask_mark() };
 	const struct ls_array *array = NULL;
-	bool full = false;
+	bool full = false, device;
 	s32 root;
 
 	if (!site)
@@ -432,7 +459,8 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 		return refined_class(id, key, lock);
 	if (id)
 		return id;
-	if (!name)
+	device = kind == LS_KIND_MUTEX && ls_is_device_mutex(lock);
+	if (!name && !device)
 		array = ls_arrays_see(&arrays, ls_key_alloc((u64)cache, 0, site), kind, offset, ip,
 				      &full);
 	/* Elements of one array may be as many classes now, and an order of two of them two orders. */
@@ -611,6 +639,8 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 		if (id)
 			return id;
 	}
+	if (kind == LS_KIND_MUTEX && ls_is_device_mutex(lock))
+		return device_class(lock);
 	id = ls_classes_find(&ls.classes, ls_key_address(lock));
 	if (id)
 		return id;
@@ -717,7 +747,7 @@ int ls_identity_init(void)
 	ls_tagtab_init(&named, slots, NAMED_BITS);
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	device_initialize_at = ls_symbol("device_initialize");
-	ls_refine_init();
+	ls_devices_init();
 	if (!ls_size_offset)
 		return -ENOENT;
 	ls_find_function("__hrtimer_rearm_deferred", &ls_rearm_start, &ls_rearm_size);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What objects are used for, see refine.h. Any context: reads the kernel's structures, takes no lock. */
 #include <linux/blkdev.h>
-#include <linux/device.h>
 #include <linux/netdevice.h>
 #include <linux/rwsem.h>
 #include <linux/socket.h>
@@ -9,6 +8,7 @@
 #include <linux/tty.h>
 #include <linux/tty_driver.h>
 
+#include "devices.h"
 #include "refine.h"
 #include "slab.h"
 
@@ -91,6 +91,10 @@ u64 ls_role_of_rare(u32 refinement, u64 root)
 		return (u64)READ_ONCE(((struct gendisk *)root)->fops);
 	case LS_REFINE_EXTENT:
 		return role_of_extent(root);
+	case LS_REFINE_DEVICE:
+		return ls_role_of_device(root);
+	case LS_REFINE_SUBSYSTEM:
+		return ls_role_of_subsystem(root);
 	default:
 		return 0;
 	}
@@ -183,6 +187,8 @@ static u32 size_refined(u32 refinement)
 		return sizeof(struct tty_struct);
 	case LS_REFINE_DISK:
 		return sizeof(struct gendisk);
+	case LS_REFINE_SUBSYSTEM:
+		return sizeof(struct kset);
 	default:
 		return 0;
 	}
@@ -193,6 +199,10 @@ u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cach
 {
 	u32 refinement;
 
+	if (kind == LS_KIND_MUTEX && ls_is_device_mutex(lock)) {
+		*root = offsetof(struct device, mutex);
+		return LS_REFINE_DEVICE;
+	}
 	if (!site)
 		return refinement_of_named(lock, kind, cache, object, root);
 	refinement = ls_site_refinement(site);
@@ -211,28 +221,6 @@ u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cach
 		return lock - object >= *root ? LS_REFINE_TTY_PORT : LS_REFINE_NONE;
 	}
 	return refinement;
-}
-
-/* The kset of all devices, which device_initialize() puts each of them into. */
-static struct kset **devices;
-
-void ls_refine_init(void)
-{
-	devices = (struct kset **)ls_symbol("devices_kset");
-}
-
-bool ls_is_device_mutex(unsigned long lock)
-{
-	const struct device *dev = container_of((struct mutex *)lock, struct device, mutex);
-	unsigned long kset;
-
-	/* What lies before a lock that is no device's may be no memory. */
-	if (!devices)
-		return false;
-	__get_kernel_nofault(&kset, (unsigned long *)&dev->kobj.kset, unsigned long, gone);
-	return kset && kset == (unsigned long)READ_ONCE(*devices);
-gone:
-	return false;
 }
 
 static const char *family_name(u32 family)
@@ -282,7 +270,7 @@ static void say_type(struct ls_class *proto, u64 type)
 	say(proto, text);
 }
 
-void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role)
+void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role, u64 root)
 {
 	proto->refinement = refinement;
 	if (!role)
@@ -321,6 +309,12 @@ void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role)
 		say(proto, trees[role >> 8 & 0xff].name);
 		say(proto, " level");
 		say_number(proto, role & 0xff);
+		break;
+	case LS_REFINE_DEVICE:
+		ls_describe_device(root, proto->role);
+		break;
+	case LS_REFINE_SUBSYSTEM:
+		ls_describe_subsystem(root, proto->role);
 		break;
 	default:
 		break;

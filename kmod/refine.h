@@ -19,6 +19,9 @@
  *   TTY_PORT	the same of the port's terminal		tty_buffer_set_lock_subclass()
  *   DISK	driver					lkclass of blk_alloc_disk()
  *   EXTENT	root and level of the tree block	btrfs_lockdep_keysets, fs/btrfs/locking.c
+ *   DEVICE	bus or class, type, depth		none: lockdep_set_novalidate_class(), but for
+ *							the keys of drivers/cxl/
+ *   SUBSYSTEM	name of the bus or class		lock_key of struct bus_type, class_register()
  */
 #ifndef LOCKSCOPE_REFINE_H
 #define LOCKSCOPE_REFINE_H
@@ -40,6 +43,8 @@ enum ls_refinement {
 	LS_REFINE_TTY_PORT,
 	LS_REFINE_DISK,
 	LS_REFINE_EXTENT,
+	LS_REFINE_DEVICE,	/* devices.h, as the next one */
+	LS_REFINE_SUBSYSTEM,
 	LS_REFINE_ARRAY,	/* elements of an array are one class (arrays.h): no role */
 };
 
@@ -114,13 +119,10 @@ static __always_inline u64 ls_role_of(u32 refinement, u64 root)
 u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cache,
 		     unsigned long object, u32 site, unsigned long init, s32 *root);
 
-/* Process context, once. */
-void ls_refine_init(void);
-
-/* Is the mutex at @lock the one of a struct device that was initialised? Any context. */
-bool ls_is_device_mutex(unsigned long lock);
-
-/* @role in words, for the class's name, and the static data that it was read from. Any context. */
-void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role);
+/*
+ * @role of the object at @root in words, for the class's name, and the static data that it
+ * was read from. Any context.
+ */
+void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role, u64 root);
 
 #endif /* LOCKSCOPE_REFINE_H */

@@ -4,6 +4,7 @@
  * kernel's own tables lead to the ones whose locks are taken most: so they get
  * the identity that a later allocation of their kind would get.
  */
+#include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
@@ -86,9 +87,25 @@ static void super_blocks_seen(void)
 	spin_unlock(lock);
 }
 
+/* What the driver core keeps of each bus, or class of devices, begins with its kset. */
+static void subsystems_seen(const char *all, const char *maker)
+{
+	struct kset **in = (struct kset **)ls_symbol(all);
+	struct kset *set;
+
+	if (!in || !*in)
+		return;
+	spin_lock(&(*in)->list_lock);
+	list_for_each_entry(set, &(*in)->list, kobj.entry)
+		ls_alloc_seed(set, maker);
+	spin_unlock(&(*in)->list_lock);
+}
+
 void ls_roots_init(void)
 {
 	super_blocks_seen();
+	subsystems_seen("bus_kset", "bus_register");
+	subsystems_seen("class_kset", ls_symbol("__class_register") ? "__class_register" : "class_register");
 	page_sets();
 	interrupts();
 	memory_groups();

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Classes whose order the kernel's authors vouch for: what
- * lockdep_set_novalidate_class() is for in a kernel that has lockdep, and of
- * which nothing is left in one that has not. As with lockdep, they neither order
- * other locks nor are ordered; taking one instance twice is a fault all the same.
+ * Classes whose order cannot be judged, so its authors' word for it stands: what they say
+ * with lockdep_set_novalidate_class(), of which nothing is left in the binary. As with
+ * lockdep, they neither order other locks nor are ordered; taking one instance twice is a
+ * fault all the same.
+ *
+ * Mutexes of devices are judged, by what the device is and where in the tree it lies
+ * (kmod/devices.c). Not so before either is known: a device that is in use before
+ * device_add(), without bus, class and type. It has no place in the tree yet, and the locks
+ * that its maker holds meanwhile are no order of devices that others know.
+ *
+ * Nodes of bcache's tree are not: nodes are taken from the root down, each with a class by
+ * its level, were it not that "we never free struct btree itself" (mca_alloc()). A node
+ * becomes one of another bucket and level while tasks wait for its lock, find that out when
+ * they have it, and start over (bch_btree_node_get()). So the level that is read when a
+ * lock is asked for need not be that of the node waited for, and one instance is nodes of
+ * any level in turn: neither classes by level nor instances prove that two orders are of
+ * the same time. write_lock is that of the same nodes, of new ones taken together.
  */
 #ifndef LOCKSCOPE_EXEMPT_H
 #define LOCKSCOPE_EXEMPT_H
@@ -12,11 +25,10 @@
 
 /* Stable names, as the module makes them; one that ends in + stands for any offset behind it. */
 static const char *const ls_exempt_names[] = {
-	"&dev->mutex @ device_initialize",	/* devices are a tree; the driver core keeps its order */
-	"mutex of device_initialize+",		/* where mutexes have no name */
-	"&b->lock @ mca_bucket_alloc",		/* nodes of bcache's tree, from the root down */
+	"&dev->mutex @ device_initialize",	/* what it is is not known yet */
+	"&b->lock @ mca_bucket_alloc",
 	"&b->write_lock @ mca_bucket_alloc",
-	"mutex of mca_bucket_alloc+",
+	"mutex of mca_bucket_alloc+",		/* where mutexes have no name */
 };
 
 LS_INLINE bool ls_exempt(const char *name)

@@ -60,6 +60,7 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_refined_cases },
 	{ "verdict", verdict_roles_cases },
 	{ "verdict", verdict_regmap_cases },
+	{ "verdict", verdict_devices_cases },
 	{ "verdict", verdict_sockets_cases },
 	{ "verdict", verdict_terminals_cases },
 	{ "verdict", verdict_nested_cases },
