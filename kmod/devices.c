@@ -18,7 +18,7 @@
 #include "hash.h"
 
 #define MAX_DEPTH 32		/* devices above a device that are counted */
-#define MAX_NAME 13		/* characters of each name of a device: "usb_interface" is whole */
+#define MAX_NAME 20		/* characters of each name of a device: "thunderbolt_retimer" is whole */
 
 /* The kset of all devices, which device_initialize() puts each of them into. */
 static struct kset **devices;

@@ -19,7 +19,7 @@
 #include "tagtab.h"
 
 #define LS_LABEL_LEN 48
-#define LS_ROLE_LEN 40
+#define LS_ROLE_LEN 56
 #define LS_CLASS_NONE 0		/* no class could be had; counted */
 
 enum ls_class_state {
