@@ -14,6 +14,11 @@
  * is no evidence of what others need, so a class counts only once a completion of it was
  * seen to be completed by another context than the waiter: while a task was waiting, or,
  * by ls.completers, before the wait began.
+ *
+ * The mutex of a device is held around all of a driver's probe and removal, and whatever is
+ * made, completed and forgotten in there. Held since before the completion was made, it was
+ * not waited for while anybody could wait for the completion: it is not needed then
+ * (ls.makers).
  */
 #include <linux/completion.h>
 #include <linux/sched/task_stack.h>
@@ -21,6 +26,7 @@
 
 #include "handover.h"
 #include "lockscope.h"
+#include "refine.h"
 
 #define WAIT_DESC LS_DESC(COMPLETION, 0, 0, 0)
 
@@ -113,6 +119,45 @@ static bool waited_for(u64 completion)
 	return !list_empty_careful(&((struct completion *)completion)->wait.task_list);
 }
 
+static bool is_device(u32 val)
+{
+	return ls.classes.table[val & LS_VAL_CLASS_MASK].refinement == LS_REFINE_DEVICE;
+}
+
+/* The current task, and what it holds up to entry @i, as ls.makers has it. */
+static u32 section(const struct ls_ctx *ctx, u32 i)
+{
+	u64 key = i + 1 < ctx->depth ? ctx->held[i + 1].below : ctx->key;
+
+	return ls_mix(key + current->pid) >> (64 - LS_ADDR_ID_BITS) | 1;
+}
+
+/* @completion is initialised. Preemption off, hooks active. */
+void ls_completion_made(struct ls_cpu *pc, u64 completion)
+{
+	u32 level, i;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	for (i = ctx->depth; i-- > 0;)
+		if (is_device(ctx->held[i].val)) {
+			ls_addrmap_set(&ls.makers, completion, section(ctx, i));
+			return;
+		}
+	ls_addrmap_remove(&ls.makers, completion);
+}
+
+/* Mutexes of devices that @ctx has held since before it made @completion, as a mask of entries. */
+static u64 held_before(const struct ls_ctx *ctx, u64 completion)
+{
+	u32 made = ls_addrmap_find(&ls.makers, completion), i;
+	u64 mask = 0;
+
+	for (i = ctx->depth; made && i-- > 0;)
+		if (is_device(ctx->held[i].val) && (mask || section(ctx, i) == made))
+			mask |= 1ull << i;
+	return mask;
+}
+
 /* complete() or complete_all(). Preemption off, hooks active. */
 void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip)
 {
@@ -132,8 +177,8 @@ void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip)
 		return;
 	if (!(ls_load(&ls.classes.table[id].marks) & LS_CLASS_CONFIRMED))
 		ls_addrmap_set(&ls.completers, completion, me(level));
-	ls_see_completer(pc, ctx, id, completion, ip, ls_needed_mask(ctx), level,
-			 waited_for(completion) ? 0 : LS_COMPLETE_OPEN);
+	ls_see_completer(pc, ctx, id, completion, ip, ls_needed_mask(ctx) & ~held_before(ctx, completion),
+			 level, waited_for(completion) ? 0 : LS_COMPLETE_OPEN);
 }
 
 /* The current task is about to wait with locks held: was @completion another context's to complete? */

@@ -84,6 +84,7 @@ struct ls_tables {
 	struct ls_addrmap takers;	/* semaphore on no held-lock stack -> its last taker (semaphores.c) */
 	struct ls_addrmap semaphores;	/* semaphore released in its present life -> how (semaphores.c) */
 	struct ls_addrmap completers;	/* completion -> its last completer (completions.c) */
+	struct ls_addrmap makers;	/* completion made with a device's mutex held -> by whom, with what */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
 	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */
@@ -186,6 +187,7 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip);
 
 /* completions.c */
+void ls_completion_made(struct ls_cpu *pc, u64 completion);
 void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip);
 void ls_wait_over(u64 completion, u32 desc, unsigned long ret);
 u64 ls_needed_mask(const struct ls_ctx *ctx);

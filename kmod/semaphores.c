@@ -34,6 +34,7 @@
 #define TAKER_SLOTS 12
 #define INSTANCE_SLOTS 13
 #define COMPLETER_SLOTS 10
+#define MAKER_SLOTS 10
 
 /* An older orphan than this is of no entry that a context still has. */
 #define ORPHAN_AGE (ORPHAN_MASK / 8)
@@ -271,6 +272,7 @@ static const struct {
 	{ &ls.takers, TAKER_SLOTS },
 	{ &ls.semaphores, INSTANCE_SLOTS },
 	{ &ls.completers, COMPLETER_SLOTS },
+	{ &ls.makers, MAKER_SLOTS },
 };
 
 int ls_semaphores_init(void)

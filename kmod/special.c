@@ -2,6 +2,7 @@
 /*
  * Hooks of what is rare or odd. Any context, like those of hooks.c.
  */
+#include <linux/completion.h>
 #include <linux/mm.h>
 #include <linux/workqueue.h>
 #include <linux/ww_mutex.h>
@@ -142,6 +143,8 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	case LS_OP_INIT:
 		ls_lock_initialised(pc, lock, ip);
 		ls_identity_named(lock, kind, (const char *)arg1, ip);
+		if (kind == LS_KIND_SPINLOCK)	/* __init_swait_queue_head() */
+			ls_completion_made(pc, lock - offsetof(struct completion, wait));
 		break;
 	case LS_OP_INIT_UNNAMED:
 		ls_lock_initialised(pc, lock, ip);

@@ -4,6 +4,7 @@
  * what looks like either where one class is all devices, or all buses and classes of them.
  * Each case has a bus of its own name, with one device, two below it and one below these.
  */
+#include <linux/completion.h>
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/mutex.h>
@@ -132,77 +133,37 @@ DEV_FAMILY(dev_pair_ok)
 DEV_NESTS(dev_pair_ok_forth, dev_pair_ok, DEV_CHILD, DEV_SIBLING)
 DEV_NESTS(dev_pair_ok_again, dev_pair_ok, DEV_CHILD, DEV_SIBLING)
 
-/* What the device is becomes known while its mutex is held. */
-static struct bus_type dev_late_bus = { .name = "dev_late" }, dev_late_ok_bus = { .name = "dev_late_ok" };
-static struct device *dev_late_of, *dev_late_ok_of;
-static DEFINE_MUTEX(dev_late_m);
-static DEFINE_MUTEX(dev_late_ok_m);
-
-static noinline struct device *dev_late_new(void)
-{
-	struct device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
-
-	if (dev) {
-		device_initialize(dev);
-		dev->release = dev_release;
-	}
-	return dev;
+/*
+ * ID: a device that is in no tree, in MEMORY. It has the bus FIRST, and another one when its
+ * mutex is held.
+ */
+#define DEV_LONE(id, memory, first)			\
+static struct bus_type id##_bus = { .name = #id };	\
+static struct device *id##_of;				\
+static DEFINE_MUTEX(id##_m);				\
+							\
+static int id##_setup(void)				\
+{							\
+	id##_of = dev_lone_init(memory, first);		\
+	return id##_of ? 0 : -ENOMEM;			\
+}							\
+							\
+static void id##_teardown(void)				\
+{							\
+	put_device(id##_of);				\
+}							\
+							\
+static __side void id##_dm(void)			\
+{							\
+	device_lock(id##_of);				\
+	id##_of->bus = &id##_bus;			\
+	mutex_lock(&id##_m);				\
+	mutex_unlock(&id##_m);				\
+	device_unlock(id##_of);				\
 }
 
-static int dev_late_setup(void)
+static struct device *dev_lone_init(struct device *dev, struct bus_type *bus)
 {
-	dev_late_of = dev_late_new();
-	return dev_late_of ? 0 : -ENOMEM;
-}
-
-static int dev_late_ok_setup(void)
-{
-	dev_late_ok_of = dev_late_new();
-	return dev_late_ok_of ? 0 : -ENOMEM;
-}
-
-static void dev_late_teardown(void)
-{
-	put_device(dev_late_of);
-}
-
-static void dev_late_ok_teardown(void)
-{
-	put_device(dev_late_ok_of);
-}
-
-static __side void dev_late_dm(void)
-{
-	device_lock(dev_late_of);
-	dev_late_of->bus = &dev_late_bus;
-	mutex_lock(&dev_late_m);
-	mutex_unlock(&dev_late_m);
-	device_unlock(dev_late_of);
-}
-
-LS_NESTS(dev_late_md, dev_late_m, mutex_lock, mutex_unlock, *dev_late_of, device_lock, device_unlock)
-
-static __side void dev_late_ok_dm(void)
-{
-	device_lock(dev_late_ok_of);
-	dev_late_ok_of->bus = &dev_late_ok_bus;
-	mutex_lock(&dev_late_ok_m);
-	mutex_unlock(&dev_late_ok_m);
-	device_unlock(dev_late_ok_of);
-}
-
-LS_NESTS(dev_late_ok_again, *dev_late_ok_of, device_lock, device_unlock, dev_late_ok_m, mutex_lock, mutex_unlock)
-
-/* In memory that is no slab object, as are devices whose allocation was not seen. */
-static struct bus_type dev_far_bus = { .name = "dev_far" }, dev_far_ok_bus = { .name = "dev_far_ok" };
-static struct device *dev_far_of, *dev_far_ok_of;
-static DEFINE_MUTEX(dev_far_m);
-static DEFINE_MUTEX(dev_far_ok_m);
-
-static noinline struct device *dev_far_new(struct bus_type *bus)
-{
-	struct device *dev = vzalloc(sizeof(*dev));
-
 	if (dev) {
 		device_initialize(dev);
 		dev->release = dev_release;
@@ -211,32 +172,70 @@ static noinline struct device *dev_far_new(struct bus_type *bus)
 	return dev;
 }
 
-static int dev_far_setup(void)
-{
-	dev_far_of = dev_far_new(&dev_far_bus);
-	return dev_far_of ? 0 : -ENOMEM;
-}
+/* What the device is becomes known while its mutex is held. */
+DEV_LONE(dev_late, kzalloc(sizeof(struct device), GFP_KERNEL), NULL)
+LS_NESTS(dev_late_md, dev_late_m, mutex_lock, mutex_unlock, *dev_late_of, device_lock, device_unlock)
+DEV_LONE(dev_late_ok, kzalloc(sizeof(struct device), GFP_KERNEL), NULL)
+LS_NESTS(dev_late_ok_again, *dev_late_ok_of, device_lock, device_unlock, dev_late_ok_m, mutex_lock, mutex_unlock)
 
-static int dev_far_ok_setup(void)
-{
-	dev_far_ok_of = dev_far_new(&dev_far_ok_bus);
-	return dev_far_ok_of ? 0 : -ENOMEM;
-}
-
-static void dev_far_teardown(void)
-{
-	put_device(dev_far_of);
-}
-
-static void dev_far_ok_teardown(void)
-{
-	put_device(dev_far_ok_of);
-}
-
-LS_NESTS(dev_far_dm, *dev_far_of, device_lock, device_unlock, dev_far_m, mutex_lock, mutex_unlock)
+/* In memory that is no slab object, as are devices whose allocation was not seen. */
+DEV_LONE(dev_far, vzalloc(sizeof(struct device)), &dev_far_bus)
 LS_NESTS(dev_far_md, dev_far_m, mutex_lock, mutex_unlock, *dev_far_of, device_lock, device_unlock)
-LS_NESTS(dev_far_ok_dm, *dev_far_ok_of, device_lock, device_unlock, dev_far_ok_m, mutex_lock, mutex_unlock)
+DEV_LONE(dev_far_ok, vzalloc(sizeof(struct device)), &dev_far_ok_bus)
 LS_NESTS(dev_far_ok_again, *dev_far_ok_of, device_lock, device_unlock, dev_far_ok_m, mutex_lock, mutex_unlock)
+
+/*
+ * ID: a completion that is completed under the device's mutex, after the mutex of who waits
+ * for it was acquired there. It is made before, or, if LATE, under the device's mutex as well:
+ * then nobody waits for both.
+ */
+#define DEV_MADE(id, late)				\
+static struct dev_family id##_f = { .bus = { .name = #id } };	\
+static struct completion *id##_c;			\
+static DEFINE_MUTEX(id##_m);				\
+							\
+static noinline void id##_new(void)			\
+{							\
+	id##_c = kzalloc(sizeof(*id##_c), GFP_KERNEL);	\
+	if (id##_c)					\
+		init_completion(id##_c);		\
+}							\
+							\
+static int id##_setup(void)				\
+{							\
+	if (!(late))					\
+		id##_new();				\
+	return late || id##_c ? dev_setup(&id##_f) : -ENOMEM;	\
+}							\
+							\
+static void id##_teardown(void)				\
+{							\
+	dev_teardown(&id##_f);				\
+	kfree(id##_c);					\
+	id##_c = NULL;					\
+}							\
+							\
+static __side void id##_dc(void)			\
+{							\
+	device_lock(id##_f.of[DEV_CHILD]);		\
+	mutex_lock(&id##_m);				\
+	mutex_unlock(&id##_m);				\
+	if (late)					\
+		id##_new();				\
+	ls_require(id##_c);				\
+	complete(id##_c);				\
+	device_unlock(id##_f.of[DEV_CHILD]);		\
+}							\
+							\
+static __side void id##_wait(void)			\
+{							\
+	mutex_lock(&id##_m);				\
+	wait_for_completion(id##_c);			\
+	mutex_unlock(&id##_m);				\
+}
+
+DEV_MADE(dev_made, false)
+DEV_MADE(dev_made_ok, true)
 
 /*
  * The driver core's mutex of a class of devices: below a device's, since one of the class is
@@ -359,6 +358,10 @@ const struct ls_case verdict_devices_cases[] = {
 		 "dev_far_m dev_far severity=error", { dev_far_dm }, { dev_far_md }),
 	DEV_CASE(dev_far_ok, LS_TWIN, LS_CYCLE, "the same, in one order",
 		 "dev_far_ok_m", { dev_far_ok_dm }, { dev_far_ok_again }),
+	DEV_CASE(dev_made, LS_FAULT, LS_CYCLE, "a completion that a device's mutex is needed for",
+		 "dev_made_m dev_made kind=completion", { dev_made_dc }, { dev_made_wait }),
+	DEV_CASE(dev_made_ok, LS_TWIN, LS_CYCLE, "a completion that is made under the device's mutex",
+		 "dev_made_ok_m", { dev_made_ok_dc }, { dev_made_ok_wait }),
 	DEV_CASE(dev_subsys, LS_FAULT, LS_CYCLE, "a device against the mutex of a class of devices",
 		 "dev_subsys_one dev_subsys severity=error", { dev_subsys_dc }, { dev_subsys_cd }),
 	DEV_CASE(dev_subsys_ok, LS_TWIN, LS_CYCLE, "a device outside one class of devices and inside another",
