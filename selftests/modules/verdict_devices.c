@@ -134,8 +134,8 @@ DEV_NESTS(dev_pair_ok_forth, dev_pair_ok, DEV_CHILD, DEV_SIBLING)
 DEV_NESTS(dev_pair_ok_again, dev_pair_ok, DEV_CHILD, DEV_SIBLING)
 
 /*
- * ID: a device that is in no tree, in MEMORY. It has the bus FIRST, and another one when its
- * mutex is held.
+ * ID: a device that is in no tree, in MEMORY. It has the bus FIRST, or none, until its mutex
+ * is held.
  */
 #define DEV_LONE(id, memory, first)			\
 static struct bus_type id##_bus = { .name = #id };	\
