@@ -7,6 +7,9 @@ std::string DataNames::type(const DataRecord &data)
 {
 	if (data.kind != LS_DATA_SLAB && data.kind != LS_DATA_PERCPU && data.kind != LS_DATA_ALLOC)
 		return {};
+	/* Also when it was not before the last module came. */
+	if (data.kind == LS_DATA_SLAB && fields_.merged(data.name))
+		return {};
 	std::string &type =
 		types_[{data.kind, data.kind == LS_DATA_ALLOC ? data.object_size : 0, data.name}];
 	if (!type.empty())

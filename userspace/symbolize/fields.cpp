@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "symbolize/fields.h"
 
+#include "util/file.h"
 #include "util/text.h"
 
 #include <bpf/btf.h>
@@ -282,7 +283,10 @@ int silent(enum libbpf_print_level, const char *, va_list)
 
 } // namespace
 
-FieldNames::FieldNames(std::string dir) : dir_(std::move(dir)) {}
+FieldNames::FieldNames(std::string dir, std::string caches)
+    : dir_(std::move(dir)), caches_(std::move(caches))
+{
+}
 
 FieldNames::~FieldNames()
 {
@@ -347,8 +351,45 @@ int FieldNames::similarity(const std::string &cache, const std::string &type)
 	return shared;
 }
 
+bool FieldNames::merged(const std::string &cache) const
+{
+	return std::strtoul(read_line(caches_ + "/" + cache + "/aliases").c_str(), nullptr, 10) > 0;
+}
+
+/// All caches with the memory of that one, itself as well. Merged ones are links to one folder.
+std::vector<std::string> FieldNames::sharers(const std::string &cache) const
+{
+	namespace fs = std::filesystem;
+	std::error_code error;
+	const fs::path shared = fs::canonical(caches_ + "/" + cache, error);
+	std::vector<std::string> found;
+	for (const auto &entry : fs::directory_iterator(caches_, error))
+		if (entry.is_symlink(error) && fs::canonical(entry.path(), error) == shared)
+			found.push_back(entry.path().filename());
+	return found;
+}
+
 LockField FieldNames::find(const std::string &cache, std::uint32_t object_size,
 			   std::uint32_t offset, ls_kind kind)
+{
+	if (!merged(cache))
+		return best_field(cache, object_size, offset, kind);
+	LockField only;
+	for (const auto &name : sharers(cache)) {
+		const std::string type = best_type(name, object_size);
+		if (type.empty())
+			return {};
+		auto found = field(type, offset, kind);
+		if (!found.path.empty() && !only.path.empty() && found.path != only.path)
+			return {};
+		if (!found.path.empty())
+			only = found;
+	}
+	return only;
+}
+
+LockField FieldNames::best_field(const std::string &cache, std::uint32_t object_size,
+				 std::uint32_t offset, ls_kind kind)
 {
 	for (int round = 0; round < 2; round++) {
 		/* The second time: the type may be that of a new module. */
@@ -409,6 +450,11 @@ std::string FieldNames::variable(const std::string &name, ls_kind kind)
 }
 
 std::string FieldNames::type_of_cache(const std::string &cache, std::uint32_t object_size)
+{
+	return merged(cache) ? std::string() : best_type(cache, object_size);
+}
+
+std::string FieldNames::best_type(const std::string &cache, std::uint32_t object_size)
 {
 	for (int round = 0; round < 2; round++) {
 		/* The second time: the type may be that of a new module. */

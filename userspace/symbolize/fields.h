@@ -24,8 +24,10 @@ struct LockField {
 class FieldNames {
 public:
 	/// Use what is in @dir, as /sys/kernel/btf; nothing is read before the
-	/// first look-up. Without it every look-up fails.
-	explicit FieldNames(std::string dir = "/sys/kernel/btf");
+	/// first look-up. Without it every look-up fails. @caches: as /sys/kernel/slab;
+	/// what is not in there shares its memory with no other cache.
+	explicit FieldNames(std::string dir = "/sys/kernel/btf",
+			    std::string caches = "/sys/kernel/slab");
 	~FieldNames();
 	FieldNames(const FieldNames &) = delete;
 
@@ -34,6 +36,8 @@ public:
 	/// cache's own name, or the size and a word of that name. When several do,
 	/// the one that shares most words; empty on a tie, or for none. A cache called
 	/// after a struct with more behind it ("request_queue_srcu") may have more in it.
+	/// In a merged cache the types of all that share it have to be known, and one
+	/// of them alone has such a lock there.
 	LockField find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
 			       ls_kind kind);
 
@@ -45,13 +49,17 @@ public:
 
 	/// "struct ext4_inode_info" for a cache: the struct of its name, or the one
 	/// of that size whose name shares most words with the cache's, one at least;
-	/// empty when none does, or several.
+	/// empty when none does, or several, and for a merged cache: an object of that
+	/// may be any of the types that share it.
 	std::string type_of_cache(const std::string &cache, std::uint32_t object_size);
 	/// "struct foo" for what @function allocates, by the types it has to do with: the
 	/// one that it returns a pointer to, else the one for which it is given the place
 	/// of a pointer. An object of it has to be what kmalloc() rounds up to @object_size.
 	/// Empty when there is none, or several.
 	std::string type_of_allocation(const std::string &function, std::uint32_t object_size);
+	/// Does the cache share its memory with others, merged by the slab allocator? A module
+	/// that comes may make it so.
+	bool merged(const std::string &cache) const;
 	/// A lock in an object.
 	struct LockPlace {
 		std::uint32_t offset;
@@ -98,8 +106,12 @@ private:
 	};
 	void load();
 	const Struct *named(const std::string &type) const;
+	std::string best_type(const std::string &cache, std::uint32_t object_size);
+	LockField best_field(const std::string &cache, std::uint32_t object_size,
+			     std::uint32_t offset, ls_kind kind);
+	std::vector<std::string> sharers(const std::string &cache) const;
 
-	std::string dir_;
+	std::string dir_, caches_;
 	std::vector<std::string> loaded_; ///< files in dir_
 	std::vector<btf *> owned_;	  ///< [0] is the kernel's, which all others build on
 	std::vector<Struct> structs_;

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "record/class_field.h"
+#include "symbolize/data_names.h"
 #include "symbolize/data_symbols.h"
 #include "symbolize/fields.h"
 #include "symbolize/lines.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <set>
 
 #include <bpf/btf.h>
@@ -347,9 +349,53 @@ protected:
 		btf__add_func(types, name, BTF_FUNC_STATIC, prototype);
 	}
 
-	TempDir dir;
-	FieldNames names{dir.path()};
+	/* Caches merged by the slab allocator, as sysfs has them. */
+	void merge(const std::vector<std::string> &shared)
+	{
+		std::filesystem::create_directories(caches / ":0000032");
+		spill(caches / ":0000032/aliases", std::to_string(shared.size() - 1) + "\n");
+		for (const auto &cache : shared)
+			std::filesystem::create_directory_symlink(":0000032", caches / cache);
+	}
+
+	TempDir dir, caches;
+	FieldNames names{dir.path(), caches.path()};
 };
+
+TEST_F(SmallTypes, ACacheOfItsOwnHasItsType)
+{
+	EXPECT_EQ(names.type_of_cache("both", 32), "struct both");
+	EXPECT_EQ(names.find("both", 32, 4, LS_KIND_SPINLOCK).path, "struct both.spin");
+	merge({"both"});
+	EXPECT_FALSE(names.merged("both"));
+	EXPECT_EQ(names.type_of_cache("both", 32), "struct both");
+}
+
+TEST_F(SmallTypes, AMergedCacheHasNoTypeAsThereAreSeveral)
+{
+	ClassFields classes(names);
+	DataNames data(names, classes);
+	const DataRecord record{0, 32, LS_DATA_SLAB, "vmlinux", "both"};
+	EXPECT_EQ(data.type(record), "struct both");
+	merge({"both", "owned"});
+	for (const char *cache : {"both", "owned"}) {
+		EXPECT_TRUE(names.merged(cache));
+		EXPECT_EQ(names.type_of_cache(cache, 40), "");
+		/* Only one of them has such a lock there. */
+		EXPECT_EQ(names.find(cache, 40, 4, LS_KIND_SPINLOCK).path, "struct both.spin");
+		EXPECT_EQ(names.find(cache, 40, 24, LS_KIND_SPINLOCK).path, "");
+	}
+	EXPECT_FALSE(names.merged("another"));
+	EXPECT_EQ(data.type(record), "") << "merged since it was asked first";
+}
+
+TEST_F(SmallTypes, OneOfUnknownTypeInAMergedCacheMayHaveAnyLock)
+{
+	merge({"both", "nobodys_cache"});
+	EXPECT_EQ(names.find("both", 32, 4, LS_KIND_SPINLOCK).path, "");
+	EXPECT_EQ(names.find("nobodys_cache", 32, 4, LS_KIND_SPINLOCK).path, "");
+	EXPECT_EQ(names.type_of_cache("both", 32), "");
+}
 
 TEST_F(SmallTypes, WhatAFunctionAllocatesIsWhatItHandsOut)
 {
