@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <unordered_map>
 
 namespace lockscope {
@@ -96,10 +95,28 @@ public:
 	std::vector<SourceLine> find(const std::string &function, std::uint64_t offset)
 	{
 		auto at = functions_.find(function);
-		if (at == functions_.end() || !at->second || offset == 0)
+		if (at == functions_.end() || offset == 0)
 			return {};
-		/* The call is the instruction before the return address. */
-		return lines_at(*at->second + offset - 1);
+		std::vector<Dwarf_Addr> places;
+		for (const auto &body : at->second)
+			if (at->second.size() == 1 || offset <= body.size)
+				places.push_back(body.address + offset);
+		/* Of several, those that call something there are the likelier ones. */
+		const auto calls =
+			std::stable_partition(places.begin(), places.end(), [&](Dwarf_Addr place) {
+				return follows_call(place);
+			});
+		if (calls != places.begin())
+			places.erase(calls, places.end());
+		std::vector<SourceLine> lines;
+		for (const auto place : places) {
+			/* The call is the instruction before the return address. */
+			auto found = lines_at(place - 1);
+			if (place != places.front() && found != lines)
+				return {}; /* no telling */
+			lines = std::move(found);
+		}
+		return lines;
 	}
 
 private:
@@ -118,10 +135,22 @@ private:
 			if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
 			    symbol.st_shndx == SHN_UNDEF)
 				continue;
-			auto [known, added] = functions_.try_emplace(name, address);
-			if (!added && known->second && *known->second != address)
-				known->second.reset(); /* two of that name: no telling */
+			auto &bodies = functions_[name];
+			if (std::none_of(bodies.begin(), bodies.end(),
+					 [&](const Body &body) { return body.address == address; }))
+				bodies.push_back({address, symbol.st_size});
 		}
+	}
+
+	/* Is the instruction before @address a direct call? */
+	bool follows_call(GElf_Addr address)
+	{
+		constexpr GElf_Addr length = 5;
+		GElf_Addr at = address - length, bias = 0;
+		Elf_Scn *section = dwfl_module_address_section(module_, &at, &bias);
+		Elf_Data *data = section ? elf_rawdata(section, nullptr) : nullptr;
+		return data && at < data->d_size &&
+		       static_cast<const unsigned char *>(data->d_buf)[at] == 0xe8;
 	}
 
 	std::vector<SourceLine> lines_at(Dwarf_Addr address)
@@ -186,7 +215,11 @@ private:
 	std::unique_ptr<Dwfl, End> dwfl_;
 	Dwfl_Module *module_ = nullptr;
 	Dwarf *dwarf_ = nullptr; ///< belongs to dwfl_
-	std::unordered_map<std::string, std::optional<GElf_Addr>> functions_;
+	/* Static functions may share a name, and those of a header have a body in each unit. */
+	struct Body {
+		GElf_Addr address = 0, size = 0;
+	};
+	std::unordered_map<std::string, std::vector<Body>> functions_;
 };
 
 const Dwfl_Callbacks LineFinder::File::callbacks = {dwfl_build_id_find_elf,

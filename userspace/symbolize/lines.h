@@ -25,7 +25,8 @@ public:
 
 	/// Lines of the call that returns to @function + @offset, innermost
 	/// inlined function first, the function itself last. Empty when there is
-	/// no debug information, or two functions have that name.
+	/// no debug information, or several functions have that name and it cannot be
+	/// told which it is: nor by the call, nor by the lines, which may be the same.
 	std::vector<SourceLine> find(const std::string &module, const std::string &build_id,
 				     const std::string &function, std::uint64_t offset);
 

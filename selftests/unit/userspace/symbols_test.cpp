@@ -580,6 +580,29 @@ TEST(Lines, NothingIsFoundWhereNothingIs)
 	EXPECT_TRUE(again.find("mod", "", "f", 10).empty());
 }
 
+/* Static functions of one name, in lines.ko: one of a header, and one of each unit. */
+TEST(Lines, FunctionsOfOneNameAreToldApartByTheirCalls)
+{
+	TempDir dir;
+	std::filesystem::copy(LINES_MODULE, dir / "lines.ko");
+	LineFinder finder("0.0.0", {dir.path()});
+	const std::string build_id = LINES_BUILD_ID;
+	auto lines = [&](const std::string &function) {
+		std::multiset<std::uint32_t> out;
+		for (std::uint64_t offset = 1; offset < 96; offset++)
+			for (const auto &place : finder.find("lines", build_id, function, offset)) {
+				EXPECT_EQ(place.function, function);
+				out.insert(place.line);
+			}
+		return out;
+	};
+	EXPECT_TRUE(lines("lines_of_header").count(100));
+	const auto of_unit = lines("lines_of_unit");
+	EXPECT_TRUE(of_unit.count(200));
+	EXPECT_TRUE(of_unit.count(300));
+	EXPECT_LT(of_unit.size(), 95u) << "where neither calls there is no telling";
+}
+
 TEST(Fields, MembersOfRealTypesWhereTheyAreThere)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
