@@ -27,14 +27,12 @@
  *   different-objects        the two sides took the memory for  one object of two types
  *                            different types of object: it was
  *                            freed in between
- *   statistics-counter       it is only counted up or down,     a count that somebody
- *                            no lock is held for it             relies on
  *   sequence-counter         the reader is in a read section    a reader that does not
  *                            of a sequence counter, the writer  try again
  *                            in a write section: hidden
  *
  * All but the last demote: severity warning instead of error. What was caught in
- * the act did happen: of those only the last two are told. [RELAY 4.3, figures 8-11]
+ * the act did happen: of those only the last is told. [RELAY 4.3, figures 8-11]
  */
 #include "analysis/race_filters.h"
 
@@ -45,22 +43,11 @@ extern "C" {
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <set>
 
 namespace lockscope {
 
 namespace {
-
-/* Instructions of one `count++` lie this close together, in bytes. */
-constexpr std::uint64_t kPairBytes = 64;
-/* A line that reads and writes counts; one that decides and one that writes do not. */
-bool maybe_one_line(const Code &a, const Code &b)
-{
-	return a.lines.empty() || b.lines.empty() ||
-	       (a.lines.front().file == b.lines.front().file &&
-		a.lines.front().line == b.lines.front().line);
-}
 
 class RaceFilters {
 public:
@@ -87,10 +74,6 @@ public:
 			claimed_by_flag();
 			different_objects();
 		}
-		if (finding_.race->statistics)
-			add("statistics-counter", false,
-			    finding_.race->variable.brief +
-				    " is only ever counted up or down, with no lock held");
 		sequence_counter();
 	}
 
@@ -398,88 +381,6 @@ Context race_context(const Model &model, const Race &race, bool second)
 void apply_race_filters(const Model &model, const AccessIndex &index, Finding &finding)
 {
 	RaceFilters(model, index, finding).apply();
-}
-
-namespace {
-
-/// Locks of other objects that both sides of the race hold: they raced, so it is not
-/// the same one, and such a lock guards nothing here.
-std::set<ClassId> callers_locks(const Model &model, const Race &race)
-{
-	std::set<ClassId> first, both;
-	for (const auto &guard : model.accesses[race.first].guards)
-		if (guard.relation == LS_REL_OTHER)
-			first.insert(guard.cls);
-	for (const auto &guard : model.accesses[race.second].guards)
-		if (guard.relation == LS_REL_OTHER && first.count(guard.cls))
-			both.insert(guard.cls);
-	return both;
-}
-
-/// Is there a lock that guards the memory, as far as some code says so that always holds
-/// it? Where the same code runs with and without it, it is the callers' own. A lock of an
-/// object that has nothing to do with the memory has to be held by half of all accesses.
-bool mostly_guarded(const Model &model, const Race &race, const std::vector<std::size_t> &all)
-{
-	const auto callers = callers_locks(model, race);
-	std::map<CodeId, std::uint64_t> times;
-	std::map<ClassId, std::map<CodeId, std::uint64_t>> with;
-	std::set<ClassId> related;
-	std::uint64_t total = 0;
-	for (auto number : all) {
-		const auto &access = model.accesses[number];
-		const auto count = std::max<std::uint64_t>(access.count, 1);
-		std::set<ClassId> held;
-		for (const auto &guard : access.guards)
-			if ((guard.exclusive() || !access.writes()) && !callers.count(guard.cls)) {
-				held.insert(guard.cls);
-				if (guard.relation != LS_REL_OTHER)
-					related.insert(guard.cls);
-			}
-		for (auto cls : held)
-			with[cls][access.at] += count;
-		times[access.at] += count;
-		total += count;
-	}
-	return std::any_of(with.begin(), with.end(), [&](const auto &lock) {
-		std::uint64_t always = 0;
-		for (const auto &[at, count] : lock.second)
-			always += count == times[at] ? count : 0;
-		return always > 0 && (related.count(lock.first) || always >= total - always);
-	});
-}
-
-} // namespace
-
-bool statistics_counter(const Model &model, const AccessIndex &index, const Race &race,
-			const std::vector<std::size_t> &all)
-{
-	bool written = false;
-	if (mostly_guarded(model, race, all))
-		return false;
-	for (auto number : all) {
-		const auto &access = model.accesses[number];
-		const Code &place = model[access.at];
-		const std::string function = function_key(place);
-		if (function.empty())
-			return false;
-		auto pairs = [&](std::size_t other_number) {
-			const auto &other = model.accesses[other_number];
-			const Code &there = model[other.at];
-			const auto distance = std::max(place.offset, there.offset) -
-					      std::min(place.offset, there.offset);
-			return other.offset == access.offset && other.size == access.size &&
-			       function_key(there) == function && distance <= kPairBytes &&
-			       maybe_one_line(place, there) &&
-			       (access.writes() ? other.reads() : other.writes());
-		};
-		const bool both = access.reads() && access.writes();
-		const bool paired = both || std::any_of(all.begin(), all.end(), pairs);
-		if (access.writes() ? !paired : !paired && index.written_in(function) != 0)
-			return false;
-		written = written || access.writes();
-	}
-	return written;
 }
 
 } // namespace lockscope

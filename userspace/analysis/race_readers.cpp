@@ -17,7 +17,7 @@
  */
 #include "analysis/race_readers.h"
 
-#include "analysis/context.h"
+#include "analysis/race_words.h"
 
 #include <algorithm>
 #include <set>
@@ -184,16 +184,6 @@ private:
 		return nullptr;
 	}
 
-	/* Has the function that allocates it not returned yet? */
-	bool in_the_making(const MemoryAccess &access) const
-	{
-		return access.data != kNoData && model_[access.data].kind == LS_DATA_ALLOC &&
-		       std::any_of(access.stack.begin(), access.stack.end(), [&](CodeId frame) {
-			       return plain_function(model_[frame].function) ==
-				      plain_function(model_[access.data].name);
-		       });
-	}
-
 	/* Do all writers hold @lock, and most of the readers' functions not? */
 	bool agreed(const Guard &lock, const MemoryAccess &reader,
 		    const std::vector<std::size_t> &all) const
@@ -201,7 +191,7 @@ private:
 		std::set<std::string> with, without;
 		for (auto number : all) {
 			const auto &access = model_.accesses[number];
-			if (access.alone || in_the_making(access))
+			if (access.alone || in_the_making(model_, access))
 				continue;
 			if (access.writes()) {
 				if (!holds(access, lock))
@@ -233,7 +223,8 @@ void apply_reader_filters(const Model &model, const AccessIndex &index, Finding 
 bool about_harm(const Filter &filter)
 {
 	return filter.name == kWaitCondition || filter.name == kCheckedAgain ||
-	       filter.name == kLocklessRead || filter.name == "statistics-counter";
+	       filter.name == kLocklessRead || filter.name == "statistics-counter" ||
+	       filter.name == "last-store-wins";
 }
 
 } // namespace lockscope

@@ -5,6 +5,7 @@
 #include "analysis/race_filters.h"
 #include "analysis/race_rank.h"
 #include "analysis/race_readers.h"
+#include "analysis/race_words.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -73,6 +74,7 @@ public:
 		}
 		out.race = std::move(evidence_);
 		apply_race_filters(model_, index_, out);
+		apply_word_filters(model_, index_, out);
 		apply_reader_filters(model_, index_, out);
 		rank_race(model_, index_, weights_, out);
 		return out;
@@ -96,7 +98,10 @@ private:
 		return model_.races[evidence_.races.front()];
 	}
 
-	/* Does the function of @access write what it reads there? */
+	/*
+	 * Does the function of @access write what it reads there? An atomic operation takes
+	 * the value that it changes from the memory itself.
+	 */
 	bool writes_back(const MemoryAccess &access) const
 	{
 		const std::string function = function_key(model_[access.at]);
@@ -105,7 +110,8 @@ private:
 		const auto all = index_.overlapping(access);
 		return std::any_of(all.begin(), all.end(), [&](std::size_t number) {
 			const auto &other = model_.accesses[number];
-			return other.writes() && other.offset == access.offset &&
+			return other.writes() && !(other.op & LS_ACC_ATOMIC) &&
+			       other.offset == access.offset &&
 			       function_key(model_[other.at]) == function;
 		});
 	}

@@ -657,3 +657,117 @@ TEST_F(RaceTest, AConditionThatIsWaitedForIsANote)
 	EXPECT_TRUE(filter(finding, "wait-condition"));
 	EXPECT_EQ(finding.severity, Severity::Note);
 }
+
+namespace {
+
+/* A store of its own function that was seen @count times, as the other sides are. */
+Touch store(std::uint32_t data, const std::string &function, std::uint32_t count,
+	    std::vector<GuardedBy> guards = {})
+{
+	return {.data = data, .offset = 8, .size = 8, .op = LS_ACC_WRITE, .function = function,
+		.guards = std::move(guards), .count = count};
+}
+
+} // namespace
+
+TEST_F(RaceTest, AWordThatAllStoreAndNobodyLocksIsAWarning)
+{
+	const auto a = log.access({.pid = 1}, store(data, "foo_read", 60)),
+		   b = log.access({.pid = 2}, store(data, "foo_write", 60));
+	log.race(a, b, LS_RACE_CAUGHT);
+	const Finding finding = only();
+	EXPECT_TRUE(filter(finding, "last-store-wins"));
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	/* That it races is not in doubt. */
+	EXPECT_FALSE(feature(finding, "doubt"));
+}
+
+TEST_F(RaceTest, AndSoIsWhoReadsIt)
+{
+	const auto a = log.access({.pid = 1}, store(data, "foo_read", 100));
+	log.race(a, side(2, "foo_idle", LS_ACC_READ, {}, 8));
+	EXPECT_EQ(only().severity, Severity::Warning);
+}
+
+TEST_F(RaceTest, LocksOfTheCallersChangeNothing)
+{
+	/* One place, with the locks of whatever is going on. */
+	const auto lock = log.add_class("foo:inode");
+	const GuardedBy inode{.lock = {.cls = lock}, .relation = LS_REL_OTHER};
+	const auto a = log.access({.pid = 1}, store(data, "foo_touch", 60, {inode}));
+	log.access({.pid = 3}, store(data, "foo_touch", 60));
+	log.race(a, log.access({.pid = 2}, store(data, "foo_write", 60)));
+	EXPECT_EQ(only().severity, Severity::Warning);
+}
+
+TEST_F(RaceTest, EachSideMayBeKnownByAnotherElementOfAnArray)
+{
+	Touch other = store(data, "foo_write", 60);
+	other.offset = 40;
+	log.race(log.access({.pid = 1}, store(data, "foo_read", 60)),
+		 log.access({.pid = 2}, other));
+	EXPECT_EQ(only().severity, Severity::Warning);
+}
+
+TEST_F(RaceTest, ButNotWhatIsStoredNowAndThen)
+{
+	/* A pointer that is published, a state. */
+	log.race(log.access({.pid = 1}, store(data, "foo_start", 5)),
+		 log.access({.pid = 2}, store(data, "foo_stop", 5)));
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, NorWhatALockIsHeldForElsewhere)
+{
+	const auto lock = log.add_class("foo:lock");
+	log.access({.pid = 3}, store(data, "foo_reset", 100, {{.lock = {.cls = lock}}}));
+	log.race(log.access({.pid = 1}, store(data, "foo_read", 100)),
+		 log.access({.pid = 2}, store(data, "foo_write", 100)));
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, NorWhatDependsOnWhatWasThere)
+{
+	side(2, "foo_write", LS_ACC_READ, {}, 8);
+	log.race(log.access({.pid = 1}, store(data, "foo_read", 100)),
+		 log.access({.pid = 2}, store(data, "foo_write", 100)));
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(RaceTest, NorWhatIsStoredInParts)
+{
+	side(3, "foo_half", LS_ACC_WRITE, {}, 4);
+	log.race(log.access({.pid = 1}, store(data, "foo_read", 100)),
+		 log.access({.pid = 2}, store(data, "foo_write", 100)));
+	for (const auto &finding : analyse(model = model_of(log)).findings)
+		EXPECT_EQ(finding.severity, Severity::Error);
+}
+
+/* What is read plainly and what an atomic operation changes have nothing to do with each other. */
+TEST_F(RaceTest, AnAtomicOperationWritesNothingBack)
+{
+	const auto read = side(1, "foo_check", LS_ACC_READ, {}, 8);
+	side(1, "foo_check", LS_ACC_WRITE | LS_ACC_ATOMIC, {}, 8);
+	log.race(side(2, "foo_done", LS_ACC_WRITE | LS_ACC_ATOMIC, {}, 8), read);
+	EXPECT_EQ(only().severity, Severity::Note);
+}
+
+TEST_F(RaceTest, AMarkedWriteDoes)
+{
+	const auto read = side(1, "foo_check", LS_ACC_READ, {}, 8);
+	side(1, "foo_check", LS_ACC_WRITE | LS_ACC_MARKED, {}, 8);
+	log.race(side(2, "foo_done", LS_ACC_WRITE | LS_ACC_ATOMIC, {}, 8), read);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+/* Two things that one function allocates, whose types are not known. */
+TEST_F(RaceTest, AllocationsOfOneFunctionAreToldApartBySize)
+{
+	const auto lock = log.add_class("foo:lock");
+	const auto small = log.add_data("foo_setup", LS_DATA_ALLOC, 128, "foo"),
+		   large = log.add_data("foo_setup", LS_DATA_ALLOC, 1024, "foo");
+	log.access({.pid = 3}, store(large, "foo_reset", 100, {{.lock = {.cls = lock}}}));
+	log.race(log.access({.pid = 1}, store(small, "foo_read", 100)),
+		 log.access({.pid = 2}, store(small, "foo_write", 100)));
+	EXPECT_EQ(only().severity, Severity::Warning);
+}
