@@ -10,8 +10,7 @@ namespace {
 
 /* As in kmod/lockscope.h, nesting.c. */
 constexpr std::uint32_t kInversion = 1, kSame = 2, kPair = 4, kNested = 16;
-constexpr std::uint32_t kPairsTold = 64, kPairsKept = 256, kSample = 64;
-constexpr int kInversionTries = 16;
+constexpr std::uint32_t kPairsTold = 64, kPairsKept = 256, kSample = 64, kInversionsTold = 32;
 constexpr std::uint32_t kRingNodes = 4096, kRingEdges = 8192;
 constexpr std::uint64_t kStartKernelMap = 0xffffffff80000000u;
 
@@ -202,7 +201,8 @@ void Module::look_at_nesting(std::uint64_t lock, std::uint32_t val, News &news)
 				apart |= ls_pair_gate(ctx_.held[k].lock);
 		switch (ls_pairs_see(&pairs_, h.lock, lock, 0, apart, ls_dep_kind(h.val, val))) {
 		case LS_PAIR_INVERTED:
-			if (!(c.marks & LS_CLASS_INVERTED)) {
+			if (c.inversions < kInversionsTold) {
+				c.inversions++;
 				news.flags |= kInversion;
 				news.mask |= 1ull << i;
 			}
@@ -302,9 +302,8 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 			if (news.mask & 1ull << i)
 				ls_edges_mark(&edges_, ctx_.held[i].val, val, signature);
 		instances_seen(lock, val, news.mask);
-		classes_[class_of(val)].marks |=
-			static_cast<ls_u16>((news.flags & kSame ? LS_CLASS_SAME : 0) |
-					    (news.flags & kInversion ? LS_CLASS_INVERTED : 0));
+		if (news.flags & kSame)
+			classes_[class_of(val)].marks |= LS_CLASS_SAME;
 		mark_usage(val, ls_usage(val));
 		event(LS_SIGHT_ACQUIRE, lock, ip, val, news.mask, chain & LS_CHAIN_INDEX, news.flags);
 	}
@@ -514,8 +513,6 @@ void Module::take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint3
 				if (auto at = nested_.find({s.lock, s.held[i].lock}); at != nested_.end())
 					first = &at->second;
 		recursion(s, ordinal, first ? *first : ordinal, false);
-		if (!first && tries_[self]++ < kInversionTries)
-			classes_[self].marks &= static_cast<ls_u16>(~LS_CLASS_INVERTED);
 	}
 	if (flags & (kPair | kNested))
 		take_pair(s, ordinal);

@@ -125,7 +125,6 @@ private:
 	std::map<std::uint32_t, std::uint32_t> ring_sights_; ///< by edge
 	std::vector<test::Holding> holdings_; ///< of each observation
 	std::set<std::pair<std::uint32_t, bool>> recursions_;
-	std::map<std::uint32_t, int> tries_;
 	std::set<std::uint64_t> faults_; ///< places
 	std::set<std::pair<std::uint32_t, std::uint32_t>> wanted_, fresh_;
 };
