@@ -371,7 +371,7 @@ static void name_device(struct ls_class *proto)
 	ls_copy_label(proto->label, "&dev->mutex", sizeof(proto->label));
 }
 
-/* Class of @lock, of a device that nobody saw being allocated: what it is now. */
+/* Class of @lock, of a device whose allocation was not seen: what it is now. */
 static u32 device_class(unsigned long lock)
 {
 	struct ls_class proto = {

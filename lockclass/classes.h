@@ -54,7 +54,7 @@ struct ls_class {
 	ls_u8 origin;		/* enum ls_origin */
 	ls_u8 refinement;	/* what refines it (enum ls_refinement of the module), and markers of it */
 	ls_u16 marks;
-	ls_u16 inversions;	/* instances taken in both orders, told to the thread so far */
+	ls_u16 inversions;	/* instances taken in both orders, reported to the thread so far */
 	ls_u32 offset;
 	ls_u32 object_size;
 	ls_u32 canonical;	/* 0 until the thread has named it */

@@ -37,7 +37,7 @@ LS_INLINE ls_size ls_gates_bytes(ls_u32 bits)
 
 /* @mem: zeroed, ls_gates_bytes(@bits). */
 void ls_gates_init(struct ls_gates *g, void *mem, ls_u32 bits);
-/* Only while nobody else uses it. */
+/* Only while it is not in use. */
 void ls_gates_clear(struct ls_gates *g);
 
 /* Tag of @instance, held as @val; never 0. Bit 0: shared. */
