@@ -17,7 +17,7 @@
  *
  * The mutex of a device is held around all of a driver's probe and removal, and whatever is
  * made, completed and forgotten in there. Held since before the completion was made, it was
- * not waited for while anybody could wait for the completion: it is not needed then
+ * not acquired while any task could wait for the completion: it is not needed then
  * (ls.makers).
  */
 #include <linux/completion.h>
@@ -124,25 +124,26 @@ static bool is_device(u32 val)
 	return ls.classes.table[val & LS_VAL_CLASS_MASK].refinement == LS_REFINE_DEVICE;
 }
 
-/* The current task, and what it holds up to entry @i, as ls.makers has it. */
-static u32 section(const struct ls_ctx *ctx, u32 i)
-{
-	u64 key = i + 1 < ctx->depth ? ctx->held[i + 1].below : ctx->key;
-
-	return ls_mix(key + current->pid) >> (64 - LS_ADDR_ID_BITS) | 1;
-}
-
-/* @completion is initialised. Preemption off, hooks active. */
+/*
+ * @completion is initialised. Preemption off, hooks active. An entry that finds no room is no
+ * loss: the mutex counts as needed then.
+ */
 void ls_completion_made(struct ls_cpu *pc, u64 completion)
 {
 	u32 level, i;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
-	for (i = ctx->depth; i-- > 0;)
-		if (is_device(ctx->held[i].val)) {
-			ls_addrmap_set(&ls.makers, completion, section(ctx, i));
-			return;
-		}
+	for (i = ctx->depth; i-- > 0;) {
+		struct ls_held *h = &ctx->held[i];
+
+		if (!is_device(h->val))
+			continue;
+		/* Another number each time that it is acquired. */
+		if (!h->stamp)
+			h->stamp = ls_fetch_add(&ls.device_holds, 1) % LS_ADDR_ID_MASK + 1;
+		ls_addrmap_set(&ls.makers, completion, h->stamp);
+		return;
+	}
 	ls_addrmap_remove(&ls.makers, completion);
 }
 
@@ -153,7 +154,7 @@ static u64 held_before(const struct ls_ctx *ctx, u64 completion)
 	u64 mask = 0;
 
 	for (i = ctx->depth; made && i-- > 0;)
-		if (is_device(ctx->held[i].val) && (mask || section(ctx, i) == made))
+		if (is_device(ctx->held[i].val) && (mask || ctx->held[i].stamp == made))
 			mask |= 1ull << i;
 	return mask;
 }

@@ -84,11 +84,12 @@ struct ls_tables {
 	struct ls_addrmap takers;	/* semaphore on no held-lock stack -> its last taker (semaphores.c) */
 	struct ls_addrmap semaphores;	/* semaphore released in its present life -> how (semaphores.c) */
 	struct ls_addrmap completers;	/* completion -> its last completer (completions.c) */
-	struct ls_addrmap makers;	/* completion made with a device's mutex held -> by whom, with what */
+	struct ls_addrmap makers;	/* completion made with a device's mutex held -> number of that hold */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
 	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */
 	u32 semaphore_acquisitions;
+	u32 device_holds;		/* of devices' mutexes that completions were made in */
 	u32 signal_changes;		/* semaphore classes whose use is taken for another than before */
 };
 extern struct ls_tables ls;

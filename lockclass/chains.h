@@ -108,7 +108,7 @@ void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data);
 void ls_chains_counted(struct ls_chains *c, ls_u64 key, ls_u32 id, struct ls_chain *data);
 /* Look at it LS_LOOKS_CYCLE more, @gated: at every acquisition besides. Thread only. */
 void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data, bool gated);
-/* Nothing can be news to a chain that is LS_LOOKS_GATED any more. Any context. */
+/* No gate is left that an observation of chain @data, LS_LOOKS_GATED, could lack. Any context. */
 void ls_chains_ungate(struct ls_chain *data);
 
 /* Forget every chain; segments stay. Only while no hook can run. */

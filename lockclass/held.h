@@ -18,7 +18,7 @@ struct ls_held {
 	ls_u64 below;		/* chain key of what was held before */
 	ls_u64 ip;		/* acquire site */
 	ls_u32 val;		/* LS_VAL_* */
-	ls_u32 stamp;		/* the caller's; moves with the entry */
+	ls_u32 stamp;		/* the caller's, 0 at first; moves with the entry */
 };
 
 /* What a task is about to wait for, see waitqueues.c; addresses are for comparing only. */
@@ -127,6 +127,7 @@ LS_INLINE void ls_held_push(struct ls_ctx *ctx, ls_u64 lock, ls_u64 ip, ls_u32 v
 	h->below = ctx->key;
 	h->ip = ip;
 	h->val = val;
+	h->stamp = 0;
 	ctx->key = key;
 	ls_barrier();
 	ctx->depth++;

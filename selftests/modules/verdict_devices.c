@@ -186,10 +186,12 @@ LS_NESTS(dev_far_ok_again, *dev_far_ok_of, device_lock, device_unlock, dev_far_o
 
 /*
  * ID: a completion that is completed under the device's mutex, after the mutex of who waits
- * for it was acquired there. It is made before, or, if LATE, under the device's mutex as well:
- * then nobody waits for both.
+ * for it was acquired there. It is made BEFORE, or under the device's mutex: the last time that
+ * it was held, or NOW, when no task can wait for both.
  */
-#define DEV_MADE(id, late)				\
+enum dev_making { BEFORE, LAST_TIME, NOW };
+
+#define DEV_MADE(id, when)				\
 static struct dev_family id##_f = { .bus = { .name = #id } };	\
 static struct completion *id##_c;			\
 static DEFINE_MUTEX(id##_m);				\
@@ -203,9 +205,9 @@ static noinline void id##_new(void)			\
 							\
 static int id##_setup(void)				\
 {							\
-	if (!(late))					\
+	if (when == BEFORE)				\
 		id##_new();				\
-	return late || id##_c ? dev_setup(&id##_f) : -ENOMEM;	\
+	return when != BEFORE || id##_c ? dev_setup(&id##_f) : -ENOMEM;	\
 }							\
 							\
 static void id##_teardown(void)				\
@@ -218,9 +220,14 @@ static void id##_teardown(void)				\
 static __side void id##_dc(void)			\
 {							\
 	device_lock(id##_f.of[DEV_CHILD]);		\
+	if (when == LAST_TIME) {			\
+		id##_new();				\
+		device_unlock(id##_f.of[DEV_CHILD]);	\
+		device_lock(id##_f.of[DEV_CHILD]);	\
+	}						\
 	mutex_lock(&id##_m);				\
 	mutex_unlock(&id##_m);				\
-	if (late)					\
+	if (when == NOW)				\
 		id##_new();				\
 	ls_require(id##_c);				\
 	complete(id##_c);				\
@@ -234,12 +241,13 @@ static __side void id##_wait(void)			\
 	mutex_unlock(&id##_m);				\
 }
 
-DEV_MADE(dev_made, false)
-DEV_MADE(dev_made_ok, true)
+DEV_MADE(dev_made, BEFORE)
+DEV_MADE(dev_again, LAST_TIME)
+DEV_MADE(dev_made_ok, NOW)
 
 /*
  * The driver core's mutex of a class of devices: below a device's, since one of the class is
- * made by it, and above it, as who wants to hear of devices of a class is told of them with
+ * made by it, and above it, as a driver that registers for devices of a class is called for each with
  * that mutex held. In the twin these are two classes.
  */
 struct dev_subsystems {
@@ -360,6 +368,8 @@ const struct ls_case verdict_devices_cases[] = {
 		 "dev_far_ok_m", { dev_far_ok_dm }, { dev_far_ok_again }),
 	DEV_CASE(dev_made, LS_FAULT, LS_CYCLE, "a completion that a device's mutex is needed for",
 		 "dev_made_m dev_made kind=completion", { dev_made_dc }, { dev_made_wait }),
+	DEV_CASE(dev_again, LS_FAULT, LS_CYCLE, "a completion that was made the last time the mutex was held",
+		 "dev_again_m dev_again kind=completion", { dev_again_dc }, { dev_again_wait }),
 	DEV_CASE(dev_made_ok, LS_TWIN, LS_CYCLE, "a completion that is made under the device's mutex",
 		 "dev_made_ok_m", { dev_made_ok_dc }, { dev_made_ok_wait }),
 	DEV_CASE(dev_subsys, LS_FAULT, LS_CYCLE, "a device against the mutex of a class of devices",

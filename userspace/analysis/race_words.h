@@ -15,7 +15,7 @@ bool in_the_making(const Model &model, const MemoryAccess &access);
 
 /// Do the accesses @all, all there are to one variable on which @race is, only count it up
 /// or down, without a lock that most of them hold? Every write is one instruction that reads as
-/// well, or has a read of the same bytes by the same code close by; whoever only reads writes
+/// well, or has a read of the same bytes by the same code close by; code that only reads writes
 /// nothing else, so that nothing depends on it.
 bool statistics_counter(const Model &model, const AccessIndex &index, const Race &race,
 			const std::vector<std::size_t> &all);
