@@ -210,6 +210,33 @@ void another_class(const Model &model, Finding &finding)
 	}
 }
 
+/*
+ * A lock that a handler takes, taken elsewhere with interrupts on, but with the line of the
+ * one interrupt disabled. Each time the author has to have said so.
+ */
+void masked_line(const Model &model, Finding &finding)
+{
+	const annotations::Note *note = nullptr;
+	for (const auto &edge : finding.edges) {
+		if (!to_interrupt(edge))
+			continue;
+		if (edge.to != kHardirqClass)
+			return;
+		for (const auto &witness : edge.witnesses) {
+			const Sight &sight = model.sights[witness.sight];
+			note = annotations::masked_line(model, model.runs[sight.run].release,
+							sight.stack);
+			if (!note)
+				return;
+		}
+	}
+	if (note)
+		finding.filters.push_back(
+			{"annotated-irq-line", true,
+			 "its authors keep the interrupt away by its line: " + note->callee + "(" +
+				 note->text + ") in " + note->function + "(), " + place_of(*note)});
+}
+
 } // namespace
 
 void apply_annotations(const Model &model, Finding &finding)
@@ -220,6 +247,9 @@ void apply_annotations(const Model &model, Finding &finding)
 		nesting(model, finding);
 	else if (finding.kind == FindingKind::LockOrderCycle)
 		another_class(model, finding);
+	else if (finding.kind == FindingKind::InconsistentIrqState ||
+		 finding.kind == FindingKind::IrqInversion)
+		masked_line(model, finding);
 }
 
 std::string computed_subclass(const Model &model, const Finding &finding)

@@ -15,6 +15,26 @@ const Table *table_of(const Model &model, const std::string &release)
 	return at == model.annotations.end() ? nullptr : at->second.get();
 }
 
+/* What is said in the functions of @stack, innermost first. */
+std::vector<const Note *> notes_in(const Model &model, const std::string &release,
+				   const std::vector<CodeId> &stack)
+{
+	std::vector<const Note *> out;
+	const Table *table = table_of(model, release);
+	for (std::size_t i = 0; table && i < stack.size(); i++) {
+		const Code &code = model[stack[i]];
+		const auto *notes = table->find(code.module.empty() ? "vmlinux" : code.module,
+						code.build_id);
+		if (!notes)
+			continue;
+		if (auto at = notes->in_function.find(code.function);
+		    at != notes->in_function.end())
+			for (auto n : at->second)
+				out.push_back(&table->notes[n]);
+	}
+	return out;
+}
+
 } // namespace
 
 Status load(Model &model)
@@ -64,26 +84,22 @@ std::vector<std::string> asserted(const Model &model, const std::string &release
 				  const std::vector<CodeId> &stack)
 {
 	std::vector<std::string> out;
-	const Table *table = table_of(model, release);
-	for (std::size_t i = 0; table && i < stack.size(); i++) {
-		const Code &code = model[stack[i]];
-		const auto *notes = table->find(code.module.empty() ? "vmlinux" : code.module,
-						code.build_id);
-		if (!notes)
-			continue;
-		auto at = notes->in_function.find(code.function);
-		if (at == notes->in_function.end())
-			continue;
-		for (auto n : at->second) {
-			const Note &note = table->notes[n];
-			std::string text = note.text + " in " + note.function + "(), " + note.file + ':' +
-					   std::to_string(note.line);
-			if (note.says == Says::Held &&
-			    std::find(out.begin(), out.end(), text) == out.end())
-				out.push_back(std::move(text));
-		}
+	for (const Note *note : notes_in(model, release, stack)) {
+		std::string text = note->text + " in " + note->function + "(), " + note->file + ':' +
+				   std::to_string(note->line);
+		if (note->says == Says::Held && std::find(out.begin(), out.end(), text) == out.end())
+			out.push_back(std::move(text));
 	}
 	return out;
+}
+
+const Note *masked_line(const Model &model, const std::string &release,
+			const std::vector<CodeId> &stack)
+{
+	for (const Note *note : notes_in(model, release, stack))
+		if (note->says == Says::IrqLine)
+			return note;
+	return nullptr;
 }
 
 std::string missing(const Model &model)

@@ -28,6 +28,10 @@ Acquire acquire(const Model &model, const std::string &release, const std::vecto
 std::vector<std::string> asserted(const Model &model, const std::string &release,
 				  const std::vector<CodeId> &stack);
 
+/// What keeps one interrupt away by its line in a function of @stack, null: nothing does.
+const Note *masked_line(const Model &model, const std::string &release,
+			const std::vector<CodeId> &stack);
+
 /// What the report says of tables that are missing, empty if none is.
 std::string missing(const Model &model);
 

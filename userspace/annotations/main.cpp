@@ -53,6 +53,7 @@ std::string kind_of(const Site &site, const SourceTree &source)
 	case Says::NestLock: return "*_nest_lock()";
 	case Says::Class: return "lockdep_set_class*()";
 	case Says::Held: return "lockdep_assert_held*()";
+	case Says::IrqLine: return "disable_irq*_lockdep*()";
 	}
 	return "";
 }

@@ -40,6 +40,12 @@ bool asserts_held(std::string_view name)
 	return name.starts_with("lockdep_assert_held");
 }
 
+/// lockdep takes interrupts for disabled then; without it they are not.
+bool masks_line(std::string_view name)
+{
+	return name == "disable_irq_lockdep" || name.starts_with("disable_irq_nosync_lockdep");
+}
+
 /// Where the primitives themselves are made: what they pass on is no annotation.
 bool of_lockdep(const std::string &file)
 {
@@ -223,14 +229,16 @@ SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &
 	     {"lockdep_set_class", "lockdep_set_class_and_name", "lockdep_set_class_and_subclass",
 	      "lockdep_set_subclass", "lockdep_set_novalidate_class", "lockdep_set_lock_cmp_fn",
 	      "lockdep_assert_held", "lockdep_assert_held_write", "lockdep_assert_held_read",
-	      "lockdep_assert_held_once", "lockdep_assert_held_exclusive"}) {
+	      "lockdep_assert_held_once", "lockdep_assert_held_exclusive",
+	      "disable_irq_lockdep", "disable_irq_nosync_lockdep",
+	      "disable_irq_nosync_lockdep_irqsave"}) {
 		Carrier carrier;
 		carrier.file = ~std::size_t{0};
-		carrier.says = sets_class(name) ? Says::Class : Says::Held;
+		carrier.says = sets_class(name) ? Says::Class : masks_line(name) ? Says::IrqLine : Says::Held;
 		carriers_[name].push_back(carrier);
 	}
 	const auto wanted = [this](std::string_view name) {
-		return ends_nested(name) || sets_class(name) || asserts_held(name) ||
+		return ends_nested(name) || sets_class(name) || asserts_held(name) || masks_line(name) ||
 		       carriers_.count(std::string(name)) != 0;
 	};
 	std::vector<FileContent> content(files_.size());

@@ -12,7 +12,7 @@ namespace lockscope::annotations {
 namespace {
 
 constexpr std::string_view kHeader = "lockscope annotations 1";
-constexpr const char *kNames[] = {"subclass", "nest-lock", "class", "held"};
+constexpr const char *kNames[] = {"subclass", "nest-lock", "class", "held", "irq-line"};
 
 template <typename T> bool number(std::string_view text, T &out, int base = 10)
 {

@@ -22,6 +22,7 @@ enum class Says : std::uint8_t {
 	NestLock, ///< the order is kept by a lock that is held: *_nest_lock()
 	Class,	  ///< lockdep_set_class() and its like
 	Held,	  ///< lockdep_assert_held() and its like
+	IrqLine,  ///< one interrupt is kept away by its line: disable_irq_nosync_lockdep()
 };
 const char *name(Says says);
 

@@ -48,8 +48,11 @@ protected:
 			for (const auto &one : said) {
 				if (code.function != one.function)
 					continue;
-				notes.calls[{code.function, code.offset}] = {
-					{static_cast<std::uint32_t>(table->notes.size()), one.subclass, ""}};
+				const auto note = static_cast<std::uint32_t>(table->notes.size());
+				if (one.says == Says::IrqLine)
+					notes.in_function[code.function] = {note};
+				else
+					notes.calls[{code.function, code.offset}] = {{note, one.subclass, ""}};
 				table->notes.push_back(
 					{one.says, "x_nested", one.text, code.function, "fs/x.c", 7});
 			}
@@ -215,6 +218,31 @@ TEST_F(AnnotatedFilter, ASubclassOfRunTimeNeedsTheObjects)
 		EXPECT_FALSE(finding.hidden());
 		EXPECT_EQ(filter(judge({{"take_nested", 1}, {"take", 1}}), "computed-subclass"), nullptr);
 	}
+}
+
+/* As ei_start_xmit() of 8390: the handler takes the lock, and its line is disabled meanwhile. */
+TEST_F(AnnotatedFilter, OneInterruptIsKeptAwayByItsLine)
+{
+	const auto lock = log.add_class("x->page_lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+	log.acquire({.level = LS_HARDIRQ}, {}, {.cls = lock, .address = 0x1000, .function = "x_interrupt"});
+	log.acquire({.pid = 1}, {}, {.cls = lock, .address = 0x1000, .function = "x_xmit"});
+	const std::vector<Said> said = {{"x_xmit", kNotConstant, Says::IrqLine, "dev->irq"}};
+	const auto finding = judge(said);
+	EXPECT_NE(filter(finding, "annotated-irq-line"), nullptr);
+	EXPECT_EQ(finding.severity, Severity::Note);
+	EXPECT_EQ(filter(judge({}), "annotated-irq-line"), nullptr);
+	EXPECT_EQ(judge({}).severity, Severity::Error);
+	log.acquire({.pid = 2}, {}, {.cls = lock, .address = 0x1000, .function = "x_timeout"});
+	EXPECT_EQ(filter(judge(said), "annotated-irq-line"), nullptr) << "once without";
+}
+
+TEST_F(AnnotatedFilter, ButSoftirqsAreNot)
+{
+	const auto lock = log.add_class("x->page_lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+	log.acquire({.level = LS_SOFTIRQ}, {}, {.cls = lock, .address = 0x1000, .function = "x_timer"});
+	log.acquire({.pid = 1}, {}, {.cls = lock, .address = 0x1000, .function = "x_xmit"});
+	EXPECT_EQ(filter(judge({{"x_xmit", kNotConstant, Says::IrqLine, "dev->irq"}}), "annotated-irq-line"),
+		  nullptr);
 }
 
 TEST_F(AnnotatedFilter, OneObjectIsOneLockWhateverTheySay)

@@ -150,6 +150,19 @@ TEST_F(AnnotationSource, WrappersAreFoundOverSeveralSteps)
 	EXPECT_EQ(source->evaluate(file, *outer), 3);
 }
 
+TEST_F(AnnotationSource, ALineThatIsDisabledForLockdep)
+{
+	tree({{"include/linux/interrupt.h",
+	       "static inline void disable_irq_nosync_lockdep(unsigned int irq)\n{\n"
+	       "\tdisable_irq_nosync(irq);\n}\n"},
+	      {"drivers/x.c", "void x(struct x *x)\n{\n\tdisable_irq_nosync_lockdep(x->irq);\n}\n"
+			      "void y(struct x *x)\n{\n\tdisable_irq_nosync(x->irq);\n}\n"}});
+	ASSERT_EQ(source->sites().size(), 1u);
+	EXPECT_EQ(source->sites()[0].says, Says::IrqLine);
+	EXPECT_EQ(source->meaning(source->sites()[0]), "x->irq");
+	EXPECT_FALSE(source->carries(*source->file("drivers/x.c"), "x"));
+}
+
 TEST_F(AnnotationSource, WhatAnObjectHasIsNoWrapper)
 {
 	tree({{"include/linux/mutex.h", mutex_h},
