@@ -402,7 +402,7 @@ int ls_alloc_init(u32 bits)
 		return -ENOMEM;
 	}
 	ls_addrmap_init_spread(&ls.sites, objects, bits);
-	ls_addrmap_init(&lives, life, LIFE_BITS);
+	ls_addrmap_init_spread(&lives, life, LIFE_BITS);
 	ls_tagtab_init(&site_ids, slots, SITE_SLOT_BITS);
 	return 0;
 }

@@ -4,6 +4,7 @@
  * come. A high-resolution timer is the hardirq; a timer or tasklet the softirq.
  */
 #include <linux/bottom_half.h>
+#include <linux/interrupt.h>
 #include <linux/irqflags.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -227,6 +228,29 @@ static void irq_object_ok_teardown(void)
 LS_TAKES(irq_object_ok_hrtimer, irq_object_ok_two[0]->lock, spin_lock, spin_unlock)
 LS_TAKES(irq_object_ok_task, irq_object_ok_two[1]->lock, spin_lock_irq, spin_unlock_irq)
 
+/* No interrupt has this number: nothing is disabled, but for what is said of it. */
+#define NO_LINE 0x7ffffffeu
+
+static DEFINE_SPINLOCK(irq_line_l);
+LS_TAKES(irq_line_hrtimer, irq_line_l, spin_lock, spin_unlock)
+
+static __side void irq_line_task(void)
+{
+	disable_irq_nosync(NO_LINE);
+	spin_lock(&irq_line_l);
+	spin_unlock(&irq_line_l);
+}
+
+static DEFINE_SPINLOCK(irq_line_ok_l);
+LS_TAKES(irq_line_ok_hrtimer, irq_line_ok_l, spin_lock, spin_unlock)
+
+static __side void irq_line_ok_task(void)
+{
+	disable_irq_nosync_lockdep(NO_LINE);
+	spin_lock(&irq_line_ok_l);
+	spin_unlock(&irq_line_ok_l);
+}
+
 const struct ls_case verdict_irq_cases[] = {
 	{ "irq_hard", LS_FAULT, LS_IRQ_STATE, "taken in hardirq, and with hardirqs on", "irq_hard_l",
 	  .side = { { irq_hard_hrtimer, LS_HRTIMER }, { irq_hard_task } } },
@@ -290,6 +314,10 @@ const struct ls_case verdict_irq_cases[] = {
 	  .side = { { irq_try_hrtimer, LS_HRTIMER }, { irq_try_task } } },
 	{ "irq_try_ok", LS_TWIN, LS_IRQ_STATE, "hardirq only tries", "irq_try_ok_l",
 	  .side = { { irq_try_ok_hrtimer, LS_HRTIMER }, { irq_try_ok_task } } },
+	{ "irq_line", LS_FAULT, LS_IRQ_STATE, "the line of one interrupt disabled", "irq_line_l",
+	  .side = { { irq_line_hrtimer, LS_HRTIMER }, { irq_line_task } } },
+	{ "irq_line_ok", LS_TWIN, LS_IRQ_STATE, "the same, and lockdep believes its author", "irq_line_ok_l",
+	  .side = { { irq_line_ok_hrtimer, LS_HRTIMER }, { irq_line_ok_task } } },
 	{ "irq_object", LS_FAULT, LS_IRQ_STATE, "two objects of a type, one of them in hardirq",
 	  "irq_object_setup",
 	  .setup = irq_object_setup, .teardown = irq_object_teardown,
