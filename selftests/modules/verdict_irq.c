@@ -242,7 +242,6 @@ static __side void irq_line_task(void)
 }
 
 static DEFINE_SPINLOCK(irq_line_ok_l);
-LS_TAKES(irq_line_ok_hrtimer, irq_line_ok_l, spin_lock, spin_unlock)
 
 static __side void irq_line_ok_task(void)
 {
@@ -250,6 +249,9 @@ static __side void irq_line_ok_task(void)
 	spin_lock(&irq_line_ok_l);
 	spin_unlock(&irq_line_ok_l);
 }
+
+/* Behind it: a macro without a semicolon is no end of a function to scripts/annotations. */
+LS_TAKES(irq_line_ok_hrtimer, irq_line_ok_l, spin_lock, spin_unlock)
 
 const struct ls_case verdict_irq_cases[] = {
 	{ "irq_hard", LS_FAULT, LS_IRQ_STATE, "taken in hardirq, and with hardirqs on", "irq_hard_l",
