@@ -228,7 +228,7 @@ static void irq_object_ok_teardown(void)
 LS_TAKES(irq_object_ok_hrtimer, irq_object_ok_two[0]->lock, spin_lock, spin_unlock)
 LS_TAKES(irq_object_ok_task, irq_object_ok_two[1]->lock, spin_lock_irq, spin_unlock_irq)
 
-/* No interrupt has this number: nothing is disabled, but for what is said of it. */
+/* No interrupt has this number, so no line is disabled; the annotation alone counts. */
 #define NO_LINE 0x7ffffffeu
 
 static DEFINE_SPINLOCK(irq_line_l);
@@ -250,7 +250,7 @@ static __side void irq_line_ok_task(void)
 	spin_unlock(&irq_line_ok_l);
 }
 
-/* Behind it: a macro without a semicolon is no end of a function to scripts/annotations. */
+/* Last: scripts/annotations takes a macro without a semicolon for part of the next function. */
 LS_TAKES(irq_line_ok_hrtimer, irq_line_ok_l, spin_lock, spin_unlock)
 
 const struct ls_case verdict_irq_cases[] = {

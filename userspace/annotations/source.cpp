@@ -40,7 +40,7 @@ bool asserts_held(std::string_view name)
 	return name.starts_with("lockdep_assert_held");
 }
 
-/// lockdep takes interrupts for disabled then; without it they are not.
+/// With lockdep these disable all interrupts of the CPU as well, without it the line alone.
 bool masks_line(std::string_view name)
 {
 	return name == "disable_irq_lockdep" || name.starts_with("disable_irq_nosync_lockdep");
@@ -234,7 +234,9 @@ SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &
 	      "disable_irq_nosync_lockdep_irqsave"}) {
 		Carrier carrier;
 		carrier.file = ~std::size_t{0};
-		carrier.says = sets_class(name) ? Says::Class : masks_line(name) ? Says::IrqLine : Says::Held;
+		carrier.says = sets_class(name)	  ? Says::Class
+			       : masks_line(name) ? Says::IrqLine
+						  : Says::Held;
 		carriers_[name].push_back(carrier);
 	}
 	const auto wanted = [this](std::string_view name) {
