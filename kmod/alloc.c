@@ -237,8 +237,8 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	freed((unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
 	site = site_of(call_site, bytes_req);
-	if (site && ls_addrmap_set(&ls.sites, (u64)ptr, site))
-		ls_lose(LS_LOSS_ADDRESSES);
+	if (site)
+		ls_remember(&ls.sites, (u64)ptr, site);
 	barrier();
 	__preempt_count_sub(1);
 }
@@ -253,7 +253,7 @@ void ls_alloc_seed(const void *object, const char *function)
 	u32 site = object && ip ? site_of(ip + 1, 0) : 0;
 
 	if (site)
-		ls_addrmap_set(&ls.sites, (u64)object, site);
+		ls_remember(&ls.sites, (u64)object, site);
 }
 
 static void on_kfree(void *data, unsigned long call_site, const void *ptr)

@@ -90,8 +90,8 @@ static void name_member(u64 lock, const char *text)
 		else if (created)
 			ls_wake_worker();
 	}
-	if (id && ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id))
-		ls_lose(LS_LOSS_ADDRESSES);
+	if (id)
+		ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
 }
 
 static void annotated(unsigned long op, u64 p, unsigned long n, const char *text, u64 ip)

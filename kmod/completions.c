@@ -141,7 +141,9 @@ void ls_completion_made(struct ls_cpu *pc, u64 completion)
 		/* Another number each time that it is acquired. */
 		if (!h->stamp)
 			h->stamp = ls_fetch_add(&ls.device_holds, 1) % LS_ADDR_ID_MASK + 1;
-		ls_addrmap_set(&ls.makers, completion, h->stamp);
+		if (ls_addrmap_set(&ls.makers, completion, h->stamp)) {
+			/* Mostly of a completion that is gone. */
+		}
 		return;
 	}
 	ls_addrmap_remove(&ls.makers, completion);
@@ -177,7 +179,7 @@ void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip)
 	if (!needs_left(&ls.classes.table[id]))
 		return;
 	if (!(ls_load(&ls.classes.table[id].marks) & LS_CLASS_CONFIRMED))
-		ls_addrmap_set(&ls.completers, completion, me(level));
+		ls_remember(&ls.completers, completion, me(level));
 	ls_see_completer(pc, ctx, id, completion, ip, ls_needed_mask(ctx) & ~held_before(ctx, completion),
 			 level, waited_for(completion) ? 0 : LS_COMPLETE_OPEN);
 }

@@ -283,7 +283,7 @@ static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
 	if (!site)
 		site = site_class(kind, ip);
 	if (site) {
-		ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), site);
+		ls_remember(&ls.addrs, ls_addr_of_lock(lock), site);
 		ls_watch_page(lock);
 	}
 	return site;
@@ -315,7 +315,7 @@ static u32 stack_class(unsigned long lock, u32 kind)
 		}
 		/* Others that are handed its address know it by that. */
 		if (id)
-			ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id);
+			ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
 		return id;
 	}
 	return 0;
@@ -556,7 +556,7 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 		if (id && r.name)
 			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
 		else if (id)
-			ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id);
+			ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
 		return id;
 	}
 	return 0;
@@ -672,7 +672,7 @@ static void name_address(unsigned long lock, u32 kind, const char *name, unsigne
 	u32 id = init_class(kind, name, ip);
 
 	if (id) {
-		ls_addrmap_set(&ls.addrs, ls_addr_of_lock(lock), id);
+		ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
 		ls_watch_page(lock);
 	}
 }

@@ -19,6 +19,7 @@
 #include "gates.h"
 #include "held.h"
 #include "judge.h"
+#include "orphans.h"
 #include "pairs.h"
 #include "primitives.h"
 #include "ranges.h"
@@ -80,15 +81,13 @@ struct ls_tables {
 	struct ls_seen seen;		/* pairs of instances of two classes that were reported */
 	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
-	struct ls_addrmap orphans;	/* semaphores released by another context -> when */
+	struct ls_orphans orphans;	/* semaphores released by another context -> when */
 	struct ls_addrmap takers;	/* semaphore on no held-lock stack -> its last taker (semaphores.c) */
 	struct ls_addrmap semaphores;	/* semaphore released in its present life -> how (semaphores.c) */
 	struct ls_addrmap completers;	/* completion -> its last completer (completions.c) */
 	struct ls_addrmap makers;	/* completion made with a device's mutex held -> number of that hold */
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
-	struct ls_addrmap named;	/* lock -> name its author gave it (identity.c) */
 	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */
-	u32 semaphore_acquisitions;
 	u32 device_holds;		/* of devices' mutexes that completions were made in */
 	u32 signal_changes;		/* semaphore classes whose use is taken for another than before */
 };
@@ -123,6 +122,13 @@ static __always_inline void ls_leave(void)
 
 /* Count a loss. Any context. */
 #define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
+
+/* Map @addr to @id. What has to go for it is a loss. Any context. */
+static __always_inline void ls_remember(struct ls_addrmap *m, u64 addr, u32 id)
+{
+	if (unlikely(ls_addrmap_set(m, addr, id)))
+		ls_lose(LS_LOSS_ADDRESSES);
+}
 
 /* memory.c */
 void *ls_zalloc(size_t bytes);

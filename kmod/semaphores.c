@@ -22,22 +22,16 @@
 #include "lockword.h"
 
 /*
- * A counter of semaphore acquisitions tells "since": the entry has its value then, the
- * orphan its value at the release. Beside it the entry has a hash of the registers that
- * user mode had left: others mean that the task has been there meanwhile.
+ * A counter of semaphore acquisitions tells "since" (orphans.h): the entry has its value
+ * then, the orphan its value at the release. The context has a hash of the registers that
+ * user mode had left when it acquired its last semaphore: others mean that the task has
+ * been there meanwhile, with all the semaphores that it has entries of.
  */
-#define ORPHAN_BITS 19
-#define ORPHAN_MASK ((1u << ORPHAN_BITS) - 1)
-#define ENTRY_MASK (~0u >> ORPHAN_BITS)
-
 #define ORPHAN_SLOTS 13
 #define TAKER_SLOTS 12
 #define INSTANCE_SLOTS 13
 #define COMPLETER_SLOTS 10
 #define MAKER_SLOTS 10
-
-/* An older orphan than this is of no entry that a context still has. */
-#define ORPHAN_AGE (ORPHAN_MASK / 8)
 
 /* The present stay in the kernel of the current task, as far as its registers tell; interrupts have none. */
 static u32 entry_of(u32 level)
@@ -50,29 +44,13 @@ static u32 entry_of(u32 level)
 		return 0;
 	for (i = 0; i < sizeof(struct pt_regs) / sizeof(u64); i++)
 		hash = ls_mix(hash ^ word[i]);
-	return hash & ENTRY_MASK;
-}
-
-static u32 age_of(u32 orphan)
-{
-	return ((ls_load(&ls.semaphore_acquisitions) & ORPHAN_MASK) - (orphan >> 1)) & ORPHAN_MASK;
+	return hash;
 }
 
 void ls_add_orphan(u64 lock)
 {
-	u32 now = ls_load(&ls.semaphore_acquisitions) & ORPHAN_MASK;
-
-	ls_addrmap_set(&ls.orphans, lock, now << 1 | 1);
-}
-
-static bool released_since(const struct ls_held *h, u32 kind)
-{
-	u32 orphan = ls_addrmap_find(&ls.orphans, h->lock);
-
-	if (!orphan)
-		return false;
-	/* Readers of an rwsem carry no stamp. */
-	return kind == LS_KIND_RWSEM || (((orphan >> 1) - h->stamp) & ORPHAN_MASK) <= ORPHAN_MASK / 2;
+	if (ls_orphans_add(&ls.orphans, lock))
+		ls_lose(LS_LOSS_ADDRESSES);
 }
 
 /* The current task for ls.takers; 0 in an interrupt, which never has a semaphore. */
@@ -85,33 +63,37 @@ static u32 taker(u32 level)
 static void drop(struct ls_ctx *ctx, u32 i)
 {
 	ls_fetch_add(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].unmatched_acquires, 1);
+	ls_orphans_done(&ls.orphans, ctx->held[i].lock);
 	ls_held_remove(ctx, i);
 }
 
 /* Entries of the current context, @ctx, that it has no longer. Preemption off. */
 void ls_drop_moved(struct ls_ctx *ctx, u32 level)
 {
-	u32 i, entry = ~0u;
+	bool asked = false, left = false;
+	u32 i;
 
 	for (i = ctx->depth; i-- > 0;) {
 		const struct ls_held *h = &ctx->held[i];
 		const struct ls_class *c = &ls.classes.table[h->val & LS_VAL_CLASS_MASK];
 
-		if (c->kind == LS_KIND_RWSEM && released_since(h, LS_KIND_RWSEM)) {
-			ls_addrmap_remove(&ls.orphans, h->lock);
+		/* Readers of an rwsem carry no stamp. */
+		if (c->kind == LS_KIND_RWSEM && ls_orphans_has(&ls.orphans, h->lock)) {
+			ls_orphans_remove(&ls.orphans, h->lock);
 			/* A writer's word says whose it is; readers were there before. */
 			if ((h->val & LS_VAL_READ_MASK) || !ls_still_held(h))
 				ls_held_remove(ctx, i);
 		}
 		if (c->kind != LS_KIND_SEMAPHORE)
 			continue;
-		if (entry == ~0u)
-			entry = entry_of(level);
+		if (!asked)
+			left = entry_of(level) != ctx->entry;
+		asked = true;
 		/* Held across system calls it may still be the same task that releases it. */
-		if (h->stamp >> ORPHAN_BITS != entry && taker(level))
-			ls_addrmap_set(&ls.takers, h->lock, taker(level));
-		if (h->stamp >> ORPHAN_BITS != entry || ls_load(&c->marks) & LS_CLASS_SIGNAL ||
-		    released_since(h, LS_KIND_SEMAPHORE))
+		if (left && taker(level))
+			ls_remember(&ls.takers, h->lock, taker(level));
+		if (left || ls_load(&c->marks) & LS_CLASS_SIGNAL ||
+		    ls_orphans_since(&ls.orphans, h->lock, h->stamp))
 			drop(ctx, i);
 	}
 }
@@ -132,7 +114,7 @@ void ls_make_room(struct ls_ctx *ctx, u32 level)
 		if (c->kind != LS_KIND_SEMAPHORE || !ls_load(&c->handed))
 			continue;
 		if (taker(level))
-			ls_addrmap_set(&ls.takers, ctx->held[i].lock, taker(level));
+			ls_remember(&ls.takers, ctx->held[i].lock, taker(level));
 		drop(ctx, i);
 	}
 }
@@ -149,7 +131,7 @@ void ls_drop_semaphores(struct ls_ctx *ctx, bool user)
 		if (ls_kind_of(ctx->held[i].val) != LS_KIND_SEMAPHORE)
 			continue;
 		if (user)
-			ls_addrmap_set(&ls.takers, ctx->held[i].lock, taker(LS_TASK));
+			ls_remember(&ls.takers, ctx->held[i].lock, taker(LS_TASK));
 		drop(ctx, i);
 	}
 }
@@ -178,7 +160,7 @@ static void instance_taken(u64 lock)
 	u32 life, was = instance_flags(lock, &life);
 
 	if (!(was & INSTANCE_TAKEN))
-		ls_addrmap_set(&ls.semaphores, lock, life | was | INSTANCE_TAKEN);
+		ls_remember(&ls.semaphores, lock, life | was | INSTANCE_TAKEN);
 }
 
 /*
@@ -190,7 +172,7 @@ static void instance_taken(u64 lock)
 bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *stamp)
 {
 	struct ls_class *c = &ls.classes.table[id];
-	u32 me = taker(level), orphan;
+	u32 me = taker(level);
 	int i;
 
 	ls_fetch_add(&c->acquires, 1);
@@ -205,16 +187,12 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 		instance_taken(lock);
 	if (ls_load(&c->marks) & LS_CLASS_SIGNAL) {
 		if (me)
-			ls_addrmap_set(&ls.takers, lock, me);
+			ls_remember(&ls.takers, lock, me);
 		return false;
 	}
 	ls_addrmap_remove(&ls.takers, lock);
-	/* Before the counter has gone round and says that it is yet to come. */
-	orphan = ls_addrmap_find(&ls.orphans, lock);
-	if (orphan && age_of(orphan) > ORPHAN_AGE)
-		ls_addrmap_remove(&ls.orphans, lock);
-	*stamp = ((ls_fetch_add(&ls.semaphore_acquisitions, 1) + 1) & ORPHAN_MASK) |
-		 entry_of(level) << ORPHAN_BITS;
+	ctx->entry = entry_of(level);
+	*stamp = ls_orphans_tick(&ls.orphans);
 	return true;
 }
 
@@ -233,7 +211,7 @@ static bool count_instance(struct ls_class *c, u64 lock, bool own)
 		now |= INSTANCE_HANDED;
 	if (was == now)
 		return false;
-	ls_addrmap_set(&ls.semaphores, lock, life | now);
+	ls_remember(&ls.semaphores, lock, life | now);
 	return ls_semaphore_instance(c, now & ~was & INSTANCE_COUNTED,
 				     now & ~was & INSTANCE_HANDED);
 }
@@ -268,7 +246,6 @@ static const struct {
 	struct ls_addrmap *map;
 	u32 bits;
 } maps[] = {
-	{ &ls.orphans, ORPHAN_SLOTS },
 	{ &ls.takers, TAKER_SLOTS },
 	{ &ls.semaphores, INSTANCE_SLOTS },
 	{ &ls.completers, COMPLETER_SLOTS },
@@ -277,8 +254,12 @@ static const struct {
 
 int ls_semaphores_init(void)
 {
+	void *orphans = ls_zalloc(ls_orphans_bytes(ORPHAN_SLOTS));
 	u32 i;
 
+	if (!orphans)
+		return -ENOMEM;
+	ls_orphans_init(&ls.orphans, orphans, ORPHAN_SLOTS);
 	for (i = 0; i < ARRAY_SIZE(maps); i++) {
 		void *slots = ls_zalloc(ls_addrmap_bytes(maps[i].bits));
 
@@ -295,4 +276,5 @@ void ls_semaphores_exit(void)
 
 	for (i = 0; i < ARRAY_SIZE(maps); i++)
 		ls_free(maps[i].map->slots);
+	ls_free(ls.orphans.table);
 }

@@ -131,7 +131,7 @@ LS_INLINE ls_u32 ls_addrmap_remove(struct ls_addrmap *m, ls_u64 addr)
 }
 
 /* Map @addr to @id (1 .. LS_ADDR_ID_MASK). False, and nothing changed, when it has no room. */
-LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+LS_MUST_CHECK LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 {
 	ls_u64 word = ls_addr_word(addr), *first = ls_addr_bucket(m, word), *slot = ls_addr_slot(first, word);
 	ls_u64 *second;
@@ -158,8 +158,11 @@ LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 	return true;
 }
 
-/* The same where the newest matters most. Returns true when a live entry of its first bucket had to go. */
-LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+/*
+ * The same where the newest matters most. Returns true when a live entry of its first
+ * bucket had to go, which is for the caller to count.
+ */
+LS_MUST_CHECK LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 {
 	ls_u64 word = ls_addr_word(addr);
 

@@ -66,6 +66,7 @@ struct ls_ctx {
 	ls_u32 lost;		/* acquires not kept because the stack was full */
 	ls_u32 ignoring;	/* sections in which nothing is looked at */
 	ls_u32 may_race;	/* the same for accesses only */
+	ls_u32 entry;		/* the caller's: into the kernel, when it last took a semaphore */
 	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to give way */
 	ls_u64 contended;	/* on this ww_mutex */
 	ls_u64 run;		/* work item that runs: it never runs twice at a time */

@@ -26,6 +26,7 @@ typedef __SIZE_TYPE__ ls_size;
 #define LS_INLINE static inline __attribute__((__always_inline__))
 /* Stays as it is where the compiler is told to zero locals: for large ones on hot paths. */
 #define LS_UNSET __attribute__((__uninitialized__))
+#define LS_MUST_CHECK __attribute__((__warn_unused_result__))
 #define LS_COLD __attribute__((__cold__, __noinline__))
 
 #define ls_load(p) __atomic_load_n(p, __ATOMIC_RELAXED)

@@ -27,6 +27,7 @@ extern "C" {
 #include "lockclass/meeting.h"
 #include "lockclass/namesakes.h"
 #include "lockclass/operand.h"
+#include "lockclass/orphans.h"
 #include "lockclass/pairs.h"
 #include "lockclass/ranges.h"
 #include "lockclass/ring.h"
