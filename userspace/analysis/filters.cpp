@@ -9,6 +9,7 @@
  *                           Or each set of instances that       sets that were never seen
  *                           matches, two at least, has one
  *                           of its own in all that was seen
+ *                           Demotes where an interrupt takes it before
  *   one-context-only        one kernel thread did all of it     a second thread of the
  *                                                               same code, not yet seen
  *   initialisation-only     an edge ran only in the init code   init code that publishes
@@ -94,6 +95,8 @@ namespace {
 
 /* Disjoint objects have to be seen this often before they prove anything. */
 constexpr std::size_t kProvingPairs = 2;
+/* Observations of one lock in two states that are compared: with more it is what it seems. */
+constexpr std::size_t kStatePairs = 65536;
 
 const Sight &sight_of(const Model &model, const Witness &witness)
 {
@@ -252,6 +255,9 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<ChainFact
 		/* What keeps a completer away keeps the one waiting who waits for it. */
 		if (!completes(model, edge))
 			held.back() = always_held(model, edge, i < facts.size() ? &facts[i] : nullptr);
+		/* Of the instances that an interrupt may find held the log has one or a few. */
+		if (to_interrupt(edge) && !model[edge.from].global())
+			held.back().erase(edge.from);
 	}
 
 	std::optional<ClassId> unknown, first;
@@ -439,35 +445,47 @@ void different_instances(const Model &model, Finding &finding)
 {
 	const auto &held = finding.edges[0], &taken = finding.edges[1];
 	const ClassId cls = held.from;
+	/* Of one run, by instance: a global lock is one in all runs. */
+	using One = std::pair<std::uint32_t, std::uint64_t>;
+	const bool global = model[cls].global();
+	auto one = [&](const Witness &witness) {
+		const Sight &sight = sight_of(model, witness);
+		return global ? One{} : One{sight.run, sight.at(witness.position).instance};
+	};
+	std::map<One, std::vector<const Witness *>> outside;
 	std::set<std::uint64_t> instances[2];
-	bool comparable = false, known = true, same = false;
+	std::set<std::uint32_t> runs[2];
+	for (std::size_t side = 0; side < 2; side++)
+		for (const auto &witness : finding.edges[side].witnesses) {
+			const Sight &sight = sight_of(model, witness);
+			instances[side].insert(sight.at(witness.position).instance);
+			runs[side].insert(sight.run);
+			if (side == 0)
+				outside[one(witness)].push_back(&witness);
+		}
+	std::size_t left = kStatePairs;
 	ClassId gate = kNoClass;
 	for (const auto &inside : taken.witnesses)
-		for (const auto &outside : held.witnesses) {
-			const Sight &in = sight_of(model, inside), &out = sight_of(model, outside);
-			const auto taken_one = in.at(inside.position).instance,
-				   held_one = out.at(outside.position).instance;
-			instances[0].insert(held_one);
-			instances[1].insert(taken_one);
-			known = known && taken_one != 0 && held_one != 0;
-			/* Instances of different boots cannot be compared. */
-			comparable = comparable || in.run == out.run;
-			if (!model[cls].global() && (in.run != out.run || taken_one != held_one))
+		for (const Witness *other : outside[one(inside)]) {
+			const std::vector<std::uint32_t> kinds{kind_of(model, held, *other),
+							       kind_of(model, taken, inside)};
+			if (!strong_kinds(kinds))
 				continue;
-			if (!strong_kinds({kind_of(model, held, outside), kind_of(model, taken, inside)}))
-				continue;
-			same = true;
-			gate = shared_gate(model, in.held, holds(model, held, outside));
-			if (gate == kNoClass)
+			gate = shared_gate(model, sight_of(model, inside).held,
+					   holds(model, held, *other));
+			if (gate == kNoClass || left-- == 0)
 				return;
 		}
 	const std::string irq = interrupt_name(held.to);
 	/* Not hidden: longer cycles with the interrupt were left out for this one. */
-	if (same)
+	if (gate != kNoClass)
 		finding.filters.push_back({"gate-lock", false,
 					   model[gate].name + " is held as well, and the " + irq +
 						   " takes it before"});
-	if (same || !known || !comparable || model[cls].global())
+	/* Instances that are not known, or of different boots, cannot be compared. */
+	if (gate != kNoClass || global || instances[0].contains(0) || instances[1].contains(0) ||
+	    std::none_of(runs[0].begin(), runs[0].end(),
+			 [&](std::uint32_t run) { return runs[1].contains(run); }))
 		return;
 	if (model[cls].origin == LS_ORIGIN_SITE)
 		finding.filters.push_back({"mixed-class", false, mixed_class(model[cls]), Severity::Note});

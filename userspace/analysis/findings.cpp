@@ -216,26 +216,75 @@ private:
 		std::set<Shape> known;
 		for (const Orders *orders : each)
 			add_shapes(orders->graph, shapes, known);
+		std::vector<Shape> told;
+		for (const auto &finding : model_.kernel_findings)
+			if (auto shape = shape_of(finding); shape && known.insert(*shape).second)
+				told.push_back(std::move(*shape));
 		for (Orders *orders : each) {
 			std::set<std::uint32_t> edges;
-			for (const auto &shape : shapes)
-				if (auto cycle = orders->find(shape))
-					edges.insert(cycle->begin(), cycle->end());
+			for (const auto *some : {&shapes, &told})
+				for (const auto &shape : *some)
+					if (auto cycle = orders->find(shape))
+						edges.insert(cycle->begin(), cycle->end());
 			orders->facts = chain_facts(model_, orders->runs, orders->graph, edges);
 		}
-		for (const auto &shape : shapes) {
-			std::optional<Finding> best;
-			for (const auto &orders : own)
-				if (auto cycle = orders.find(shape))
-					if (auto finding = cycle_finding(orders, shape, *cycle);
-					    !best || better(finding, *best))
-						best = std::move(finding);
-			if (!best)
-				if (auto cycle = all_.find(shape))
-					best = cycle_finding(all_, shape, *cycle);
-			if (best)
-				out.push_back(std::move(*best));
-		}
+		for (const auto &shape : shapes)
+			if (auto finding = finding_of(own, shape))
+				out.push_back(std::move(*finding));
+		/* The shortest cycles may all be hidden, and stand before one that is not. */
+		for (const auto &shape : told)
+			if (!shown(out, shape))
+				if (auto finding = finding_of(own, shape))
+					out.push_back(std::move(*finding));
+	}
+
+	/// The finding of the build in which it is worth most.
+	std::optional<Finding> finding_of(const std::vector<Orders> &own, const Shape &shape) const
+	{
+		std::optional<Finding> best;
+		for (const auto &orders : own)
+			if (auto cycle = orders.find(shape))
+				if (auto finding = cycle_finding(orders, shape, *cycle);
+				    !best || better(finding, *best))
+					best = std::move(finding);
+		if (!best)
+			if (auto cycle = all_.find(shape))
+				best = cycle_finding(all_, shape, *cycle);
+		return best;
+	}
+
+	/// A cycle that the module told; nothing in a damaged store.
+	std::optional<Shape> shape_of(const KernelFinding &told) const
+	{
+		Shape shape{static_cast<FindingKind>(told.kind), told.classes};
+		auto &classes = shape.classes;
+		const bool locks = shape.kind == FindingKind::LockOrderCycle;
+		if ((!locks && shape.kind != FindingKind::IrqInversion &&
+		     shape.kind != FindingKind::InconsistentIrqState) ||
+		    classes.size() < 2 || std::count(classes.begin(), classes.end(), kNoClass) ||
+		    std::count_if(classes.begin(), classes.end(), is_interrupt) != !locks ||
+		    (!locks && !is_interrupt(classes.front())))
+			return std::nullopt;
+		const std::size_t start = locks ? canonical_start(model_, classes) : 1;
+		std::rotate(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(start),
+			    classes.end());
+		return shape;
+	}
+
+	/// Does some finding that is not hidden have a dependency of @shape?
+	static bool shown(const std::vector<Finding> &findings, const Shape &shape)
+	{
+		const std::size_t n = shape.classes.size();
+		auto has = [&](const FindingEdge &edge) {
+			for (std::size_t i = 0; i < n; i++)
+				if (edge.from == shape.classes[i] && edge.to == shape.classes[(i + 1) % n])
+					return true;
+			return false;
+		};
+		return std::any_of(findings.begin(), findings.end(), [&](const Finding &finding) {
+			return !finding.hidden() &&
+			       std::any_of(finding.edges.begin(), finding.edges.end(), has);
+		});
 	}
 
 	Finding cycle_finding(const Orders &orders, const Shape &shape, const Cycle &cycle) const
@@ -357,6 +406,11 @@ private:
 			finding.filters.push_back({"first-order-not-kept", false,
 						   "when the two were taken in the other order is "
 						   "not known any more"});
+		if (auto gate = gate_in_ring(model_, ring); gate != kNoClass)
+			finding.filters.push_back({"gate-lock", false,
+						   model_[gate].name +
+							   ", one and the same, is held on two of "
+							   "the sides that are shown"});
 		if (follows_hierarchy(model_, ring))
 			finding.filters.push_back(
 				{"follows-hierarchy", false,

@@ -90,10 +90,12 @@ public:
 	using Ends = std::pair<std::uint64_t, std::uint64_t>;
 
 	Meetings(const Model &model, const Finding &finding, std::uint32_t run)
-		: model_(model), finding_(finding), edges_(finding.edges.size())
+		: model_(model), finding_(finding), edges_(finding.edges.size()),
+		  held_(finding.edges.size())
 	{
 		for (std::size_t e = 0; e < edges_.size(); e++) {
 			const auto &edge = finding.edges[e];
+			held_[e].resize(edge.witnesses.size());
 			for (std::size_t w = 0; w < edge.witnesses.size(); w++) {
 				const auto &witness = edge.witnesses[w];
 				if (model.sights[witness.sight].run != run)
@@ -102,6 +104,7 @@ public:
 				if (ends.first == kUnknown || ends.second == kUnknown)
 					continue;
 				edges_[e][ends.first][ends.second].push_back(w);
+				held_[e][w] = holds(model, edge, witness);
 			}
 		}
 	}
@@ -276,8 +279,8 @@ private:
 				if (model_.sights[x.sight].completion() ||
 				    model_.sights[y.sight].completion())
 					continue;
-				if (auto cls = shared_gate(model_, holds(model_, a, x),
-							   holds(model_, b, y));
+				if (auto cls = shared_gate(model_, held_[i][chosen[i]],
+							   held_[k][chosen[k]]);
 				    cls != kNoClass)
 					return Gate{cls, i, k};
 			}
@@ -288,6 +291,7 @@ private:
 	const Finding &finding_;
 	std::vector<std::map<std::uint64_t, std::map<std::uint64_t, std::vector<std::size_t>>>>
 		edges_;
+	std::vector<std::vector<std::vector<Held>>> held_; ///< per edge and witness
 };
 
 /// The lock that edge @i leads from, and what was seen of it on both sides in one run.
@@ -605,6 +609,17 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 	if (alone.position == kOwnLock)
 		return {};
 	return {alone};
+}
+
+ClassId gate_in_ring(const Model &model, const std::vector<NestedPair> &ring)
+{
+	for (std::size_t i = 0; i < ring.size(); i++)
+		for (std::size_t k = i + 1; k < ring.size(); k++)
+			if (auto gate = shared_gate(model, model.sights[ring[i].sight].held,
+						    model.sights[ring[k].sight].held);
+			    gate != kNoClass)
+				return gate;
+	return kNoClass;
 }
 
 bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring)

@@ -134,6 +134,34 @@ TEST(Findings, BothInstanceOrdersAreARecursiveLock)
 	EXPECT_EQ(finding.confidence, Confidence::Observed);
 }
 
+/* Each dependency is in a shorter cycle, which a gate of its own hides. */
+TEST(Findings, ACycleThatTheModuleToldIsNotLost)
+{
+	LogBuilder log;
+	std::uint32_t pid = 0;
+	const std::vector<std::uint32_t> locks{log.add_class("a"), log.add_class("b"),
+					       log.add_class("c")};
+	for (std::size_t i = 0; i < 3; i++) {
+		const Lock gate{.cls = log.add_class("gate" + std::to_string(i))};
+		const Lock one{.cls = locks[i]}, two{.cls = locks[(i + 1) % 3]};
+		log.acquire({.pid = ++pid}, {gate, one}, two);
+		log.acquire({.pid = ++pid}, {gate, two}, one);
+	}
+	const auto visible = [&] {
+		std::size_t count = 0;
+		for (const auto &finding : analyse(model_of(log)).findings)
+			if (!finding.hidden()) {
+				EXPECT_EQ(finding.classes.size(), 3u);
+				EXPECT_EQ(finding.severity, Severity::Error);
+				count++;
+			}
+		return count;
+	};
+	EXPECT_EQ(visible(), 0u);
+	log.finding(locks);
+	EXPECT_EQ(visible(), 1u);
+}
+
 TEST(Findings, OneInstanceTwiceIsAnErrorEvenWithOneTask)
 {
 	LogBuilder log;

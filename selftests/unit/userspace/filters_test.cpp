@@ -164,6 +164,56 @@ TEST_F(FilterTest, SeveralInstancesThatAreAllOthersHideNothing)
 	EXPECT_EQ(finding.severity, Severity::Error);
 }
 
+/* Another lock of its class is held exclusively; that one is on one side alone. */
+TEST_F(FilterTest, OneInstanceReadOnBothSidesDoesNotHide)
+{
+	const auto per_object = log.add_class("cache+0x0", LS_KIND_RWSEM, LS_ORIGIN_SLAB, 0, 64);
+	const Lock read{.cls = per_object, .address = 0x1000, .read = LS_SHARED};
+	log.acquire(user(1, kOpen), {read, {.cls = a}}, {.cls = b});
+	log.acquire(user(2, kIoctl), {{.cls = per_object, .address = 0x2000}, read, {.cls = b}},
+		    {.cls = a});
+	EXPECT_FALSE(applies("gate-lock"));
+	EXPECT_EQ(finding.severity, Severity::Error);
+}
+
+/* One side holds what another one takes part with: a and b are in a cycle, all three not. */
+TEST_F(FilterTest, ALockOfTheCycleKeepsSidesApart)
+{
+	const auto c = log.add_class("c");
+	log.acquire(user(1, kOpen), {{.cls = a}}, {.cls = b});
+	log.acquire(user(2, kIoctl), {{.cls = b}}, {.cls = c});
+	log.acquire(user(3, kOpen), {{.cls = b}, {.cls = c}}, {.cls = a});
+	std::size_t longer = 0;
+	for (const auto &found : analyse(model_of(log)).findings) {
+		const bool three = found.classes.size() == 3;
+		longer += three;
+		EXPECT_EQ(found.hidden(), three) << found.title;
+	}
+	EXPECT_EQ(longer, 1u);
+}
+
+TEST_F(FilterTest, ALockOfTheCycleThatIsReadKeepsNothingApart)
+{
+	const auto c = log.add_class("c");
+	const Lock read{.cls = b, .read = LS_SHARED};
+	log.acquire(user(1, kOpen), {{.cls = a}}, read);
+	log.acquire(user(2, kIoctl), {read}, {.cls = c});
+	log.acquire(user(3, kOpen), {read, {.cls = c}}, {.cls = a});
+	for (const auto &found : analyse(model_of(log)).findings)
+		EXPECT_FALSE(found.hidden()) << found.title;
+}
+
+/* What a recursive reader does without the gate closes no cycle with a reader. */
+TEST_F(FilterTest, AGateMissingWhereNothingWaitsHides)
+{
+	const Lock read{.cls = b, .read = LS_RECURSIVE};
+	log.acquire(user(1, kOpen), {{.cls = gate}, {.cls = a}}, {.cls = b});
+	log.acquire(user(2, kIoctl), {{.cls = gate}, {.cls = b, .read = LS_SHARED}}, {.cls = a});
+	log.acquire(user(3, kOpen), {{.cls = a}}, read);
+	ASSERT_TRUE(applies("gate-lock"));
+	EXPECT_TRUE(finding.hidden());
+}
+
 TEST_F(FilterTest, GateInTheObjectOfTheLocksItGuardsHides)
 {
 	const auto g = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);

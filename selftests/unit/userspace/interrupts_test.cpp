@@ -333,6 +333,38 @@ TEST_F(InterruptTest, AGateBetweenTheLocksHides)
 	EXPECT_TRUE(only().hidden());
 }
 
+/* The handler never gets to the second one while the first is held. */
+TEST_F(InterruptTest, WhatTheInterruptTakesBeforeDemotes)
+{
+	log.acquire(handler(), {{.cls = a}}, {.cls = b});
+	log.acquire(task(), {{.cls = a}}, {.cls = b});
+	ASSERT_EQ(findings().size(), 1u);
+	EXPECT_EQ(only().severity, Severity::Warning);
+	ASSERT_TRUE(filter(only(), "gate-lock"));
+	EXPECT_FALSE(only().hidden());
+}
+
+TEST_F(InterruptTest, AnInterruptWithoutTheOtherLockDemotesNothing)
+{
+	log.acquire(handler(), {{.cls = a}}, {.cls = b});
+	log.acquire(task(), {{.cls = a}}, {.cls = b});
+	log.acquire(handler(), {}, {.cls = b});
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+/* The instance that is held is one that the interrupt only reads, like the holder. */
+TEST_F(InterruptTest, ReadersOfOneInstanceProveNothing)
+{
+	const auto rw = log.add_class("cache+0x0", LS_KIND_RWLOCK, LS_ORIGIN_SLAB, 0, 64);
+	const Lock one{.cls = rw, .address = 0x1000, .read = LS_RECURSIVE};
+	log.acquire(handler(), {}, one);
+	log.acquire(handler(), {}, {.cls = rw, .address = 0x2000});
+	log.acquire(task(), {}, {.cls = rw, .address = 0x1000, .read = LS_SHARED});
+	log.acquire(task(), {}, {.cls = rw, .address = 0x3000});
+	EXPECT_EQ(only().severity, Severity::Warning);
+	EXPECT_TRUE(filter(only(), "different-instances"));
+}
+
 TEST_F(InterruptTest, CountsComeFromChains)
 {
 	log.acquire(handler(), {}, {.cls = a});

@@ -309,6 +309,26 @@ TEST_F(GatedPairsTest, AnObservationWithoutAnyIsEnough)
 	EXPECT_NE(finding.severity, Severity::Note);
 }
 
+/* The one that has no gate is of instances that do not match. */
+TEST_F(GatedPairsTest, OneSetBehindAGateIsAWarning)
+{
+	both(0, 0x508, 0x508);
+	ab(0x30008, 0x40008);
+	const auto finding = only();
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_TRUE(filter(finding, "gate-lock"));
+}
+
+/* One more instance of a class of the cycle, held on both sides. */
+TEST_F(SeverityTest, AnInstanceOfTheCyclesOwnClassIsAGate)
+{
+	ab(0x118, 0x218, {{.cls = a, .address = 0x108}});
+	ba(0x218, 0x118, {{.cls = a, .address = 0x108}});
+	EXPECT_NE(only().severity, Severity::Error);
+	EXPECT_TRUE(filter(only(), "gate-lock"));
+}
+
 TEST_F(GatedPairsTest, ReadersKeepNobodyApart)
 {
 	const auto shared = [&](std::uint64_t i) {
@@ -357,6 +377,38 @@ TEST_F(HierarchyTest, ARingShowsAllItsSides)
 	const auto finding = inverted(first, last);
 	EXPECT_EQ(finding.edges.size(), 3u);
 	EXPECT_EQ(finding.severity, Severity::Error);
+}
+
+/* Two sides of the ring hold another instance of the class, which keeps them apart. */
+TEST_F(HierarchyTest, ARingWithAGateIsAWarning)
+{
+	const auto first = nest(0x108, 0x208, 0, {{.cls = a, .address = 0x408}});
+	nest(0x208, 0x308, 0, {{.cls = a, .address = 0x408}});
+	const auto last = nest(0x308, 0x108, 0);
+	const auto finding = inverted(first, last);
+	EXPECT_EQ(finding.edges.size(), 3u);
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_TRUE(filter(finding, "gate-lock"));
+}
+
+/* Read and then written, written and then read recursively: the second waits for no reader. */
+TEST_F(HierarchyTest, ARecursiveReaderClosesNoRing)
+{
+	log.acquire({.pid = 1}, {{.cls = a, .address = 0x108, .read = LS_SHARED}},
+		    {.cls = a, .address = 0x208});
+	const auto last = log.acquire({.pid = 2}, {{.cls = a, .address = 0x208}},
+				      {.cls = a, .address = 0x108, .read = LS_RECURSIVE});
+	EXPECT_EQ(inverted(0, last).edges.size(), 1u);
+}
+
+TEST_F(HierarchyTest, AReaderInsideAReaderClosesARing)
+{
+	log.acquire({.pid = 1}, {{.cls = a, .address = 0x108, .read = LS_SHARED}},
+		    {.cls = a, .address = 0x208, .read = LS_SHARED});
+	const auto last = log.acquire({.pid = 2}, {{.cls = a, .address = 0x208}},
+				      {.cls = a, .address = 0x108});
+	EXPECT_EQ(inverted(0, last).edges.size(), 2u);
+	EXPECT_EQ(inverted(0, last).severity, Severity::Error);
 }
 
 TEST_F(HierarchyTest, EachRightByTheTreeOfItsTimeIsANote)
