@@ -108,7 +108,7 @@ static void collect(struct ls_now *n)
 {
 	struct ls_ctx *ctx = n->ctx;
 	bool irq_off = n->irq_off;
-	u32 i, softirq = n->count & SOFTIRQ_MASK;
+	u32 i, held, softirq = n->count & SOFTIRQ_MASK;
 
 	n->where = n->level << LS_VAL_LEVEL_SHIFT;
 	if (irq_off)
@@ -137,16 +137,12 @@ static void collect(struct ls_now *n)
 		add_element(n, LS_PSEUDO_RCU, true);
 	}
 #endif
-	/* A CPU's own data: whoever cannot be interrupted there has them for itself. */
-	if (!n->start && n->addr < __START_KERNEL_map && (n->level || irq_off || n->where & (LS_WHERE_PREEMPT_OFF | LS_VAL_BH_OFF)) &&
-	    own_percpu(n->addr)) {
-		if (!n->level && (irq_off || softirq || n->where & LS_WHERE_PREEMPT_OFF))
-			add_element(n, LS_PSEUDO_PREEMPT, false);
-		if (softirq || irq_off || n->level == LS_SOFTIRQ)
-			add_element(n, LS_PSEUDO_BH, false);
-		if (irq_off || n->level == LS_HARDIRQ)
-			add_element(n, LS_PSEUDO_IRQ, false);
-	}
+	/* A CPU's own data: who cannot be interrupted there has them for itself. */
+	held = ls_lockset_of_cpu(n->level, irq_off, softirq, n->where & LS_WHERE_PREEMPT_OFF);
+	if (held && !n->start && n->addr < __START_KERNEL_map && own_percpu(n->addr))
+		for (i = LS_PSEUDO_PREEMPT; i <= LS_PSEUDO_IRQ; i++)
+			if (held >> i & 1)
+				add_element(n, i, false);
 }
 
 /*
@@ -227,6 +223,12 @@ void ls_access_untell(void)
 	memset(told, 0, sizeof(told));
 }
 
+/* Of a context of ls_access_context(); 0: an interrupt. */
+static u32 pid_of(u32 context)
+{
+	return context < 0x8000 ? context : 0;
+}
+
 static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 site)
 {
 	struct ls_shadow_rules rules = {
@@ -240,12 +242,12 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 	unsigned long at = n->addr, end = n->addr + n->size;
 	struct ls_shadow_result r;
 	bool shared = false;
+	u32 i;
 
 	for (; at < end; at = (at | 7) + 1) {
 		struct ls_granule *g = &page->granule[(at & ~PAGE_MASK) >> LS_GRANULE_SHIFT];
-		u32 first = at & 7, last = min((at | 7) + 1, end) - (at & ~7ul);
 
-		a.bytes = (0xff << first & 0xff) & 0xff >> (8 - last);
+		a.bytes = ls_shadow_bytes(at, end);
 		r = ls_shadow_step(g, &a, &rules);
 		shared |= r.after != LS_EXCLUSIVE_TO;
 		if (unlikely(r.handed_over))
@@ -253,8 +255,9 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		if (unlikely(r.unknown))
 			ls_lose_access(LS_ALOSS_LOCKSETS);
 		if (unlikely(r.race))
-			ls_tell_race(n, at, g, r.other, site,
-				     r.other_context < 0x8000 ? r.other_context : 0, 0);
+			ls_tell_race(n, at, g, r.other, site, pid_of(r.other_context), 0);
+		for (i = 0; unlikely(i < r.nr_further); i++)
+			ls_tell_race(n, at, g, r.further[i].site, site, pid_of(r.further[i].context), 0);
 		if (unlikely(at - ls_follow_start < ls_follow_bytes))
 			tell_history(n, at, site, &r);
 	}
@@ -289,19 +292,6 @@ static __always_inline u64 signature(const struct ls_now *n)
 	return (sig ^ sig >> 32) + ((u64)ls_load(&ls_acc->sync) << 40);
 }
 
-static __always_inline struct ls_same *same_place(const struct ls_now *n)
-{
-	return &this_cpu_read(ls_access_cpus.same)[(n->ip ^ n->ip >> 6 ^ n->addr >> 3) &
-						    ((1 << LS_SAME_BITS) - 1)];
-}
-
-static __always_inline bool same_again(const struct ls_same *q, const struct ls_now *n, u64 sig, u64 state)
-{
-	return q->addr == n->addr && q->ip == n->ip && q->signature == sig && q->state == state &&
-	       q->how == (n->op << 16 | (n->size & 0xffff)) && state &&
-	       (!q->object || ls_handover_same(q->object, q->unit, q->last));
-}
-
 static __always_inline void look(struct ls_now *n)
 {
 	struct ls_shadow_page *page;
@@ -322,8 +312,8 @@ static __always_inline void look(struct ls_now *n)
 		ls_shadow_renew(page, term);
 	g = &page->granule[(n->addr & ~PAGE_MASK) >> LS_GRANULE_SHIFT];
 	sig = signature(n);
-	q = same_place(n);
-	if (same_again(q, n, sig, ls_load(&g->state))) {
+	q = &this_cpu_read(ls_access_cpus.same)[ls_same_place(n->addr, n->ip)];
+	if (ls_same_again(q, n->addr, n->ip, sig, ls_load(&g->state), ls_same_how(n->op, n->size))) {
 		site = q->site;
 		n->lockset = q->last & 0xffff;
 		n->context = q->last >> 16;
@@ -350,12 +340,12 @@ static __always_inline void look(struct ls_now *n)
 	if (likely(!(n->op & LS_ACC_TRAP)))
 		judge(n, page, site);
 	/* In a trap's way of counting, where we are is not the same every time. */
-	if ((ls_load(&g->state) & 3) == LS_EXCLUSIVE_TO && (n->addr & 7) + n->size <= 8 && !n->regs) {
+	if (ls_same_stays(n->addr, n->size, ls_load(&g->state)) && !n->regs) {
 		*q = (struct ls_same){
 			.addr = n->addr, .ip = n->ip, .signature = sig, .state = ls_load(&g->state),
-			.unit = n->unit, .object = n->object, .site = site,
+			.unit = n->way.unit, .object = n->object, .site = site,
 			.last = (u64)n->context << 16 | n->lockset,
-			.how = n->op << 16 | (n->size & 0xffff),
+			.how = ls_same_how(n->op, n->size),
 		};
 	}
 stop:

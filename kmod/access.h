@@ -7,6 +7,8 @@
 
 #include "lockscope.h"
 #include "lockset.h"
+#include "order.h"
+#include "same.h"
 #include "sample.h"
 #include "shadow.h"
 
@@ -31,22 +33,6 @@ struct ls_seq_slot {
 	u64 releases;			/* of locks on this CPU by then */
 };
 #define LS_SEQ_SLOTS 4
-
-/*
- * An access that changed nothing: the same again, with everything else the same,
- * will change nothing either.
- */
-struct ls_same {
-	unsigned long addr, ip;
-	u64 signature;			/* of context, locks and sections */
-	u64 state;			/* of the granule */
-	u64 last;			/* what it leaves in object */
-	unsigned long unit;		/* address of object */
-	struct ls_object *object;
-	u32 how;			/* op and size */
-	u32 site;
-};
-#define LS_SAME_BITS 5
 
 /* One CPU's part. */
 struct ls_access_cpu {
@@ -209,7 +195,7 @@ struct ls_now {
 	unsigned long addr, ip;
 	unsigned long count;		/* preempt_count() of whom we look at, one more for us */
 	struct ls_object *object;	/* its way, NULL: no heap memory */
-	unsigned long unit;		/* what goes that way as one */
+	struct ls_way way;
 	struct kmem_cache *cache;
 	unsigned long start;		/* of the slab object accessed, 0: there is none */
 	u32 offset;			/* in it */

@@ -13,6 +13,7 @@
 #include <linux/uaccess.h>
 
 #include "access.h"
+#include "races.h"
 #include "trace.h"
 
 static uint shadow_mb = 48;
@@ -153,35 +154,13 @@ bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards)
 	       ls_log_read(at + sizeof(*a), guards, a->nr_guards * sizeof(*guards));
 }
 
-/* The function and how it accesses, as one number. */
-static u64 side_key(const struct ls_rec_access *a)
+static struct ls_race_side side_of(const struct ls_rec_access *a)
 {
 	unsigned long size, offset;
-	u64 at = a->ip;
 
-	if (ls_size_offset && ls_size_offset(at, &size, &offset))
-		at -= offset;
-	return ls_mix(at + (a->op & LS_ACC_MARKED ? 1 : 0));
-}
-
-/*
- * What the race is about. The wider access says which member: bytes of it that the
- * other side looks at one by one are one race.
- */
-static u64 member_key(const struct ls_rec_access *a, const struct ls_rec_access *b)
-{
-	const struct ls_rec_access *wide = a->size > b->size ? a : b;
-
-	/* Of memory that nobody knows, each side has an idea of its own. */
-	if (a->data != b->data)
-		return ls_mix(a->data) + ls_mix(b->data);
-	return (u64)b->data << 32 | (a->size == b->size ? min(a->offset, b->offset) : wide->offset);
-}
-
-/* Two instructions at several places of an object: elements of an array. */
-static u64 element_key(const struct ls_rec_access *a, const struct ls_rec_access *b)
-{
-	return ls_mix(ls_mix(a->ip) + ls_mix(b->ip) + ls_mix(a->data) + ls_mix(b->data));
+	if (ls_size_offset && ls_size_offset(a->ip, &size, &offset))
+		return (struct ls_race_side){ a, a->ip - offset };
+	return (struct ls_race_side){ a, a->ip };
 }
 
 /*
@@ -207,7 +186,7 @@ static void take_race(struct ls_rec_race *race, bool again)
 {
 	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
 	struct ls_rec_access a, b;
-	u64 key, element;
+	struct ls_race_side first, second;
 
 	race->hdr.len = sizeof(*race) + race->nr * sizeof(race->history[0]);
 	if (!ls_access_get(race->first, &a, guards) || !ls_access_get(race->second, &b, guards)) {
@@ -217,28 +196,23 @@ static void take_race(struct ls_rec_race *race, bool again)
 			keep_for_later(race);
 		return;
 	}
-	/* Once for two functions, however they come by, and a member; once more when caught. */
-	key = ls_mix(side_key(&a) + side_key(&b) + member_key(&a, &b));
-	element = element_key(&a, &b);
-	race->id = ls_tagtab_find(&reported, key);
-	race->id = race->id ? race->id : ls_tagtab_find(&reported, element);
-	if (race->id) {
-		key = ls_mix(key + race->flags);
-		if (!race->flags || ls_tagtab_find(&reported, key))
-			return;
-		ls_tagtab_insert(&reported, key, race->id);
+	first = side_of(&a);
+	second = side_of(&b);
+	race->id = ls_worker_findings() + 1;
+	switch (ls_race_take(&reported, &first, &second, race->flags, &race->id)) {
+	case LS_RACE_KNOWN:
+		return;
+	case LS_RACE_MORE:
 		ls_log_append(race, race->hdr.len, NULL, 0, NULL);
 		return;
-	}
-	/* One that cannot be remembered would be told again and again. */
-	race->id = ls_worker_findings() + 1;
-	if (!ls_tagtab_insert(&reported, key, race->id)) {
+	case LS_RACE_NO_ROOM:
 		ls_lose_access(LS_ALOSS_EVENTS);
 		return;
+	case LS_RACE_NEW:
+		break;
 	}
 	nr_races++;
 	ls_worker_new_finding();
-	ls_tagtab_insert(&reported, element, race->id);
 	ls_log_append(race, race->hdr.len, NULL, 0, NULL);
 	ls_watchpoints_want(race->addr, b.size);
 	trace_finding(race->id, LS_FINDING_RACE, 2, "");

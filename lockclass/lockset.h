@@ -11,6 +11,7 @@
 #ifndef LOCKSCOPE_LOCKSET_H
 #define LOCKSCOPE_LOCKSET_H
 
+#include "abi.h"
 #include "hash.h"
 #include "port.h"
 #include "tagtab.h"
@@ -24,6 +25,24 @@
 #define LS_PSEUDO_PREEMPT 2u
 #define LS_PSEUDO_BH 3u
 #define LS_PSEUDO_IRQ 4u
+
+/*
+ * What keeps others off the data of the CPU that a context of @level (enum ls_level) runs on,
+ * as bits 1 << LS_PSEUDO_*, each of which counts as held exclusively.
+ */
+LS_INLINE ls_u32 ls_lockset_of_cpu(ls_u32 level, bool irq_off, bool bh_off, bool preempt_off)
+{
+	ls_u32 held = irq_off ? 1u << LS_PSEUDO_IRQ : 0;
+
+	/* It may come into all that has hardirqs on, also where softirqs are off. */
+	if (level == LS_HARDIRQ)
+		return 1u << LS_PSEUDO_IRQ;
+	if (level == LS_TASK && (irq_off || bh_off || preempt_off))
+		held |= 1u << LS_PSEUDO_PREEMPT;
+	if (level == LS_SOFTIRQ || irq_off || bh_off)
+		held |= 1u << LS_PSEUDO_BH;
+	return held;
+}
 
 struct ls_lockset {
 	ls_u32 first;			/* in ls_locksets.elements */

@@ -95,45 +95,65 @@ static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
 		if (!live(v->entry[i], v->state))
 			return i;
 	/* Of its own an access gives up a read before a write, of others' what came first. */
-	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
-		if (ls_entry_context(v->entry[i]) == a->context &&
-		    (own == LS_SHADOW_ENTRIES ||
-		     !(rules->ops[ls_entry_site(v->entry[i])] & LS_ACC_WRITE)))
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++) {
+		if (ls_entry_context(v->entry[i]) != a->context)
+			continue;
+		if (!(rules->ops[ls_entry_site(v->entry[i])] & LS_ACC_WRITE))
+			return i;
+		if (own == LS_SHADOW_ENTRIES)
 			own = i;
-	if (own < LS_SHADOW_ENTRIES)
-		return own;
+	}
+	/* A write only when there is nothing that says less. */
 	for (i = 0; i < LS_SHADOW_ENTRIES * LS_SHADOW_ENTRIES; i++)
 		if (i / LS_SHADOW_ENTRIES != i % LS_SHADOW_ENTRIES &&
 		    says_less(v, i / LS_SHADOW_ENTRIES, i % LS_SHADOW_ENTRIES, rules))
 			return i / LS_SHADOW_ENTRIES;
+	if (own < LS_SHADOW_ENTRIES)
+		return own;
 	next = NEXT(v->state);
 	*evicts = true;
 	return next < LS_SHADOW_ENTRIES ? next : 0;
 }
 
-/* The entry that makes a race with @a, a plain one if there is one; -1 when there is none. */
-static int conflicting(const struct view *v, const struct ls_shadow_access *a, bool initial_too,
-		       const struct ls_shadow_rules *rules)
+/* Does entry @i make a race with @a? */
+static bool conflicts(const struct view *v, ls_u32 i, const struct ls_shadow_access *a,
+		      bool initial_too, const struct ls_shadow_rules *rules)
 {
-	int found = -1;
-	ls_u32 i;
+	ls_u64 e = v->entry[i];
+	ls_u32 op = rules->ops[ls_entry_site(e)];
+
+	return live(e, v->state) && ls_entry_context(e) != a->context &&
+	       (ls_entry_bytes(e) & a->bytes) && ((op | a->op) & LS_ACC_WRITE) &&
+	       !(marked(op) && marked(a->op)) && !(ls_entry_initial(e) && !initial_too) &&
+	       !ls_lockset_meet(rules->sets, ls_entry_lockset(e), a->lockset).apart &&
+	       !is_ordered(v, i, a, rules);
+}
+
+/* All that @a races with, the last plain one first. */
+static LS_COLD void find_races(const struct view *v, const struct ls_shadow_access *a,
+			       bool initial_too, const struct ls_shadow_rules *rules,
+			       struct ls_shadow_result *r)
+{
+	ls_u32 i, first = LS_SHADOW_ENTRIES, found = 0;
 
 	for (i = 0; i < LS_SHADOW_ENTRIES; i++) {
-		ls_u64 e = v->entry[i];
-		ls_u32 op = rules->ops[ls_entry_site(e)];
-
-		if (!live(e, v->state) || ls_entry_context(e) == a->context ||
-		    !(ls_entry_bytes(e) & a->bytes) || !((op | a->op) & LS_ACC_WRITE) ||
-		    (marked(op) && marked(a->op)) || (ls_entry_initial(e) && !initial_too))
+		if (!conflicts(v, i, a, initial_too, rules))
 			continue;
-		if (found >= 0 && marked(op))
-			continue;
-		if (ls_lockset_meet(rules->sets, ls_entry_lockset(e), a->lockset).apart ||
-		    is_ordered(v, i, a, rules))
-			continue;
-		found = i;
+		found |= 1u << i;
+		if (first == LS_SHADOW_ENTRIES || !marked(rules->ops[ls_entry_site(v->entry[i])]))
+			first = i;
 	}
-	return found;
+	if (!found)
+		return;
+	r->race = true;
+	r->other = ls_entry_site(v->entry[first]);
+	r->other_context = ls_entry_context(v->entry[first]);
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++) {
+		if (i == first || !(found >> i & 1))
+			continue;
+		r->further[r->nr_further].site = ls_entry_site(v->entry[i]);
+		r->further[r->nr_further++].context = ls_entry_context(v->entry[i]);
+	}
 }
 
 static ls_u64 with_state(ls_u64 state, ls_u32 to, ls_u32 candidates)
@@ -206,7 +226,6 @@ struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_sha
 	ls_u64 next, entry, stamps, want;
 	ls_u32 place;
 	bool evicts;
-	int other;
 
 	for (;;) {
 		r = (struct ls_shadow_result){ 0 };
@@ -228,14 +247,8 @@ struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_sha
 	r.after = STATE(next);
 	r.candidates = CANDIDATES(next);
 	if (r.after == LS_SHARED_MODIFIED && r.candidates == LS_LOCKSET_EMPTY && !r.unknown &&
-	    a->lockset != LS_LOCKSET_NONE) {
-		other = conflicting(&v, a, v.state & PASSED_ON || !rules->pass_on, rules);
-		if (other >= 0) {
-			r.race = true;
-			r.other = ls_entry_site(v.entry[other]);
-			r.other_context = ls_entry_context(v.entry[other]);
-		}
-	}
+	    a->lockset != LS_LOCKSET_NONE)
+		find_races(&v, a, v.state & PASSED_ON || !rules->pass_on, rules, &r);
 	if (GENERATION(next) != GENERATION(v.state))
 		ls_shadow_wrap(g, GENERATION(next));
 	entry = ls_entry_make(a, r.after == LS_EXCLUSIVE_TO, GENERATION(next));

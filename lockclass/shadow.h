@@ -60,6 +60,14 @@ struct ls_shadow_access {
 	ls_u8 op;			/* LS_ACC_READ, _WRITE, _MARKED, _ATOMIC */
 };
 
+/* Bytes of the granule of @at that an access of [@at, @end) touches, as a mask. */
+LS_INLINE ls_u8 ls_shadow_bytes(ls_u64 at, ls_u64 end)
+{
+	ls_u32 first = at & 7, last = end - (at & ~7ull) < 8 ? end - (at & ~7ull) : 8;
+
+	return (0xff << first & 0xff) & 0xff >> (8 - last);
+}
+
 struct ls_shadow_rules {
 	struct ls_locksets *sets;
 	const ls_u8 *ops;		/* LS_ACC_* of a site */
@@ -93,8 +101,13 @@ struct ls_shadow_result {
 	bool race;
 	bool handed_over;		/* it belongs to this context now, others had it before */
 	bool unknown;			/* a lockset found no room: not judged */
-	ls_u32 other;			/* site of the race's other side */
+	ls_u32 other;			/* site of the race's other side, a plain one if there is one */
 	ls_u16 other_context;
+	ls_u8 nr_further;
+	struct {
+		ls_u32 site;
+		ls_u16 context;
+	} further[LS_SHADOW_ENTRIES - 1];	/* others that it races with as well */
 	ls_u32 candidates;		/* lockset left */
 };
 

@@ -36,6 +36,14 @@ void ls_object_follow(struct ls_object *o, ls_u64 start, ls_u32 context, ls_u32 
 	touched(o, now, clock);
 }
 
+bool ls_object_same(struct ls_object *o, ls_u64 start, ls_u64 last)
+{
+	if (ls_load(&o->start) != start || ls_load(&o->last) >> 16 != last >> 16)
+		return false;
+	ls_store(&o->last, last);
+	return true;
+}
+
 bool ls_object_passed(const struct ls_object *o, ls_u64 start, ls_u32 from, ls_u32 to, ls_u32 stamp)
 {
 	ls_u32 later[LS_HANDS + 1] = { to }, found = 1, nr, i, k;

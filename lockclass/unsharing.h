@@ -34,6 +34,12 @@ struct ls_object {
 void ls_object_follow(struct ls_object *o, ls_u64 start, ls_u32 context, ls_u32 lockset,
 		      struct ls_locksets *sets, ls_u32 *clock);
 
+/*
+ * The object at @start was last touched by the context of @last, context << 16 | lockset:
+ * then it is now, with the locks of @last. Else false.
+ */
+bool ls_object_same(struct ls_object *o, ls_u64 start, ls_u64 last);
+
 /* Did hand-overs of the object at @start bring it from @from, after @stamp, to @to? */
 bool ls_object_passed(const struct ls_object *o, ls_u64 start, ls_u32 from, ls_u32 to, ls_u32 stamp);
 

@@ -20,7 +20,8 @@ namespace {
  * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history
  * and history.locks are arrays, see store/rows.h; behind the counts of nested stand those
  * of instances and of the ones handed over. member.lock is an enum ls_kind, 0
- * for what is no lock; access.place has the bits of LS_WHERE_*.
+ * for what is no lock; access.place has the bits of LS_WHERE_*. A race has several rows
+ * where one of the same functions is worse than those before.
  */
 constexpr const char *kAccessTables = R"sql(
 CREATE TABLE data(run INTEGER, id INTEGER, kind INTEGER, object_size INTEGER, module TEXT,
@@ -33,7 +34,7 @@ CREATE TABLE access(run INTEGER, id INTEGER, data INTEGER, offset INTEGER, size 
 	count INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(run, id)) WITHOUT ROWID;
 CREATE TABLE race(run INTEGER, id INTEGER, flags INTEGER, first INTEGER, second INTEGER,
 	first_pid INTEGER, second_pid INTEGER, granule INTEGER, time INTEGER, history BLOB,
-	PRIMARY KEY(run, id)) WITHOUT ROWID;
+	PRIMARY KEY(run, id, first, second)) WITHOUT ROWID;
 CREATE TABLE history(run INTEGER, n INTEGER, granule INTEGER, time INTEGER, access INTEGER,
 	before INTEGER, after INTEGER, context INTEGER, candidates INTEGER, pid INTEGER,
 	locks BLOB, PRIMARY KEY(run, n)) WITHOUT ROWID;

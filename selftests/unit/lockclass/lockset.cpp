@@ -339,6 +339,45 @@ TEST(Lockset, AgreesWithSetsWhileThreadsRaceForThem)
 	EXPECT_GT(ids[0].size(), 300u);
 }
 
+// What runs on a CPU: another one may come in the middle of its access, or it may not.
+struct Running {
+	ls_level level;
+	bool irq_off, bh_off, preempt_off;
+};
+
+bool interrupts(const Running &in, const Running &that)
+{
+	if (in.level == LS_HARDIRQ || that.level < in.level)
+		return false;
+	if (that.level == LS_HARDIRQ)
+		return !in.irq_off;
+	if (that.level == LS_SOFTIRQ)
+		return in.level == LS_TASK && !in.irq_off && !in.bh_off;
+	return !in.irq_off && !in.bh_off && !in.preempt_off;
+}
+
+TEST(LocksetOfCpu, KeepsApartWhatCannotInterruptEachOther)
+{
+	std::vector<Running> all;
+
+	for (int off = 0; off < 8; off++)
+		all.push_back({LS_TASK, (off & 1) != 0, (off & 2) != 0, (off & 4) != 0});
+	for (bool irq_off : {false, true})
+		all.push_back({LS_SOFTIRQ, irq_off, true, false});
+	// The count of what it came into stays: softirqs may be off there.
+	for (bool bh_off : {false, true})
+		all.push_back({LS_HARDIRQ, true, bh_off, false});
+	for (const Running &a : all)
+		for (const Running &b : all) {
+			const auto held = [](const Running &r) {
+				return ls_lockset_of_cpu(r.level, r.irq_off, r.bh_off, r.preempt_off);
+			};
+			EXPECT_EQ((held(a) & held(b)) != 0, !interrupts(a, b) && !interrupts(b, a))
+				<< a.level << a.irq_off << a.bh_off << a.preempt_off << " and "
+				<< b.level << b.irq_off << b.bh_off << b.preempt_off;
+		}
+}
+
 // Races for the last places: what is known is right, and nothing is written beyond.
 TEST(LocksetBound, ThreadsFillTheTablesToTheirEnds)
 {

@@ -82,6 +82,22 @@ TEST(ShadowOrder, NotWhatOnlyTheEarlierOneSays)
 	EXPECT_FALSE(v.step(D, kWrite).handed_over);
 }
 
+// What a later entry says as well goes before an own write: that is said nowhere else.
+TEST(ShadowOrder, AnOwnEntryIsKeptWhileAnotherSaysNothing)
+{
+	Memory v;
+	ls_shadow_access wide = v.make(A, kWrite, {}), read = v.make(B, kRead, {}, 0x01);
+
+	wide.site = 900;
+	v.step(A, kWrite, {}, 0x01);
+	v.step(wide);
+	v.step(B, kWrite, {}, 0x01);
+	v.step(read);
+	const ls_shadow_result r = v.step(C, kRead, {}, 0x01);
+	EXPECT_TRUE(r.race);
+	EXPECT_TRUE(r.other_context == B || (r.nr_further && r.further[0].context == B));
+}
+
 TEST(ShadowOrder, AsksWithTheStampOfTheLastAccess)
 {
 	ls_u32 asked = 0;
@@ -218,6 +234,23 @@ TEST(ShadowUnknown, SaysSoAndLeavesTheCandidates)
 	EXPECT_TRUE(r.unknown);
 	EXPECT_EQ(v.left(r), (Locks{{mu1, true}}));
 	EXPECT_FALSE(v.step(B, kWrite, {{mu1, true}}).unknown);
+}
+
+TEST(ShadowRaces, AllThatAnAccessRacesWithAreReported)
+{
+	Memory v;
+
+	v.step(A, kMarkedWrite);
+	v.step(B, kRead);
+	ls_shadow_result r = v.step(C, kWrite);
+	EXPECT_TRUE(r.race);
+	EXPECT_EQ(r.other_context, B) << "the plain one first";
+	ASSERT_EQ(r.nr_further, 1u);
+	EXPECT_EQ(r.further[0].context, A);
+	EXPECT_EQ(r.further[0].site, Memory::site(A, kMarkedWrite));
+	r = v.step(B, kRead, {{mu1, true}});
+	EXPECT_EQ(r.other_context, C);
+	EXPECT_EQ(r.nr_further, 1u);
 }
 
 // The one who makes it shared may be the one whose locks are not known: the next
