@@ -40,7 +40,7 @@ struct ls_access_cpu {
 	u64 seen;
 	u64 losses[LS_NR_ALOSSES];
 	u64 handovers;
-	u64 link_locked;		/* context << 16 | lockset of the last access, 0: none, or a slab object */
+	ls_u64 link_locked;		/* context << 16 | lockset of the last access, 0: none, or a slab object */
 	u64 probe_hits;
 	u64 left_out;			/* accesses of a sample that came before their shadow memory */
 	u32 era;			/* of the sample: when credit came last */
