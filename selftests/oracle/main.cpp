@@ -5,88 +5,18 @@
 // interleavings. Programs N .. are those numbers from the seed on; without a seed it is
 // a new one, which is printed. A disagreement prints the smallest program that shows it,
 // and makes this exit 1.
+#include "run.h"
 #include "verdict.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <map>
-#include <random>
 
 namespace {
 
 using namespace lockscope;
 using namespace lockscope::oracle;
-
-struct Options {
-	std::uint64_t seed = 0, programs = 1000, batch = 40, examples = 3;
-	double seconds = 0;
-	bool fresh = true, show = false;
-};
-
-[[noreturn]] void fail(const std::string &what, int status)
-{
-	std::fprintf(stderr, "oracle: %s\n", what.c_str());
-	std::exit(status);
-}
-
-Options parse(int argc, char **argv)
-{
-	Options o;
-	for (int i = 1; i < argc; i++) {
-		auto is = [&](const char *name) { return std::strcmp(argv[i], name) == 0; };
-		if (is("--show")) {
-			o.show = true;
-			continue;
-		}
-		if (i + 1 == argc)
-			fail("what is " + std::string(argv[i]) + "?", 2);
-		const std::uint64_t value = std::strtoull(argv[i + 1], nullptr, 0);
-		if (is("--seed"))
-			o.seed = value, o.fresh = false;
-		else if (is("--programs"))
-			o.programs = value;
-		else if (is("--seconds"))
-			o.seconds = static_cast<double>(value), o.programs = ~std::uint64_t{0};
-		else if (is("--examples"))
-			o.examples = value;
-		else if (is("--batch") && value)
-			o.batch = value;
-		else
-			fail("what is " + std::string(argv[i]) + "?", 2);
-		i++;
-	}
-	if (o.fresh)
-		o.seed = std::uint64_t{std::random_device{}()} << 20;
-	return o;
-}
-
-/// A folder in memory, where there is one, that goes with its owner.
-class Folder {
-public:
-	Folder()
-	{
-		const bool memory = std::filesystem::is_directory("/dev/shm");
-		path_ = (memory ? std::filesystem::path("/dev/shm")
-				: std::filesystem::temp_directory_path()) /
-			"lockscope-oracle-XXXXXX";
-		if (!::mkdtemp(path_.data()))
-			fail("no temporary folder", 3);
-	}
-	~Folder()
-	{
-		std::error_code error;
-		std::filesystem::remove_all(path_, error);
-	}
-	Folder(const Folder &) = delete;
-	const std::string &path() const { return path_; }
-
-private:
-	std::string path_;
-};
 
 class Oracle {
 public:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "session.h"
 
+#include "run.h"
+
 #include "analysis/findings.h"
-#include "record/recorder.h"
-#include "store/load.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 namespace lockscope::oracle {
@@ -131,20 +130,6 @@ private:
 	std::vector<std::string> names_;
 };
 
-Status record(const Image &image, const std::string &store)
-{
-	auto source = image_source(image);
-	auto writer = StoreWriter::open(store);
-	if (!writer)
-		return writer.error();
-	NoSymbols symbols;
-	Recorder recorder(*source, *writer, symbols, {});
-	LS_TRY_STATUS(recorder.attach("kmod", "boot-1", "0123456789abcdef"));
-	LS_TRY_STATUS(recorder.drain());
-	LS_TRY_STATUS(recorder.snapshot());
-	return recorder.set_finish(RunEnd::Finished);
-}
-
 bool is_order(FindingKind kind)
 {
 	return kind == FindingKind::LockOrderCycle || kind == FindingKind::RecursiveLock ||
@@ -220,11 +205,7 @@ Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std
 		});
 	}
 
-	const std::string store = folder + "/oracle.db";
-	for (const char *end : {"", "-wal", "-shm", "-journal"})
-		std::filesystem::remove(store + end);
-	LS_TRY_STATUS(record(module->finish(), store));
-	auto model = load_stores({store});
+	auto model = through_store(module->finish(), folder);
 	if (!model)
 		return model.error();
 	std::map<std::string, Where> names;
