@@ -137,7 +137,7 @@ static void collect(struct ls_now *n)
 		add_element(n, LS_PSEUDO_RCU, true);
 	}
 #endif
-	/* A CPU's own data: who cannot be interrupted there has them for itself. */
+	/* A CPU's own data: where nothing interrupts, nothing else touches them. */
 	held = ls_lockset_of_cpu(n->level, irq_off, softirq, n->where & LS_WHERE_PREEMPT_OFF);
 	if (held && !n->start && n->addr < __START_KERNEL_map && own_percpu(n->addr))
 		for (i = LS_PSEUDO_PREEMPT; i <= LS_PSEUDO_IRQ; i++)

@@ -59,20 +59,20 @@ static ls_u64 release_key(ls_u64 what, ls_u32 i)
 	return ls_mix(ls_mix(what) + i % RELEASERS);
 }
 
-/* Which release of @what is that of @who: its own, a free one, or the one it takes. */
-static ls_u64 own_release(const struct ls_order *o, ls_u64 what, ls_u32 who)
+/* Which release of @what is that of @context: its own, a free one, or the one it takes. */
+static ls_u64 own_release(const struct ls_order *o, ls_u64 what, ls_u32 context)
 {
 	ls_u32 i;
 
 	/* Contexts begin at their low bits: pids and CPUs follow one another. */
-	for (i = who; i < who + RELEASERS; i++) {
+	for (i = context; i < context + RELEASERS; i++) {
 		ls_u64 key = release_key(what, i);
 		int at = find(o->releases, key);
 
-		if (at < 0 || ls_load(&o->releasers[at]) == who)
+		if (at < 0 || ls_load(&o->releasers[at]) == context)
 			return key;
 	}
-	return release_key(what, who);
+	return release_key(what, context);
 }
 
 static ls_u64 pair_key(ls_u32 from, ls_u32 to)
@@ -80,16 +80,16 @@ static ls_u64 pair_key(ls_u32 from, ls_u32 to)
 	return ls_mix((ls_u64)from << 16 | to);
 }
 
-void ls_order_completed(struct ls_order *o, ls_u64 what, ls_u32 who, ls_u32 *clock)
+void ls_order_completed(struct ls_order *o, ls_u64 what, ls_u32 context, ls_u32 *clock)
 {
-	ls_u64 key = own_release(o, what, who);
+	ls_u64 key = own_release(o, what, context);
 	ls_u32 i = place(o->releases, key);
 
-	ls_store(&o->releasers[i], (ls_u16)who);
+	ls_store(&o->releasers[i], (ls_u16)context);
 	ls_store_release(&o->releases[i], tag_of(key) | tick(clock));
 }
 
-static void waited_for(struct ls_order *o, ls_u64 key, ls_u32 who, const ls_u32 *clock)
+static void waited_for(struct ls_order *o, ls_u64 key, ls_u32 context, const ls_u32 *clock)
 {
 	ls_u64 slot, pair, known;
 	int i = find(o->releases, key);
@@ -97,7 +97,7 @@ static void waited_for(struct ls_order *o, ls_u64 key, ls_u32 who, const ls_u32 
 
 	if (i < 0)
 		return;
-	pair = pair_key(ls_load(&o->releasers[i]), who);
+	pair = pair_key(ls_load(&o->releasers[i]), context);
 	slot = ls_load_acquire(&o->releases[i]);
 	/* Another's by now? */
 	if ((slot & ~(ls_u64)LS_STAMP_MASK) != tag_of(key))
@@ -110,12 +110,12 @@ static void waited_for(struct ls_order *o, ls_u64 key, ls_u32 who, const ls_u32 
 		ls_store(&o->joins[at], tag_of(pair) | slot);
 }
 
-void ls_order_waited(struct ls_order *o, ls_u64 what, ls_u32 who, ls_u32 *clock)
+void ls_order_waited(struct ls_order *o, ls_u64 what, ls_u32 context, ls_u32 *clock)
 {
 	ls_u32 i;
 
 	for (i = 0; i < RELEASERS; i++)
-		waited_for(o, release_key(what, i), who, clock);
+		waited_for(o, release_key(what, i), context, clock);
 }
 
 /* Has context @to waited for what @from did before @stamp? */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What orders two contexts for certain: one waits for the other. Locks are not
- * among it: that one came after the other once says nothing of the next time. But an
- * object that goes from context to context under a lock is followed, see unsharing.h.
+ * among it: that one came after the other once says nothing of the next time. The order
+ * is not transitive, for the same reason. But an object that goes from context to context
+ * under a lock is followed, see unsharing.h.
  *
  * Contexts are numbers of 16 bits, stamps those of shadow.h. Tables have two places for
  * each key, and the older one falls out: then an order is not known. All functions but
@@ -38,11 +39,11 @@ struct ls_way {
 	bool fixed;			/* static memory, which nothing passes on */
 };
 
-/* Context @who lets others go on that wait for @what. @clock: that of stamps. */
-void ls_order_completed(struct ls_order *o, ls_u64 what, ls_u32 who, ls_u32 *clock);
+/* Context @context lets others go on that wait for @what. @clock: that of stamps. */
+void ls_order_completed(struct ls_order *o, ls_u64 what, ls_u32 context, ls_u32 *clock);
 
-/* Context @who has waited for @what. */
-void ls_order_waited(struct ls_order *o, ls_u64 what, ls_u32 who, ls_u32 *clock);
+/* Context @context has waited for @what. */
+void ls_order_waited(struct ls_order *o, ls_u64 what, ls_u32 context, ls_u32 *clock);
 
 /*
  * Follow the object that is accessed from context to context. NULL: nothing goes its way

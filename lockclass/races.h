@@ -17,7 +17,7 @@ enum ls_race_news {
 	LS_RACE_KNOWN = 0,		/* nothing new */
 	LS_RACE_MORE,			/* of a finding that is known, but worse: caught, both write, a value tears */
 	LS_RACE_NEW,
-	LS_RACE_NO_ROOM,		/* it would be told again and again */
+	LS_RACE_NO_ROOM,		/* it would be new again and again */
 };
 
 /*

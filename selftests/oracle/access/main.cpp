@@ -38,9 +38,9 @@ public:
 			check(jobs);
 		}
 		std::printf("%llu programs in %.0f s: %llu race, %llu accesses, %llu pairs that count; %llu "
-			    "told by the module; %llu in the report, %llu of them errors\n",
+			    "reported by the module; %llu in the report, %llu of them errors\n",
 			    static_cast<unsigned long long>(next), elapsed(), counts_["racing"],
-			    counts_["accesses"], counts_["pairs"], counts_["told"], counts_["report"],
+			    counts_["accesses"], counts_["pairs"], counts_["reported"], counts_["report"],
 			    counts_["errors"]);
 		for (const auto &[what, number] : known_)
 			std::printf("%llu %s\n", number, what.c_str());
@@ -83,14 +83,14 @@ private:
 
 	void count(const Program &program, const Races &races, const Outcome &outcome)
 	{
-		const auto pairs = std::count_if(races.direct.begin(), races.direct.end(),
+		const auto pairs = std::count_if(races.must.begin(), races.must.end(),
 						 [](const Racing &race) { return race.counts; });
 		counts_["racing"] += pairs != 0;
 		counts_["pairs"] += static_cast<unsigned long long>(pairs);
 		for (const Step &step : program.steps)
 			counts_["accesses"] += step.what == Do::Access;
-		for (const Told &told : outcome.told)
-			counts_["told"] += told.others.size();
+		for (const Judged &judged : outcome.judged)
+			counts_["reported"] += judged.others.size();
 		for (const Said &said : outcome.report) {
 			counts_["report"]++;
 			counts_["errors"] += said.severity == Severity::Error;
@@ -101,13 +101,13 @@ private:
 	{
 		std::printf("program %llu\n%s", static_cast<unsigned long long>(job.salt),
 			    job.program.text().c_str());
-		for (const Racing &race : races.direct)
+		for (const Racing &race : races.must)
 			std::printf("  races: %d and %d%s\n", race.first, race.second,
 				    race.counts ? "" : ", which does not count");
-		for (const Told &told : outcome.told)
-			for (const auto &others : told.others)
+		for (const Judged &judged : outcome.judged)
+			for (const auto &others : judged.others)
 				for (int other : others)
-					std::printf("  module: %d and %d\n", other, told.step);
+					std::printf("  module: %d and %d\n", other, judged.step);
 		for (const Said &said : outcome.report)
 			std::printf("  report: %s\n", said.text.c_str());
 	}

@@ -275,7 +275,7 @@ void Module::access(const Step &step, int number)
 	const auto how = ls_same_how(n.place->op, static_cast<ls_u32>(n.place->size));
 	ls_same &q = same_[cpu][ls_same_place(n.addr, n.ip)];
 	if (ls_same_again(&q, n.addr, n.ip, signature, first.granule.state, how)) {
-		told_.push_back({number, n.place->offset / 8, {}, {}});
+		judged_.push_back({number, n.place->offset / 8, {}, {}});
 		for (std::uint32_t i = 0; i < LS_SHADOW_ENTRIES; i++)
 			if (ls_shadow_live(&first.granule, i) &&
 			    ls_entry_site(first.granule.entry[i]) == q.site &&
@@ -321,11 +321,11 @@ void Module::judge(Now &n)
 	for (std::uint64_t at_byte = n.addr; at_byte < end; at_byte = (at_byte | 7) + 1) {
 		Shadow &shadow = shadow_[at_byte >> 3];
 		a.bytes = ls_shadow_bytes(at_byte, end);
-		Told told{n.step, static_cast<int>((at_byte - address(n.word)) / 8), {}, {}};
+		Judged judged{n.step, static_cast<int>((at_byte - address(n.word)) / 8), {}, {}};
 		const ls_granule before = shadow.granule;
 		for (std::uint32_t i = 0; i < LS_SHADOW_ENTRIES; i++)
 			if (ls_shadow_live(&before, i))
-				told.remembered.insert(shadow.steps[i].begin(), shadow.steps[i].end());
+				judged.remembered.insert(shadow.steps[i].begin(), shadow.steps[i].end());
 		const auto r = ls_shadow_step(&shadow.granule, &a, &rules);
 		if (r.unknown)
 			losses++;
@@ -334,7 +334,7 @@ void Module::judge(Now &n)
 				if (ls_shadow_live(&before, i) &&
 				    ls_entry_site(before.entry[i]) == other &&
 				    ls_entry_context(before.entry[i]) == context)
-					told.others.push_back(shadow.steps[i]);
+					judged.others.push_back(shadow.steps[i]);
 			tell(n, shadow, other, context);
 		};
 		if (r.race)
@@ -358,14 +358,14 @@ void Module::judge(Now &n)
 				shadow.steps[i].clear();
 			shadow.steps[i].insert(n.step);
 		}
-		told_.push_back(std::move(told));
+		judged_.push_back(std::move(judged));
 	}
 }
 
 /* ls_tell_race() and take_race() */
 void Module::tell(const Now &n, const Shadow &shadow, std::uint32_t other, std::uint32_t context)
 {
-	if (!told_sites_.insert({other, n.site}).second)
+	if (!reported_sites_.insert({other, n.site}).second)
 		return;
 	ls_rec_race race{};
 	std::vector<ls_history_rec> history;
@@ -454,7 +454,7 @@ void Module::step(const Step &step, int number)
 	}
 }
 
-std::vector<Told> Module::run(const Program &program, std::uint32_t index, std::uint64_t salt)
+std::vector<Judged> Module::run(const Program &program, std::uint32_t index, std::uint64_t salt)
 {
 	program_ = &program;
 	machine_ = std::make_unique<Machine>(program);
@@ -463,10 +463,10 @@ std::vector<Told> Module::run(const Program &program, std::uint32_t index, std::
 	taken_at_.assign(program.contexts.size(), {});
 	order_taken_.assign(program.contexts.size(), {});
 	shadow_.clear();
-	told_.clear();
+	judged_.clear();
 	for (std::size_t i = 0; i < program.steps.size(); i++)
 		step(program.steps[i], static_cast<int>(i));
-	return std::move(told_);
+	return std::move(judged_);
 }
 
 Image Module::finish()

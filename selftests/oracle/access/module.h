@@ -18,7 +18,7 @@
 namespace lockscope::access_oracle {
 
 /// What the judge of an access said, and what the shadow remembered before.
-struct Told {
+struct Judged {
 	int step = 0, granule = 0; ///< the granule of its word
 	std::vector<std::set<int>> others; ///< of each race: steps that its other side is
 	std::set<int> remembered;	   ///< steps that the granule had entries of
@@ -29,7 +29,7 @@ public:
 	Module();
 
 	/// Run program number @index of a session at its own place @salt.
-	std::vector<Told> run(const Program &program, std::uint32_t index, std::uint64_t salt);
+	std::vector<Judged> run(const Program &program, std::uint32_t index, std::uint64_t salt);
 	/// What the device offers in the end; nothing may follow.
 	Image finish();
 	std::uint64_t losses = 0;
@@ -77,7 +77,7 @@ private:
 	std::array<std::array<ls_same, 1 << LS_SAME_BITS>, kCpus> same_{};
 	std::array<std::uint64_t, kCpus> left_{};
 	std::unordered_map<std::uint64_t, Shadow> shadow_; ///< by address / 8
-	std::set<std::pair<std::uint32_t, std::uint32_t>> told_sites_;
+	std::set<std::pair<std::uint32_t, std::uint32_t>> reported_sites_;
 
 	const Program *program_ = nullptr;
 	std::unique_ptr<Machine> machine_;
@@ -85,7 +85,7 @@ private:
 	std::uint64_t salt_ = 0;
 	std::vector<std::map<int, std::uint64_t>> taken_at_; ///< of each context, by lock
 	std::vector<std::vector<int>> order_taken_;	      ///< the locks, oldest first
-	std::vector<Told> told_;
+	std::vector<Judged> judged_;
 
 	Image image_;
 	std::map<std::vector<std::uint64_t>, std::uint32_t> sites_;

@@ -45,9 +45,9 @@ struct Granule {
 
 class Reference {
 public:
-	Reference(const Program &program, bool transitive)
-		: program_(program), transitive_(transitive), machine_(program),
-		  knows_(program.contexts.size())
+	Reference(const Program &program, bool transitive, bool sections)
+		: program_(program), transitive_(transitive), sections_(sections),
+		  machine_(program), knows_(program.contexts.size()), section_(knows_.size())
 	{
 	}
 
@@ -96,11 +96,11 @@ private:
 
 	void release(const Step &step)
 	{
-		released_[what(step)].join(told(step.context, knows(step.context)));
+		released_[what(step)].join(passed(step.context, knows(step.context)));
 	}
 
-	/// What of @all that @context knows others learn from it.
-	Knowledge told(int context, const Knowledge &all) const
+	/// What others learn of @all that @context knows.
+	Knowledge passed(int context, const Knowledge &all) const
 	{
 		return transitive_ ? all : Knowledge{{{context, all.all.at(context)}}, {}};
 	}
@@ -129,11 +129,18 @@ private:
 		auto &last = last_[way.unit];
 		if (last.context != kNone && last.context != context && apart(last.held, held)) {
 			auto &mine = knows(context).of[way.group];
-			join(mine, told(last.context, last.knew).all);
+			join(mine, passed(last.context, last.knew).all);
 			if (const auto of = last.knew.of.find(way.group); of != last.knew.of.end())
 				join(mine, of->second);
 		}
 		last = {context, held, knows(context)};
+		auto &section = section_[static_cast<std::size_t>(context)];
+		if (section.held != held)
+			section = {held, {}};
+		section.units.insert(way.unit);
+		for (int unit : section.units)
+			if (sections_ && !held.empty() && last_[unit].context == context)
+				last_[unit].knew = knows(context);
 	}
 
 	bool ordered(const Touched &before, int context, const Way &way)
@@ -247,9 +254,15 @@ private:
 	};
 
 	const Program &program_;
-	const bool transitive_;
+	const bool transitive_, sections_;
 	Machine machine_;
 	std::vector<Knowledge> knows_;
+	/// What a context touched with the same locks, one after the other.
+	struct Section {
+		Locks held;
+		std::set<int> units;
+	};
+	std::vector<Section> section_;
 	std::map<std::pair<Do, int>, Knowledge> released_;
 	std::map<int, Last> last_; ///< of each unit
 	std::map<std::pair<int, int>, Granule> granules_;
@@ -286,7 +299,8 @@ Locks guards_of(const Program &program, const Machine &machine, int context, con
 
 Races races_of(const Program &program)
 {
-	return {Reference(program, false).run(), Reference(program, true).run()};
+	return {Reference(program, false, true).run(), Reference(program, false, false).run(),
+		Reference(program, true, true).run()};
 }
 
 } // namespace lockscope::access_oracle

@@ -21,7 +21,7 @@ namespace lockscope::access_oracle {
 
 using Locks = std::map<int, bool>; ///< exclusively?
 
-/// Who did what, as far as somebody knows: for each context how many of its steps.
+/// What is known to be done: for each context how many of its steps.
 using Clock = std::map<int, int>;
 
 struct Knowledge {
@@ -44,10 +44,13 @@ struct Racing {
 	bool counts;	   ///< by Eraser's states as well
 };
 
-/// Races of a program by both ideas of an order. That one waited for another says nothing of
-/// the next time, so the module goes by what was waited for directly.
+/// Races of a program by three ideas of an order. That one waited for another says nothing of
+/// the next time, so the module goes by what was waited for directly. What a context does with
+/// the same locks as the access by which it passes something on may pass as done before.
 struct Races {
-	std::vector<Racing> direct, transitive;
+	std::vector<Racing> must; ///< directly, with all of such a section: they have to be found
+	std::vector<Racing> may;  ///< directly, up to the access: they may be found
+	std::vector<Racing> real; ///< transitively, with all of a section
 };
 Races races_of(const Program &program);
 

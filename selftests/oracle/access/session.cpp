@@ -41,7 +41,7 @@ Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std
 	std::vector<Outcome> outcomes(jobs.size());
 	for (std::size_t i = 0; i < jobs.size(); i++) {
 		const auto losses = module->losses;
-		outcomes[i].told = module->run(jobs[i].program, static_cast<std::uint32_t>(i),
+		outcomes[i].judged = module->run(jobs[i].program, static_cast<std::uint32_t>(i),
 					       jobs[i].salt);
 		outcomes[i].losses = module->losses - losses;
 	}

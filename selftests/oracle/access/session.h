@@ -29,7 +29,7 @@ struct Said {
 };
 
 struct Outcome {
-	std::vector<Told> told;
+	std::vector<Judged> judged;
 	std::vector<Said> report;
 	std::uint64_t losses = 0;
 };

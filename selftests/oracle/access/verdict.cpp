@@ -29,9 +29,9 @@ bool serious(const Program &program, const Racing &race)
 }
 
 /// Had the granule no entry of the first one any more?
-bool forgotten(const Racing &race, const std::vector<Told> &told)
+bool forgotten(const Racing &race, const std::vector<Judged> &judged)
 {
-	return std::none_of(told.begin(), told.end(), [&](const Told &t) {
+	return std::none_of(judged.begin(), judged.end(), [&](const Judged &t) {
 		return t.step == race.second && t.granule == race.granule &&
 		       t.remembered.contains(race.first);
 	});
@@ -42,16 +42,15 @@ bool forgotten(const Racing &race, const std::vector<Told> &told)
 std::vector<Disagreement> compare(const Program &program, const Races &races, const Outcome &outcome)
 {
 	std::vector<Disagreement> out;
-	std::map<Pair, bool> told; ///< by the module: is one serious?
-	/* What races by neither idea of an order is none; by one it is a limit. */
+	std::map<Pair, bool> reported; ///< by the module: is one serious?
 	auto judge_false = [&](const std::string &rule, const std::string &what, auto &&is_it) {
-		if (std::none_of(races.transitive.begin(), races.transitive.end(), is_it))
+		if (std::none_of(races.real.begin(), races.real.end(), is_it))
 			out.push_back({rule, what,
-				       std::any_of(races.direct.begin(), races.direct.end(), is_it)
+				       std::any_of(races.may.begin(), races.may.end(), is_it)
 					       ? "transitive"
 					       : ""});
 	};
-	for (const Told &t : outcome.told)
+	for (const Judged &t : outcome.judged)
 		for (const auto &others : t.others) {
 			auto is_it = [&](const Racing &race) {
 				return race.second == t.step && race.granule == t.granule &&
@@ -59,10 +58,10 @@ std::vector<Disagreement> compare(const Program &program, const Races &races, co
 			};
 			judge_false("false-race", text(*others.begin(), t.step), is_it);
 			for (int other : others)
-				told.try_emplace(pair_of(program, t.step, other), false);
-			for (const Racing &race : races.direct)
+				reported.try_emplace(pair_of(program, t.step, other), false);
+			for (const Racing &race : races.may)
 				if (is_it(race))
-					told[pair_of(program, race.first, race.second)] |=
+					reported[pair_of(program, race.first, race.second)] |=
 						serious(program, race);
 		}
 
@@ -79,7 +78,7 @@ std::vector<Disagreement> compare(const Program &program, const Races &races, co
 				return pair_of(program, race.first, race.second) == said.pair;
 			});
 	}
-	for (const auto &[pair, is_serious] : told) {
+	for (const auto &[pair, is_serious] : reported) {
 		const auto found = shown.find(pair);
 		if (found == shown.end())
 			out.push_back({"report-misses", text(pair)});
@@ -90,16 +89,16 @@ std::vector<Disagreement> compare(const Program &program, const Races &races, co
 			out.push_back({"report-demotes", text(pair) + ": " + found->second->text});
 	}
 
-	/* A pair of functions that is never told of, for any of its races. */
+	/* A pair of functions that is never reported, for any of its races. */
 	std::map<Pair, std::vector<const Racing *>> counting;
-	for (const Racing &race : races.direct)
+	for (const Racing &race : races.must)
 		if (race.counts)
 			counting[pair_of(program, race.first, race.second)].push_back(&race);
 	for (const auto &[pair, all] : counting) {
-		if (told.contains(pair))
+		if (reported.contains(pair))
 			continue;
 		const auto known = std::find_if(all.begin(), all.end(), [&](const Racing *race) {
-			return !forgotten(*race, outcome.told);
+			return !forgotten(*race, outcome.judged);
 		});
 		const Racing &race = known == all.end() ? *all.front() : **known;
 		out.push_back({"module-misses", text(race.first, race.second) + ", " + text(pair),
