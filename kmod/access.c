@@ -17,13 +17,10 @@
 #define BYTES_PER_COST 16	/* of a block that cost as much as an access, about */
 #define ERA_ACCESSES 4096	/* of a sample, on one CPU in an era; new ways of accessing count more */
 #define SAVED_ERAS 16		/* what was not used is kept for so many */
-#define TOLD_BITS 10
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);
 unsigned long ls_follow_start;
 u32 ls_follow_bytes;
-
-static u64 told[1 << TOLD_BITS];	/* races that the thread has heard of */
 
 /* Below 0x8000 the task's number, as far as it goes; else an interrupt of this CPU. */
 u32 ls_access_context(u32 level)
@@ -126,6 +123,7 @@ static void collect(struct ls_now *n)
 			continue;
 		if (h->lock < __START_KERNEL_map)
 			n->moving = true;
+		n->taken = (n->taken + h->ip) * LS_GOLDEN;
 		add_element(n, h->lock, h->val & LS_VAL_READ_MASK);
 	}
 	if (ctx->run)
@@ -143,50 +141,6 @@ static void collect(struct ls_now *n)
 		for (i = LS_PSEUDO_PREEMPT; i <= LS_PSEUDO_IRQ; i++)
 			if (held >> i & 1)
 				add_element(n, i, false);
-}
-
-/*
- * Sites @first and @second race at @addr, amid what @n accesses; @g: the granule for the
- * history of it, or NULL. @flags: LS_RACE_*. Preemption off.
- */
-LS_COLD void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g, u32 first,
-			  u32 second, u32 first_pid, u32 flags)
-{
-	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
-	struct ls_rec_race *race;
-	struct ls_event *e;
-	u64 key = ls_mix(((u64)second << 32 | first) + ((u64)flags << 60)) | 1;
-	u64 *slot = &told[key >> (64 - TOLD_BITS)];
-	u32 i;
-
-	if (ls_load(slot) == key || ls_access_is_benign(addr) ||
-	    ((ls_acc->ops[first] | n->op) & (LS_ACC_MARKED | LS_ACC_TRAP) && ls_is_counter(addr)))
-		return;
-	e = ls_ring_reserve(&pc->ring, sizeof(*e) + sizeof(*race) +
-				       LS_SHADOW_ENTRIES * sizeof(struct ls_history_rec));
-	if (!e) {
-		ls_lose_access(LS_ALOSS_EVENTS);
-		return;
-	}
-	ls_store(slot, key);
-	race = (struct ls_rec_race *)(e + 1);
-	*race = (struct ls_rec_race){
-		.hdr.type = LS_REC_RACE, .flags = flags, .first = first, .second = second,
-		.first_pid = first_pid, .second_pid = n->level ? 0 : current->pid,
-		.addr = addr, .time_ns = local_clock(),
-	};
-	for (i = 0; g && i < LS_SHADOW_ENTRIES; i++) {
-		u64 entry = ls_load(&g->entry[i]);
-
-		if (!ls_shadow_live(g, i))
-			continue;
-		race->history[race->nr++] = (struct ls_history_rec){
-			.access = ls_entry_site(entry), .context = ls_entry_context(entry),
-			.bytes = ls_entry_bytes(entry), .initial = ls_entry_initial(entry),
-		};
-	}
-	ls_ring_commit(e);
-	ls_wake_worker();
 }
 
 static LS_COLD void tell_history(struct ls_now *n, unsigned long addr, u32 site,
@@ -217,18 +171,6 @@ static LS_COLD void tell_history(struct ls_now *n, unsigned long addr, u32 site,
 	ls_wake_worker();
 }
 
-/* Races may be told anew. */
-void ls_access_untell(void)
-{
-	memset(told, 0, sizeof(told));
-}
-
-/* Of a context of ls_access_context(); 0: an interrupt. */
-static u32 pid_of(u32 context)
-{
-	return context < 0x8000 ? context : 0;
-}
-
 static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 site)
 {
 	struct ls_shadow_rules rules = {
@@ -255,9 +197,9 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		if (unlikely(r.unknown))
 			ls_lose_access(LS_ALOSS_LOCKSETS);
 		if (unlikely(r.race))
-			ls_tell_race(n, at, g, r.other, site, pid_of(r.other_context), 0);
+			ls_tell_race(n, at, g, &(struct ls_shadow_side){ r.other, r.other_context, r.other_lockset }, site);
 		for (i = 0; unlikely(i < r.nr_further); i++)
-			ls_tell_race(n, at, g, r.further[i].site, site, pid_of(r.further[i].context), 0);
+			ls_tell_race(n, at, g, &r.further[i], site);
 		if (unlikely(at - ls_follow_start < ls_follow_bytes))
 			tell_history(n, at, site, &r);
 	}
@@ -267,7 +209,7 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		this_cpu_sub(ls_access_cpus.credit, n->size / BYTES_PER_COST);
 }
 
-/* All that decides about the lockset, and when we are. */
+/* All that decides about the lockset, the way of accessing, and when we are. */
 static __always_inline u64 signature(const struct ls_now *n)
 {
 	const struct ls_ctx *ctx = n->ctx;
@@ -277,7 +219,7 @@ static __always_inline u64 signature(const struct ls_now *n)
 	u32 i;
 
 	for (i = 0; i < ctx->depth; i++)
-		sig = (sig + ctx->held[i].lock) * LS_GOLDEN;
+		sig = (sig + (ctx->held[i].lock ^ (u64)ctx->held[i].ip << 32)) * LS_GOLDEN;
 	s = ls_seq_slot(n->count, &who);
 	/* What is accessed may be a counter itself: then it counts for nothing. */
 	if (s->who == who) {
@@ -330,8 +272,10 @@ static __always_inline void look(struct ls_now *n)
 			ls_lose_access(LS_ALOSS_LOCKSETS);
 			return;
 		}
+		ls_side_locks(n->ctx);
 	}
 	n->context = ls_access_context(n->level);
+	ls_side_task(n->context);
 	ls_handover_follow(n);
 	site = ls_access_site(n);
 	if (unlikely(!site))
@@ -416,7 +360,7 @@ static __always_inline void see(struct ls_now *n, unsigned long addr, u32 size, 
 	n->op = op;
 	n->ip = ip;
 	n->nr = 0;
-	n->key = 0;
+	n->key = n->taken = 0;
 	n->moving = false;
 	look(n);
 }

@@ -200,6 +200,7 @@ struct ls_now {
 	unsigned long start;		/* of the slab object accessed, 0: there is none */
 	u32 offset;			/* in it */
 	u64 key;			/* of elements */
+	u64 taken;			/* where the locks were taken, in their order */
 	ls_u64 elements[LS_LOCKSET_LOCKS + 8];
 	u32 nr, size, op, level, context, lockset;
 	u32 where;			/* LS_WHERE_* and where in LS_VAL_* */
@@ -212,14 +213,68 @@ void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip);
 void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs);
 void ls_access_allow_races(bool begin);
 u32 ls_access_context(u32 level);
-void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g, u32 first, u32 second,
-		  u32 first_pid, u32 flags);
-void ls_access_untell(void);
 
 /* access_site.c: any context, preemption off */
 u32 ls_access_site(struct ls_now *n);
+u32 ls_access_frames(u64 *to, const struct ls_now *n);
 void ls_memo_clear(void);
 void ls_access_site_init(void);
+
+/* One side of a race on its way to the thread, see struct ls_rec_side. */
+struct ls_race_side {
+	u32 flags, pid, tgid, task_flags;
+	u16 cpu, nr_locks, nr_frames;
+	bool in_order;			/* locks: as they were taken */
+	char comm[LS_COMM_LEN];
+	u64 locks[LS_LOCKSET_LOCKS];
+	u32 vals[LS_LOCKSET_LOCKS];	/* class, 0: not known, and LS_VAL_READ_MASK or none of it */
+	u64 frames[LS_STACK_FRAMES];
+};
+
+struct ls_race_event {
+	struct ls_rec_race race;
+	struct ls_history_rec history[LS_SHADOW_ENTRIES];
+	struct ls_race_side sides[2];
+};
+
+/*
+ * A task that accessed watched memory, by the bits of its number that the shadow has for it.
+ * @start is written last; UINT64_MAX: it is being written.
+ */
+struct ls_side_task {
+	u64 start;			/* the task's start_time, 0: none */
+	char comm[LS_COMM_LEN];
+	u32 pid, tgid, task_flags;
+	bool several;			/* another one had the same bits */
+};
+#define LS_SIDE_TASK_BITS 12
+extern struct ls_side_task ls_side_tasks[];
+
+/* race_side.c: hooks, any context, preemption off */
+void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
+		  const struct ls_shadow_side *other, u32 site);
+void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
+		    u32 flags, const struct ls_race_side *side);
+void ls_side_now(const struct ls_now *n, struct ls_race_side *s);
+void ls_side_locks(const struct ls_ctx *ctx);
+void ls_side_task_new(struct ls_side_task *t);
+/* The current context, @context to the shadow, accesses watched memory. */
+static __always_inline void ls_side_task(u32 context)
+{
+	struct ls_side_task *t = &ls_side_tasks[context & ((1u << LS_SIDE_TASK_BITS) - 1)];
+
+	if (context < 0x8000 &&
+	    unlikely(ls_load(&t->start) != current->start_time || t->pid != current->pid ||
+		     *(const u64 *)t->comm != *(const u64 *)current->comm))
+		ls_side_task_new(t);
+}
+void ls_access_untell(void);
+/* Thread. The sides of @e, whose race is in the log, with the guards of both. */
+void ls_sides_log(struct ls_race_event *e, const struct ls_rec_access *const accesses[2],
+		  const struct ls_guard_rec *const guards[2]);
+void ls_sides_forget(void);
+int ls_sides_init(void);
+void ls_sides_exit(void);
 
 /* shadow_pages.c */
 struct ls_shadow_page *ls_shadow_of(unsigned long addr);
@@ -283,6 +338,6 @@ long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg);
 bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards);
 
 /* splat_race.c */
-void ls_splat_race(const struct ls_rec_race *race);
+void ls_splat_race(const struct ls_race_event *e);
 
 #endif /* LOCKSCOPE_ACCESS_H */

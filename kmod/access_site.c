@@ -134,8 +134,8 @@ static void relate(const struct ls_held *h, const struct ls_access_object *o, st
 	}
 }
 
-/* Frames from the place @ip on. */
-static u32 frames_from(u64 *to, const struct ls_now *n)
+/* Frames from the access on, LS_STACK_FRAMES at most, innermost first. The context is busy. */
+u32 ls_access_frames(u64 *to, const struct ls_now *n)
 {
 	LS_UNSET unsigned long frames[LS_STACK_FRAMES + 8];
 	unsigned long ip = n->ip;
@@ -235,7 +235,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	memcpy(ev.a->guards, guards, nr * sizeof(*guards));
 	ev.o = (struct ls_access_object *)&ev.a->guards[nr];
 	*ev.o = object;
-	ev.a->hdr.flags = frames_from((u64 *)(ev.o + 1), n);
+	ev.a->hdr.flags = ls_access_frames((u64 *)(ev.o + 1), n);
 	ls_ring_commit(ev.e);
 	ls_wake_worker();
 	if (!ls_sample_lasts(&ls_sample, n->addr))
@@ -246,7 +246,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 /* Id of the way of accessing, 0 when there is no room for it now. */
 u32 ls_access_site(struct ls_now *n)
 {
-	u64 key = ls_mix(n->ip + ((u64)n->lockset << 48)) + ((u64)n->where << 32 | n->op << 16 | key_size(n));
+	u64 key = ls_mix(n->ip + ((u64)n->lockset << 48)) + ((u64)n->where << 32 | n->op << 16 | key_size(n)) + n->taken;
 	u64 *slot, word;
 	u32 id;
 

@@ -154,13 +154,13 @@ bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards)
 	       ls_log_read(at + sizeof(*a), guards, a->nr_guards * sizeof(*guards));
 }
 
-static struct ls_race_side side_of(const struct ls_rec_access *a)
+static struct ls_race_place place_of(const struct ls_rec_access *a)
 {
 	unsigned long size, offset;
 
 	if (ls_size_offset && ls_size_offset(a->ip, &size, &offset))
-		return (struct ls_race_side){ a, a->ip - offset };
-	return (struct ls_race_side){ a, a->ip };
+		return (struct ls_race_place){ a, a->ip - offset };
+	return (struct ls_race_place){ a, a->ip };
 }
 
 /*
@@ -168,42 +168,43 @@ static struct ls_race_side side_of(const struct ls_rec_access *a)
  * ring, and are there when all rings have been drained.
  */
 #define MAX_EARLY 64
-static struct early {
-	struct ls_rec_race race;
-	struct ls_history_rec history[LS_SHADOW_ENTRIES];
-} early[MAX_EARLY];
+static struct ls_race_event early[MAX_EARLY];
 static u32 nr_early;
 
-static void keep_for_later(const struct ls_rec_race *race)
+static void keep_for_later(const struct ls_race_event *e)
 {
-	if (nr_early == MAX_EARLY || race->hdr.len > sizeof(*early))
+	if (nr_early == MAX_EARLY)
 		ls_lose_access(LS_ALOSS_EVENTS);
 	else
-		memcpy(&early[nr_early++], race, race->hdr.len);
+		early[nr_early++] = *e;
 }
 
-static void take_race(struct ls_rec_race *race, bool again)
+static void take_race(struct ls_race_event *e, bool again)
 {
-	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
+	struct ls_rec_race *race = &e->race;
+	static struct ls_guard_rec guards[2][LS_LOCKSET_LOCKS];
 	struct ls_rec_access a, b;
-	struct ls_race_side first, second;
+	const struct ls_rec_access *const accesses[] = { &a, &b };
+	const struct ls_guard_rec *const both[] = { guards[0], guards[1] };
+	struct ls_race_place first, second;
 
 	race->hdr.len = sizeof(*race) + race->nr * sizeof(race->history[0]);
-	if (!ls_access_get(race->first, &a, guards) || !ls_access_get(race->second, &b, guards)) {
+	if (!ls_access_get(race->first, &a, guards[0]) || !ls_access_get(race->second, &b, guards[1])) {
 		if (again)
 			ls_lose_access(LS_ALOSS_EVENTS);
 		else
-			keep_for_later(race);
+			keep_for_later(e);
 		return;
 	}
-	first = side_of(&a);
-	second = side_of(&b);
+	first = place_of(&a);
+	second = place_of(&b);
 	race->id = ls_worker_findings() + 1;
 	switch (ls_race_take(&reported, &first, &second, race->flags, &race->id)) {
 	case LS_RACE_KNOWN:
 		return;
 	case LS_RACE_MORE:
 		ls_log_append(race, race->hdr.len, NULL, 0, NULL);
+		ls_sides_log(e, accesses, both);
 		return;
 	case LS_RACE_NO_ROOM:
 		ls_lose_access(LS_ALOSS_EVENTS);
@@ -214,10 +215,11 @@ static void take_race(struct ls_rec_race *race, bool again)
 	nr_races++;
 	ls_worker_new_finding();
 	ls_log_append(race, race->hdr.len, NULL, 0, NULL);
+	ls_sides_log(e, accesses, both);
 	ls_watchpoints_want(race->addr, b.size);
 	trace_finding(race->id, LS_FINDING_RACE, 2, "");
 	if (ls_splat)
-		ls_splat_race(race);
+		ls_splat_race(e);
 }
 
 /* An event about accesses. */
@@ -230,7 +232,7 @@ void ls_races_take(struct ls_event *e)
 		take_access((struct ls_rec_access *)rec);
 		break;
 	case LS_REC_RACE:
-		take_race((struct ls_rec_race *)rec, false);
+		take_race((struct ls_race_event *)rec, false);
 		break;
 	case LS_REC_HISTORY:
 		rec->len = sizeof(struct ls_rec_history);
@@ -246,7 +248,7 @@ void ls_races_work(void)
 	u32 i;
 
 	for (i = 0; i < nr_early; i++)
-		take_race(&early[i].race, true);
+		take_race(&early[i], true);
 	nr_early = 0;
 
 	mutex_lock(&mode_mutex);

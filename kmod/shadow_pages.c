@@ -191,6 +191,7 @@ void ls_access_forget_all(void)
 	ls_memo_clear();
 	for_each_possible_cpu(cpu)
 		memset(per_cpu(ls_access_cpus, cpu).same, 0, sizeof(struct ls_same) << LS_SAME_BITS);
+	ls_sides_forget();
 	ls_handover_clear();
 }
 
@@ -200,6 +201,8 @@ int ls_access_init(u32 megabytes)
 	void *sets, *elements, *ids, *meets, *pages, *sites;
 	int cpu;
 
+	if (ls_sides_init())
+		return -ENOMEM;
 	ls_acc = ls_zalloc(sizeof(*ls_acc));
 	sets = ls_zalloc(array_size(LOCKSETS + 1, sizeof(struct ls_lockset)));
 	elements = ls_zalloc(array_size(LOCKSET_ELEMENTS, sizeof(u64)));
@@ -235,6 +238,7 @@ void ls_access_exit(void)
 	u32 i;
 	int cpu;
 
+	ls_sides_exit();
 	if (!ls_acc)
 		return;
 	for_each_possible_cpu(cpu)

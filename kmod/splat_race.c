@@ -30,23 +30,43 @@ static const char *operation(const struct ls_rec_access *a)
 	return marked || atomic ? "read (marked)" : "read";
 }
 
-/* The stack is that of the site's first access; @pid is the task that raced. */
-static void print_side(const struct ls_rec_access *a, u32 pid, const struct ls_guard_rec *guards)
+/* The stack is this access's own, or that of the way's first access. */
+static u32 stack_of(const struct ls_rec_access *a, const struct ls_race_side *s, u64 *ips)
+{
+	if (!s->nr_frames)
+		return ls_worker_stack(a->stack, ips);
+	memcpy(ips, s->frames, s->nr_frames * sizeof(*ips));
+	return s->nr_frames;
+}
+
+static void print_head(const struct ls_rec_access *a, const struct ls_race_side *s)
+{
+	char cpu[24] = "", task[24] = "an unknown task";
+
+	if (s->cpu != LS_CPU_UNKNOWN)
+		snprintf(cpu, sizeof(cpu), " on cpu %u", s->cpu);
+	if (s->pid || s->flags & LS_SIDE_TASK)
+		snprintf(task, sizeof(task), s->flags & LS_SIDE_TASK ? "task %u" : "task ...%u", s->pid);
+	printk(KERN_WARNING "%s of %u bytes by %s%s:\n", operation(a), a->size,
+	       a->where & LS_VAL_LEVEL_MASK ? "interrupt" : task, cpu);
+}
+
+static void print_side(const struct ls_rec_access *a, const struct ls_race_side *s,
+		       const struct ls_guard_rec *guards)
 {
 	char text[KSYM_SYMBOL_LEN];
 	u64 ips[LS_STACK_FRAMES];
-	u32 nr = ls_worker_stack(a->stack, ips), i;
+	u32 nr = stack_of(a, s, ips), i;
 
-	if (a->where & LS_VAL_LEVEL_MASK)
-		printk(KERN_WARNING "%s of %u bytes by interrupt:\n", operation(a), a->size);
-	else
-		printk(KERN_WARNING "%s of %u bytes by task %u:\n", operation(a), a->size, pid);
+	print_head(a, s);
 	for (i = 0; i < nr; i++) {
 		sprint_symbol(text, ips[i]);
 		if (text[0] == '0' && text[1] == 'x')
 			strcpy(text, "(unloaded code)");
 		printk(KERN_WARNING " %s\n", text);
 	}
+	if (nr > 1 && !s->nr_frames)
+		printk(KERN_WARNING " (callers as first seen here; those of this access are not kept)\n");
 	for (i = 0; i < a->nr_guards; i++)
 		printk(KERN_WARNING " holding (%s){%s}\n", ls_class_name(ls_worker_class(guards[i].val)),
 		       ls_kind_name(ls.classes.table[guards[i].val & LS_VAL_CLASS_MASK].kind));
@@ -59,16 +79,18 @@ struct way {
 	bool unmakes;		/* one of the innermost takes an object apart */
 };
 
-static void look_at_way(struct way *way, const struct ls_rec_access *a)
+/* Under which start another task was when this place was first seen says nothing. */
+static void look_at_way(struct way *way, const struct ls_rec_access *a, const struct ls_race_side *s)
 {
+	bool own = s->nr_frames || (s->flags & LS_SIDE_TASK && s->pid == a->pid);
 	char text[KSYM_SYMBOL_LEN];
 	u64 ips[LS_STACK_FRAMES];
-	u32 nr = ls_worker_stack(a->stack, ips), i;
+	u32 nr = stack_of(a, s, ips), i;
 
 	*way = (struct way){ };
 	for (i = 0; i < nr; i++) {
 		function(text, ips[i]);
-		way->init |= !(a->where & LS_VAL_LEVEL_MASK) && !strcmp(text, "do_one_initcall");
+		way->init |= own && !(a->where & LS_VAL_LEVEL_MASK) && !strcmp(text, "do_one_initcall");
 		way->unmakes |= i < LS_NEAR_FRAMES && ls_name_unmakes(text);
 	}
 }
@@ -93,9 +115,10 @@ static void doubt(const char *name, const char *who, const char *what)
  * What speaks against the race of @a and @b, in functions @first and @second. What was caught
  * in the act did happen.
  */
-static void print_doubts(const struct ls_rec_race *race, const struct ls_rec_access *a,
+static void print_doubts(const struct ls_race_event *e, const struct ls_rec_access *a,
 			 const struct ls_rec_access *b, const char *first, const char *second)
 {
+	const struct ls_rec_race *race = &e->race;
 	const struct ls_rec_access *reader = a->op & LS_ACC_WRITE ? b : a, *writer = reader == a ? b : a;
 	struct way ways[2];
 
@@ -105,8 +128,8 @@ static void print_doubts(const struct ls_rec_race *race, const struct ls_rec_acc
 		      "checks a sequence counter that the writer counts up, and reads again");
 	if (race->flags & (LS_RACE_CAUGHT | LS_RACE_CHANGED))
 		return;
-	look_at_way(&ways[0], a);
-	look_at_way(&ways[1], b);
+	look_at_way(&ways[0], a, &e->sides[0]);
+	look_at_way(&ways[1], b, &e->sides[1]);
 	if (ls_races_object(a->data) && alone(race, race->first) && ls_name_makes(first))
 		doubt("thread-local-allocation", first, "runs while the object is made and nobody else knows it");
 	if ((ls_races_object(a->data) && ways[0].unmakes) || (ls_races_object(b->data) && ways[1].unmakes))
@@ -119,8 +142,9 @@ static void print_doubts(const struct ls_rec_race *race, const struct ls_rec_acc
 		      "was another object for the other side: it was freed in between");
 }
 
-void ls_splat_race(const struct ls_rec_race *race)
+void ls_splat_race(const struct ls_race_event *e)
 {
+	const struct ls_rec_race *race = &e->race;
 	static struct ls_guard_rec first_guards[LS_LOCKSET_LOCKS], second_guards[LS_LOCKSET_LOCKS];
 	static char first[KSYM_SYMBOL_LEN], second[KSYM_SYMBOL_LEN];
 	struct ls_rec_access a, b;
@@ -138,10 +162,10 @@ void ls_splat_race(const struct ls_rec_race *race)
 	else
 		printk(KERN_WARNING "BUG: KCSAN: data-race in %s / %s\n", second, first);
 	printk(KERN_WARNING "\n");
-	print_side(&b, race->second_pid, second_guards);
-	print_side(&a, race->first_pid, first_guards);
+	print_side(&b, &e->sides[1], second_guards);
+	print_side(&a, &e->sides[0], first_guards);
 	printk(KERN_WARNING "Reported by LockScope: no lock in common (finding %u)\n", race->id);
-	print_doubts(race, &a, &b, first, second);
+	print_doubts(e, &a, &b, first, second);
 	printk(KERN_WARNING "More may speak against it than is known here: see lockscope report\n");
 	printk(KERN_WARNING "==================================================================\n");
 }

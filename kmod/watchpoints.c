@@ -26,6 +26,7 @@ MODULE_PARM_DESC(watchpoints, "try to catch races in the act: accessors may wait
 #define UNCERTAIN 16		/* instructions of which nothing certain is known */
 #define STOP_US 500
 #define STOP_SPINS 20000	/* whatever the clock says */
+#define TOLD_SPINS 4000	/* for the one that was caught to tell of itself */
 
 #define CLAIMING (1ull << 32)
 
@@ -48,6 +49,9 @@ static struct {
 	u32 size;		/* of the watchpoint */
 	unsigned long addr;
 	unsigned long uncertain[UNCERTAIN];
+	/* Of the one that is caught, whole once told is the turn; written by one at a time. */
+	struct ls_race_side side;
+	u32 writing, told;
 } stop;
 
 /* caught: turn, bytes of the granule that the other side writes, its task, its site. */
@@ -141,6 +145,20 @@ static bool has_changed(u32 bytes)
 	return false;
 }
 
+/* @n is caught in @turn. One that is caught late, while another tells, does not. */
+static void tell_side(const struct ls_now *n, u32 turn)
+{
+	u32 none = 0;
+
+	if (!ls_cmpxchg(&stop.writing, &none, 1))
+		return;
+	if (ls_load_acquire(&stop.turn) == turn) {
+		ls_side_now(n, &stop.side);
+		ls_store_release(&stop.told, turn);
+	}
+	ls_store_release(&stop.writing, 0);
+}
+
 /*
  * @n may be the other side for the one that is stopped. A change of the value is that
  * side's if nothing else has written there: the value was still the same at its call-out,
@@ -157,8 +175,10 @@ static void meet(const struct ls_now *n, u32 site, u64 owner)
 		if (!(n->op & LS_ACC_TRAP) && has_changed(bytes))
 			ls_store(&stop.mixed, (u32)(seen >> 48));
 		own = catch(seen >> 48, n->op & LS_ACC_WRITE ? bytes : 0, n->level ? 0 : current->pid, site);
-		if (ls_cmpxchg(&stop.caught, &seen, own))
+		if (ls_cmpxchg(&stop.caught, &seen, own)) {
+			tell_side(n, own >> 48);
 			return;
+		}
 	}
 	if (n->op & LS_ACC_WRITE && site != (seen & SITE_MASK))
 		ls_store(&stop.mixed, (u32)(seen >> 48));
@@ -187,6 +207,7 @@ void ls_stop(struct ls_now *n, u32 site)
 	stop.stops++;
 	stop.turn = (stop.turn + 1) & 0xffff;
 	stop.mixed = ~0u;
+	ls_store(&stop.told, ~0u);
 	ls_store_release(&stop.caught, catch(stop.turn, 0, 0, 0));
 	ls_store(&stop.from, n->addr);
 	ls_store(&stop.bytes, n->size);
@@ -206,8 +227,10 @@ void ls_stop(struct ls_now *n, u32 site)
 		if (has_changed(other >> (SITE_BITS + PID_BITS) & bytes_in(stop.addr & ~7ul, n->addr, n->size)) &&
 		    ls_load_acquire(&stop.mixed) != stop.turn)
 			flags |= LS_RACE_CHANGED;
-		ls_tell_race(n, stop.addr, NULL, other & SITE_MASK, site,
-			     other >> SITE_BITS & PID_MASK, flags);
+		for (spins = 0; ls_load_acquire(&stop.told) != stop.turn && spins < TOLD_SPINS; spins++)
+			cpu_relax();
+		ls_tell_caught(n, stop.addr, other & SITE_MASK, site, other >> SITE_BITS & PID_MASK, flags,
+			       ls_load_acquire(&stop.told) == stop.turn ? &stop.side : NULL);
 		ls_fetch_add(&caught, 1);
 	}
 	ls_store_release(&stop.owner, 0);

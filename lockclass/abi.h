@@ -30,10 +30,11 @@
  * LS_FINDING_DEADLOCK.
  * Minor 5: LS_COUNT_SHARED; ls_guard_rec.lock_offset of VIA counts from the pointer.
  * Minor 6: LS_REC_MODULE; instances have lives, further ones of known dependencies are
- * reported.
+ * reported. Minor 8: LS_REC_SIDE; before that a race is known by where its ways of
+ * accessing were first seen.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 7
+#define LS_ABI_MINOR 8
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -150,6 +151,7 @@ enum ls_rec_type {
 	LS_REC_RACE = 10,
 	LS_REC_HISTORY = 11,
 	LS_REC_MODULE = 12,
+	LS_REC_SIDE = 13,
 };
 
 struct ls_rec {
@@ -460,6 +462,32 @@ struct ls_rec_race {
 	__u32 nr;		/* history, the oldest first, without the second access */
 	__u32 pad;
 	struct ls_history_rec history[];
+};
+
+#define LS_SIDE_SECOND 1u	/* the later side */
+#define LS_SIDE_TASK 2u		/* tgid, task_flags, comm and all of pid are known */
+#define LS_CPU_UNKNOWN 0xffffu
+
+/*
+ * One side of a race as it raced, after the record of the race. What it has in common with
+ * the first access of its way, see ls_rec_access: the code, the data and the places where
+ * its locks were taken. Not known of the earlier side, unless it was caught: its stack, and
+ * the CPU of a task.
+ */
+struct ls_rec_side {
+	struct ls_rec hdr;
+	__u32 race;		/* id of the LS_REC_RACE */
+	__u32 flags;		/* LS_SIDE_* */
+	__u64 time_ns;		/* of that record: a race that is caught has a second one */
+	__u32 access;		/* id of the LS_REC_ACCESS */
+	__u32 stack;		/* stack id, 0: not known */
+	__u32 pid;		/* interrupts: of the interrupted task; without LS_SIDE_TASK: low bits, or 0 */
+	__u32 tgid;
+	__u32 task_flags;	/* LS_TASK_* */
+	__u16 cpu;		/* LS_CPU_UNKNOWN */
+	__u16 nr_locks;
+	char comm[LS_COMM_LEN];
+	__u64 locks[];		/* instances of the access's guards, 0: not known; for comparing only */
 };
 
 /* A change of a granule that a user asked to follow (LS_IOC_FOLLOW) [Eraser 3.3]. */

@@ -7,8 +7,8 @@
 #include "port.h"
 #include "tagtab.h"
 
-/* One side of a race. */
-struct ls_race_side {
+/* One side of a race, by where it is. */
+struct ls_race_place {
 	const struct ls_rec_access *access;
 	ls_u64 function;		/* address where it begins */
 };
@@ -24,7 +24,7 @@ enum ls_race_news {
  * What the race of @a and @b, with LS_RACE_* in @flags, is to those before; *@id: of its
  * finding, in: what a new one would get. @reported: keys of races -> finding.
  */
-enum ls_race_news ls_race_take(struct ls_tagtab *reported, const struct ls_race_side *a,
-			       const struct ls_race_side *b, ls_u32 flags, ls_u32 *id);
+enum ls_race_news ls_race_take(struct ls_tagtab *reported, const struct ls_race_place *a,
+			       const struct ls_race_place *b, ls_u32 flags, ls_u32 *id);
 
 #endif /* LOCKSCOPE_RACES_H */

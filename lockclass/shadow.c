@@ -148,11 +148,13 @@ static LS_COLD void find_races(const struct view *v, const struct ls_shadow_acce
 	r->race = true;
 	r->other = ls_entry_site(v->entry[first]);
 	r->other_context = ls_entry_context(v->entry[first]);
+	r->other_lockset = ls_entry_lockset(v->entry[first]);
 	for (i = 0; i < LS_SHADOW_ENTRIES; i++) {
 		if (i == first || !(found >> i & 1))
 			continue;
-		r->further[r->nr_further].site = ls_entry_site(v->entry[i]);
-		r->further[r->nr_further++].context = ls_entry_context(v->entry[i]);
+		r->further[r->nr_further++] = (struct ls_shadow_side){
+			ls_entry_site(v->entry[i]), ls_entry_context(v->entry[i]), ls_entry_lockset(v->entry[i]),
+		};
 	}
 }
 

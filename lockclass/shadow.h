@@ -96,18 +96,21 @@ LS_INLINE bool ls_stamps_due(ls_u32 clock, ls_u32 from)
 	return clock - from >= LS_STAMP_LIFE;
 }
 
+/* What the shadow remembers of an earlier access. */
+struct ls_shadow_side {
+	ls_u32 site;
+	ls_u16 context, lockset;
+};
+
 struct ls_shadow_result {
 	ls_u8 before, after;		/* enum ls_shadow_state */
 	bool race;
 	bool handed_over;		/* it belongs to this context now, others had it before */
 	bool unknown;			/* a lockset found no room: not judged */
 	ls_u32 other;			/* site of the race's other side, a plain one if there is one */
-	ls_u16 other_context;
+	ls_u16 other_context, other_lockset;
 	ls_u8 nr_further;
-	struct {
-		ls_u32 site;
-		ls_u16 context;
-	} further[LS_SHADOW_ENTRIES - 1];	/* others that it races with as well */
+	struct ls_shadow_side further[LS_SHADOW_ENTRIES - 1];	/* others that it races with as well */
 	ls_u32 candidates;		/* lockset left */
 };
 

@@ -32,6 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 		if (const auto *access = std::get_if<AccessRecord>(&record);
 		    access && (access->guards.size() > LS_MAX_DEPTH || access->size == 0))
 			std::abort();
+		if (const auto *side = std::get_if<SideRecord>(&record);
+		    side && side->locks.size() > LS_MAX_DEPTH)
+			std::abort();
 		if (const auto *race = std::get_if<RaceRecord>(&record);
 		    race && race->history.size() > kMaxRaceHistory)
 			std::abort();

@@ -55,6 +55,8 @@ std::string sound_store()
 		{.pid = 2, .level = LS_SOFTIRQ, .stack = {"g", "call_timer_fn"}},
 		{.data = data, .offset = 16, .op = LS_ACC_READ, .function = "look"});
 	log.race(write, read, LS_RACE_CAUGHT, {{write, 1, 0xff, 1}});
+	log.side(write, {.pid = 4, .cpu = LS_CPU_UNKNOWN}, LS_SIDE_TASK, {16});
+	log.side(read, {.pid = 5, .stack = {"h"}}, LS_SIDE_SECOND, {}, true);
 	const auto both = log.access(
 		{.pid = 3}, {.data = count, .op = LS_ACC_READ | LS_ACC_WRITE, .function = "count"});
 	log.race(both, both, 0, {{both, 0x8001, 1, 0}});
@@ -129,6 +131,12 @@ constexpr const char *kUpdates[] = {
 	"UPDATE race SET flags = ?",
 	"UPDATE race SET first_pid = ?",
 	"UPDATE race SET history = ?",
+	"UPDATE side SET second = ?",
+	"UPDATE side SET time = ?",
+	"UPDATE side SET access = ?",
+	"UPDATE side SET stack = ?",
+	"UPDATE side SET cpu = ?",
+	"UPDATE side SET locks = ?",
 	"UPDATE history SET before = ?",
 	"UPDATE history SET locks = ?",
 	"UPDATE history SET candidates = ?",

@@ -260,6 +260,18 @@ struct Remembered {
 	bool initial = false;	   ///< from the time when one context had it for itself
 };
 
+/// One side of a race as it raced (ls_rec_side). Code, data and the places where its locks
+/// were taken are those of its way of accessing.
+struct RaceSide {
+	bool known = false; ///< of a module, and in a store, that tell
+	bool task = false;  ///< all of pid, and tgid, task_flags, comm
+	std::uint32_t pid = 0, tgid = 0, task_flags = 0; ///< pid without task: low bits, or 0
+	std::optional<std::uint32_t> cpu;
+	std::string comm;
+	std::vector<CodeId> stack;	  ///< empty: that of its way is of the first access
+	std::vector<std::uint64_t> locks; ///< Guard::instance of each guard, 0 not known
+};
+
 /// Two accesses that nothing keeps apart (ls_rec_race).
 struct Race {
 	std::uint32_t run = 0, id = 0, flags = 0; ///< LS_RACE_*
@@ -268,6 +280,7 @@ struct Race {
 	std::uint64_t granule = 0; ///< keyed hash; comparable within a run
 	std::uint64_t time_ns = 0;
 	std::vector<Remembered> history; ///< oldest first
+	RaceSide sides[2];		 ///< of first and second
 };
 
 /// A change of a granule that was followed (ls_rec_history) [Eraser 3.3].

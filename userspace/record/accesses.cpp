@@ -78,6 +78,14 @@ Status Recorder::put(const RaceRecord &record)
 	return store_.put_race(run_, record, instance(record.addr / kGranuleBytes));
 }
 
+Status Recorder::put(const SideRecord &record)
+{
+	std::vector<std::uint64_t> locks;
+	for (auto lock : record.locks)
+		locks.push_back(lock ? instance(lock) : 0);
+	return store_.put_side(run_, record, locks);
+}
+
 Status Recorder::put(const HistoryRecord &record)
 {
 	std::vector<std::uint64_t> locks;

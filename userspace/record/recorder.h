@@ -97,6 +97,7 @@ private:
 	Status put(const DataRecord &record);
 	Status put(const AccessRecord &record);
 	Status put(const RaceRecord &record);
+	Status put(const SideRecord &record);
 	Status put(const HistoryRecord &record);
 	Status name_member(std::uint32_t data, std::uint32_t offset, ls_kind lock);
 	Status name_pointee(std::uint32_t data, std::uint32_t via, std::uint32_t offset,

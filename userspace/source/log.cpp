@@ -216,6 +216,9 @@ std::size_t LogDecoder::decode(std::span<const std::byte> bytes, std::vector<Log
 		case LS_REC_RACE:
 			problem = append(decode_race, record, out);
 			break;
+		case LS_REC_SIDE:
+			problem = append(decode_side, record, out);
+			break;
 		case LS_REC_HISTORY:
 			problem = append(decode_history, record, out);
 			break;

@@ -104,6 +104,16 @@ struct RaceRecord {
 	std::vector<ls_history_rec> history; ///< oldest first
 };
 
+/// One side of a race as it raced (ls_rec_side).
+struct SideRecord {
+	std::uint32_t race = 0, flags = 0; ///< LS_SIDE_*
+	std::uint64_t time_ns = 0;	   ///< of the race's record
+	std::uint32_t access = 0, stack = 0, pid = 0, tgid = 0, task_flags = 0;
+	std::uint16_t cpu = 0; ///< LS_CPU_UNKNOWN
+	std::string comm;
+	std::vector<std::uint64_t> locks; ///< of the access's guards: addresses, 0 not known
+};
+
 struct HistoryRecord {
 	std::uint64_t addr = 0, time_ns = 0;
 	std::uint32_t access = 0;
@@ -115,7 +125,7 @@ struct HistoryRecord {
 
 using LogRecord = std::variant<ClassRecord, StackRecord, SightRecord, FindingRecord, SymbolRecord,
 			       InversionRecord, ResetRecord, DataRecord, AccessRecord, RaceRecord,
-			       HistoryRecord, ModuleRecord>;
+			       HistoryRecord, ModuleRecord, SideRecord>;
 
 /// Longest record a reader accepts, in bytes; a full sight is under 2 KiB.
 inline constexpr std::uint32_t kMaxRecordBytes = 65536;

@@ -79,6 +79,26 @@ const char *decode_race(std::span<const std::byte> bytes, RaceRecord &out)
 	return nullptr;
 }
 
+const char *decode_side(std::span<const std::byte> bytes, SideRecord &out)
+{
+	Body body(bytes);
+	auto raw = body.get<ls_rec_side>();
+	if (body.failed() || raw.nr_locks > LS_MAX_DEPTH ||
+	    body.left() != raw.nr_locks * sizeof(__u64))
+		return "side record whose count of locks does not fit its length";
+	if (raw.race == 0 || raw.access == 0)
+		return "side record without a race or an access";
+	auto comm = text(raw.comm);
+	if (!comm)
+		return "side record whose task name does not end";
+	SideRecord side{raw.race, raw.flags,	  raw.time_ns, raw.access, raw.stack, raw.pid,
+			raw.tgid, raw.task_flags, raw.cpu,     *comm,	   {}};
+	for (std::uint32_t i = 0; i < raw.nr_locks; i++)
+		side.locks.push_back(body.get<std::uint64_t>());
+	out = std::move(side);
+	return nullptr;
+}
+
 const char *decode_history(std::span<const std::byte> bytes, HistoryRecord &out)
 {
 	auto raw = fixed<ls_rec_history>(bytes);

@@ -14,6 +14,7 @@ namespace lockscope {
 const char *decode_data(std::span<const std::byte> bytes, DataRecord &out);
 const char *decode_access(std::span<const std::byte> bytes, AccessRecord &out);
 const char *decode_race(std::span<const std::byte> bytes, RaceRecord &out);
+const char *decode_side(std::span<const std::byte> bytes, SideRecord &out);
 const char *decode_history(std::span<const std::byte> bytes, HistoryRecord &out);
 
 /// The bits of an access that this program knows.

@@ -31,8 +31,8 @@ bool is_link(const std::string &member)
 
 class AccessLoader {
 public:
-	AccessLoader(Database &db, Model &model, const LoadedRun &run, bool tells_alone)
-		: db_(db), model_(model), run_(run), tells_alone_(tells_alone)
+	AccessLoader(Database &db, Model &model, const LoadedRun &run, std::int64_t version)
+		: db_(db), model_(model), run_(run), version_(version)
 	{
 	}
 
@@ -40,12 +40,14 @@ public:
 	{
 		LS_TRY_STATUS(load_data());
 		LS_TRY_STATUS(load_members());
-		if (tells_alone_) {
+		if (version_ >= kAloneSchema) {
 			LS_TRY_STATUS(load_pointees());
 			LS_TRY_STATUS(load_alone());
 		}
 		LS_TRY_STATUS(load_accesses());
 		LS_TRY_STATUS(load_races());
+		if (version_ >= kSideSchema)
+			LS_TRY_STATUS(load_sides());
 		return load_histories();
 	}
 
@@ -234,14 +236,50 @@ private:
 					      word32(row, 1), first->second,
 					      second->second, word32(row, 4),
 					      word32(row, 5), row.word(6),
-					      row.word(7),    {}};
+					      row.word(7),    {},
+					      {}};
 				    for (const auto &entry : *history)
 					    if (auto at = accesses_.find(entry.access);
 						at != accesses_.end())
 						    race.history.push_back(
 							    {at->second, entry.context, entry.bytes,
 							     entry.initial != 0});
+				    races_[race.id] = model_.races.size();
 				    model_.races.push_back(std::move(race));
+				    return true;
+			    });
+	}
+
+	/* Those of another record of the race than is kept say nothing about it. */
+	Status load_sides()
+	{
+		return each("SELECT race, second, time, access, stack, task, pid, tgid, task_flags,"
+			    " cpu, comm, locks FROM side",
+			    [&](Statement &row) {
+				    auto locks = unpack_hashes(row.blob(11), LS_MAX_DEPTH);
+				    if (!locks || row.word(1) > 1)
+					    return false;
+				    auto at = races_.find(word32(row, 0));
+				    if (at == races_.end())
+					    return true;
+				    Race &race = model_.races[at->second];
+				    const auto way = row.word(1) ? race.second : race.first;
+				    const auto &access = model_.accesses[way];
+				    if (race.time_ns != row.word(2) || access.id != row.word(3) ||
+					access.guards.size() != locks->size())
+					    return true;
+				    RaceSide &side = race.sides[row.word(1)];
+				    side.known = true;
+				    if (row.word(4))
+					    side.stack = stack(row.word(4), access);
+				    side.task = row.word(5) != 0;
+				    side.pid = word32(row, 6);
+				    side.tgid = word32(row, 7);
+				    side.task_flags = word32(row, 8);
+				    if (row.word(9) < LS_CPU_UNKNOWN)
+					    side.cpu = word32(row, 9);
+				    side.comm = row.text(10);
+				    side.locks = std::move(*locks);
 				    return true;
 			    });
 	}
@@ -272,14 +310,14 @@ private:
 	Database &db_;
 	Model &model_;
 	const LoadedRun &run_;
-	const bool tells_alone_;
+	const std::int64_t version_;
 	std::unordered_map<std::uint32_t, DataId> data_;
 	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::string> members_;
 	std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
 		 std::string>
 		pointees_; ///< by data, via, offset, kind
 	std::unordered_set<std::uint32_t> alone_;
-	std::unordered_map<std::uint32_t, std::size_t> accesses_;
+	std::unordered_map<std::uint32_t, std::size_t> accesses_, races_;
 };
 
 } // namespace
@@ -291,7 +329,7 @@ Status load_accesses(Database &db, Model &model, const LoadedRun &run)
 		return version.error();
 	if (*version < kAccessSchema)
 		return success();
-	return AccessLoader(db, model, run, *version >= kAloneSchema).load();
+	return AccessLoader(db, model, run, *version).load();
 }
 
 } // namespace lockscope

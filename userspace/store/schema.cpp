@@ -17,8 +17,8 @@ namespace {
  * key lives in run.key only while the run goes on, so that a restarted
  * recorder continues with the same hashes. A code row stands for one address
  * from the first time it was seen until the module there was unloaded.
- * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history
- * and history.locks are arrays, see store/rows.h; behind the counts of nested stand those
+ * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history,
+ * side.locks and history.locks are arrays, see store/rows.h; behind the counts of nested stand those
  * of instances and of the ones handed over. member.lock is an enum ls_kind, 0
  * for what is no lock; access.place has the bits of LS_WHERE_*. A race has several rows
  * where one of the same functions is worse than those before.
@@ -75,6 +75,17 @@ constexpr const char *kToVersion7 = R"sql(
 ALTER TABLE run ADD COLUMN finish INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run ADD COLUMN problem TEXT NOT NULL DEFAULT '';
 UPDATE run SET finish = 1 WHERE EXISTS(SELECT 1 FROM primitive WHERE primitive.run = run.id);
+)sql";
+
+/*
+ * The sides of a race as they raced, of the record with that time: a race that was caught
+ * has replaced the one before. task: pid is whole, and tgid, task_flags and comm are known.
+ * stack 0, cpu LS_CPU_UNKNOWN: not known. locks: those of access.guards.
+ */
+constexpr const char *kToVersion8 = R"sql(
+CREATE TABLE side(run INTEGER, race INTEGER, second INTEGER, time INTEGER, access INTEGER,
+	stack INTEGER, task INTEGER, pid INTEGER, tgid INTEGER, task_flags INTEGER, cpu INTEGER,
+	comm TEXT, locks BLOB, PRIMARY KEY(run, race, second)) WITHOUT ROWID;
 )sql";
 
 constexpr const char *kTables = R"sql(
@@ -136,7 +147,8 @@ struct Migration {
 	const char *sql;
 };
 constexpr Migration kMigrations[] = {{1, kToVersion2},   {2, kToVersion3}, {3, kAccessTables},
-				      {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7}};
+				      {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7},
+				      {7, kToVersion8}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -173,6 +185,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec(kToVersion5));
 	LS_TRY_STATUS(db.exec(kToVersion6));
 	LS_TRY_STATUS(db.exec(kToVersion7));
+	LS_TRY_STATUS(db.exec(kToVersion8));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

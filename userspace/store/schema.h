@@ -7,11 +7,11 @@
 namespace lockscope {
 
 /// Goes up with every change that older programs cannot read.
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 /// Oldest version that is still read. 1: sights of acquisitions only. 2: neither
 /// counts of classes nor types of spinlocks. 3: no memory accesses.
 /// 4: neither what pointers lead to nor who had memory for himself. 5: no statistics.
-/// 6: not how a run ended.
+/// 6: not how a run ended. 7: of races only where their sides were first seen.
 inline constexpr int kOldestSchema = 1;
 /// First version with memory accesses.
 inline constexpr int kAccessSchema = 4;
@@ -21,6 +21,8 @@ inline constexpr int kAloneSchema = 5;
 inline constexpr int kStatSchema = 6;
 /// First version with run.finish and run.problem.
 inline constexpr int kFinishSchema = 7;
+/// First version with the table side.
+inline constexpr int kSideSchema = 8;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;
 

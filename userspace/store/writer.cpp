@@ -292,8 +292,8 @@ Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primi
 Status StoreWriter::forget(const RunState &run)
 {
 	for (const char *table : {"sight", "chain", "kernel_finding", "inversion", "class_count",
-				  "data", "member", "access", "race", "history", "pointee",
-				  "alone"})
+				  "data", "member", "access", "race", "side", "history",
+				  "pointee", "alone"})
 		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
 					" WHERE run = " + std::to_string(run.id)));
 	return success();

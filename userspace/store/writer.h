@@ -94,6 +94,9 @@ public:
 	Status set_access_count(const RunState &run, std::uint32_t id, std::uint32_t count,
 				bool alone);
 	Status put_race(const RunState &run, const RaceRecord &record, std::uint64_t granule);
+	/// @locks: keyed hashes, 0 not known.
+	Status put_side(const RunState &run, const SideRecord &record,
+			const std::vector<std::uint64_t> &locks);
 	Status put_history(const RunState &run, const HistoryRecord &record,
 			   std::uint64_t granule, const std::vector<std::uint64_t> &locks);
 	/// Every data the run has so far, with its build id, by id.

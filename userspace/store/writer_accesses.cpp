@@ -66,6 +66,17 @@ Status StoreWriter::put_race(const RunState &run, const RaceRecord &record, std:
 	return put.bind(8, record.time_ns).bind_blob(9, pack(record.history)).run();
 }
 
+Status StoreWriter::put_side(const RunState &run, const SideRecord &record,
+			     const std::vector<std::uint64_t> &locks)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO side VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	put.bind(0, run.id).bind(1, record.race).bind(2, int{(record.flags & LS_SIDE_SECOND) != 0});
+	put.bind(3, record.time_ns).bind(4, record.access).bind(5, record.stack);
+	put.bind(6, int{(record.flags & LS_SIDE_TASK) != 0}).bind(7, record.pid);
+	put.bind(8, record.tgid).bind(9, record.task_flags).bind(10, int{record.cpu});
+	return put.bind(11, record.comm).bind_blob(12, pack(locks)).run();
+}
+
 /* The order of the log is kept by numbering: a batch is stored once. */
 Status StoreWriter::put_history(const RunState &run, const HistoryRecord &record,
 				std::uint64_t granule, const std::vector<std::uint64_t> &locks)

@@ -387,9 +387,9 @@ void Module::tell(const Now &n, const Shadow &shadow, std::uint32_t other, std::
 	race.time_ns = race.id * 1000ull;
 	auto side = [&](std::uint32_t id) {
 		const auto *access = &accesses_[id];
-		return ls_race_side{access, symbols_.at(access->ip).first};
+		return ls_race_place{access, symbols_.at(access->ip).first};
 	};
-	const ls_race_side first = side(race.first), second = side(race.second);
+	const ls_race_place first = side(race.first), second = side(race.second);
 	switch (ls_race_take(&reported_, &first, &second, race.flags, &race.id)) {
 	case LS_RACE_NEW:
 		findings_++;

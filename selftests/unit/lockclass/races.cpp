@@ -19,7 +19,7 @@ protected:
 	ls_race_news take(const Side &a, const Side &b, std::uint32_t flags = 0)
 	{
 		ls_rec_access access[2]{};
-		ls_race_side side[2];
+		ls_race_place side[2];
 
 		for (int i = 0; i < 2; i++) {
 			const Side &s = i ? b : a;

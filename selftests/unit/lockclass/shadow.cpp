@@ -28,6 +28,7 @@ TEST(EraserFigure3, CandidatesAreRefinedUntilNoneIsLeft)
 	EXPECT_TRUE(r.race);
 	EXPECT_EQ(r.other, Memory::site(A, kWrite));
 	EXPECT_EQ(r.other_context, A);
+	EXPECT_EQ(v.sets.read(r.other_lockset), (Locks{{mu1, true}}));
 }
 
 TEST(EraserFigure3, OneLockAllTheTimeIsLeft)

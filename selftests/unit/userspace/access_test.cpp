@@ -17,6 +17,9 @@ using namespace lockscope::test;
 
 namespace {
 
+/* The lock of another object than the one that was seen first. */
+constexpr std::uint64_t kOther = 0xffff888000002010u;
+
 /* One object type, two ways of accessing it, one race between them. */
 struct Scene {
 	explicit Scene(std::uint64_t instance = 1) : log(instance)
@@ -43,6 +46,10 @@ struct Scene {
 				   .function = "foo_show",
 				   .where = LS_WHERE_RCU});
 		log.race(locked, bare, LS_RACE_CAUGHT, {{locked, 7, 0x0f, 1}});
+		log.side(locked, {.pid = 9, .comm = "racer", .cpu = LS_CPU_UNKNOWN}, LS_SIDE_TASK,
+			 {kOther});
+		log.side(bare, {.pid = 8, .cpu = 1, .stack = {"bar_timer"}},
+			 LS_SIDE_SECOND | LS_SIDE_TASK, {}, true);
 		log.history(locked, LS_VIRGIN, LS_EXCLUSIVE_TO);
 		log.history(bare, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1,
 			    {{.cls = lock, .address = 0xffff888000000010u}});
@@ -93,7 +100,7 @@ TEST(AccessRecords, AreDecoded)
 	decoder.decode(scene.log.log(), records);
 	EXPECT_EQ(decoder.malformed(), 0u);
 	EXPECT_EQ(decoder.unknown(), 0u);
-	std::size_t accesses = 0, races = 0, changes = 0;
+	std::size_t accesses = 0, races = 0, changes = 0, sides = 0;
 	for (const auto &record : records) {
 		if (const auto *access = std::get_if<AccessRecord>(&record)) {
 			accesses++;
@@ -105,11 +112,17 @@ TEST(AccessRecords, AreDecoded)
 			ASSERT_EQ(race->history.size(), 1u);
 			EXPECT_EQ(race->history[0].bytes, 0x0f);
 		}
+		if (const auto *side = std::get_if<SideRecord>(&record)) {
+			sides++;
+			EXPECT_EQ(side->locks.size(), side->access == scene.locked ? 1u : 0u);
+			EXPECT_EQ(side->comm.empty(), false);
+		}
 		if (const auto *change = std::get_if<HistoryRecord>(&record))
 			changes += 1 + change->locks.size();
 	}
 	EXPECT_EQ(accesses, 2u);
 	EXPECT_EQ(races, 1u);
+	EXPECT_EQ(sides, 2u);
 	EXPECT_EQ(changes, 3u);
 }
 
@@ -152,6 +165,13 @@ TEST(AccessRecords, MalformedRacesAndHistoriesAreRefused)
 	spoiled<ls_rec_race>(scene.log, "does not fit", [](auto &r) { r.nr = 0xffffffff; });
 	spoiled<ls_rec_race>(scene.log, "without an id", [](auto &r) { r.id = 0; });
 	spoiled<ls_rec_race>(scene.log, "without an id", [](auto &r) { r.second = 0; });
+	scene.log.side(1, {}, LS_SIDE_TASK, {kOther});
+	spoiled<ls_rec_side>(scene.log, "does not fit", [](auto &r) { r.nr_locks = 0; });
+	spoiled<ls_rec_side>(scene.log, "does not fit", [](auto &r) { r.nr_locks = 65535; });
+	spoiled<ls_rec_side>(scene.log, "without a race", [](auto &r) { r.race = 0; });
+	spoiled<ls_rec_side>(scene.log, "without a race", [](auto &r) { r.access = 0; });
+	spoiled<ls_rec_side>(scene.log, "does not end",
+			     [](auto &r) { std::memset(r.comm, 'x', LS_COMM_LEN); });
 	scene.log.history(1, LS_VIRGIN, LS_EXCLUSIVE_TO);
 	spoiled<ls_rec_history>(scene.log, "unknown state", [](auto &r) { r.after = 4; });
 	spoiled<ls_rec_history>(scene.log, "unknown state", [](auto &r) { r.before = 255; });
@@ -183,6 +203,19 @@ TEST(AccessModel, HoldsWhatWasRecorded)
 	EXPECT_EQ(model.races[0].second, 1u);
 	ASSERT_EQ(model.races[0].history.size(), 1u);
 	EXPECT_TRUE(model.races[0].history[0].initial);
+	const auto &first = model.races[0].sides[0], &second = model.races[0].sides[1];
+	EXPECT_TRUE(first.known && first.task && second.known && second.task);
+	EXPECT_EQ(first.comm, "racer");
+	EXPECT_EQ(first.pid, 9u);
+	EXPECT_FALSE(first.cpu);
+	EXPECT_TRUE(first.stack.empty());
+	ASSERT_EQ(first.locks.size(), 1u);
+	EXPECT_NE(first.locks[0], 0u);
+	EXPECT_NE(first.locks[0], locked.guards[0].instance);
+	EXPECT_EQ(second.cpu, 1u);
+	ASSERT_EQ(second.stack.size(), 2u);
+	EXPECT_EQ(second.stack[0], bare.at);
+	EXPECT_EQ(model[second.stack[1]].function, "bar_timer");
 	ASSERT_EQ(model.histories.size(), 2u);
 	EXPECT_EQ(model.histories[0].granule, model.races[0].granule);
 	/* The candidate can be found among the guards. */
@@ -380,7 +413,7 @@ TEST(AccessStore, NoKernelAddressReachesIt)
 	ASSERT_TRUE(record_image(scene.log.image(), dir / "store.db").ok());
 	const std::string bytes = slurp(dir / "store.db");
 	for (std::uint64_t address :
-	     {0xffff888000000010u, 0xffff888000001000u, 0xffff888000001000u / 8})
+	     {0xffff888000000010u, 0xffff888000001000u, 0xffff888000001000u / 8, kOther})
 		EXPECT_EQ(bytes.find(std::string(reinterpret_cast<const char *>(&address), 8)),
 			  std::string::npos);
 }
@@ -392,7 +425,8 @@ TEST(AccessStore, RowsThatMakeNoSense)
 	for (const char *spoil :
 	     {"UPDATE data SET kind = 0", "UPDATE data SET kind = 99", "UPDATE access SET op = 4",
 	      "UPDATE access SET size = 0", "UPDATE access SET guards = x'00'",
-	      "UPDATE race SET history = x'00'", "UPDATE history SET after = 9",
+	      "UPDATE race SET history = x'00'", "UPDATE side SET locks = x'00'",
+	      "UPDATE side SET second = 2 WHERE second = 1", "UPDATE history SET after = 9",
 	      "UPDATE history SET locks = x'00'"}) {
 		std::filesystem::remove(file);
 		ASSERT_TRUE(record_image(Scene().log.image(), file).ok());
@@ -426,6 +460,41 @@ TEST(AccessStore, OlderStoresHaveNoneAndGetTheTables)
 	}
 }
 
+TEST(AccessStore, SidesOfAnotherRecordOfTheRaceAreNotItsOwn)
+{
+	TempDir dir;
+	const std::string file = dir / "store.db";
+	for (const char *change :
+	     {"UPDATE race SET time = time + 1", "UPDATE side SET access = 3 - access",
+	      "UPDATE side SET locks = x''", "DELETE FROM side"}) {
+		std::filesystem::remove(file);
+		ASSERT_TRUE(record_image(Scene().log.image(), file).ok());
+		ASSERT_TRUE(Database::open(file, Access::Write)->exec(change).ok());
+		Model model;
+		ASSERT_TRUE(load_store(file, model).ok()) << change;
+		ASSERT_EQ(model.races.size(), 1u);
+		EXPECT_FALSE(model.races[0].sides[0].known) << change;
+	}
+}
+
+TEST(AccessStore, OlderStoresHaveRacesWithoutTheirSides)
+{
+	TempDir dir;
+	const std::string file = dir / "store.db";
+	ASSERT_TRUE(record_image(Scene(1).log.image(), file, "boot-1").ok());
+	age_store(file, kSideSchema - 1);
+	Model old;
+	ASSERT_TRUE(load_store(file, old).ok());
+	ASSERT_EQ(old.races.size(), 1u);
+	EXPECT_FALSE(old.races[0].sides[0].known);
+	ASSERT_TRUE(record_image(Scene(2).log.image(), file, "boot-2").ok());
+	Model both;
+	ASSERT_TRUE(load_store(file, both).ok());
+	ASSERT_EQ(both.races.size(), 2u);
+	EXPECT_FALSE(both.races[0].sides[1].known);
+	EXPECT_TRUE(both.races[1].sides[1].known);
+}
+
 TEST(AccessStore, MergedRunsKeepTheirAccessesApart)
 {
 	TempDir dir;
@@ -439,6 +508,7 @@ TEST(AccessStore, MergedRunsKeepTheirAccessesApart)
 	ASSERT_EQ(model.accesses.size(), 4u);
 	EXPECT_EQ(model.data.size(), 1u);
 	EXPECT_EQ(model.races.size(), 2u);
+	EXPECT_TRUE(model.races[1].sides[0].known);
 	EXPECT_EQ(model.races[1].run, model.accesses[model.races[1].first].run);
 	EXPECT_EQ(model.histories.size(), 4u);
 }

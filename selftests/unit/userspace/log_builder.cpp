@@ -264,6 +264,7 @@ std::uint32_t LogBuilder::access(const Task &task, const Touch &touch)
 	ls_rec_access record{};
 	const std::uint64_t at = ip(touch.function, touch.at);
 	record.stack = stack(task, at);
+	access_ips_.push_back(at);
 	image_.access_counts.push_back(touch.count | (touch.alone ? 0 : LS_COUNT_SHARED));
 	auto &info = access_info();
 	info.sites = record.id = static_cast<__u32>(image_.access_counts.size());
@@ -311,6 +312,27 @@ void LogBuilder::race(std::uint32_t first, std::uint32_t second, std::uint32_t f
 		append(tail, entry);
 	put(record, LS_REC_RACE, tail);
 	access_info().races++;
+}
+
+void LogBuilder::side(std::uint32_t access, const Task &task, std::uint32_t flags,
+		      const std::vector<std::uint64_t> &locks, bool own_stack)
+{
+	ls_rec_side record{};
+	record.race = findings_;
+	record.flags = flags;
+	record.time_ns = findings_;
+	record.access = access;
+	record.stack = own_stack ? stack(task, access_ips_.at(access - 1)) : 0;
+	record.pid = task.pid;
+	record.tgid = task.pid;
+	record.task_flags = task.flags;
+	record.cpu = task.cpu;
+	record.nr_locks = static_cast<__u16>(locks.size());
+	fill(record.comm, task.comm);
+	std::vector<std::byte> tail;
+	for (const auto lock : locks)
+		append(tail, lock);
+	put(record, LS_REC_SIDE, tail);
 }
 
 void LogBuilder::history(std::uint32_t access, ls_shadow_state before, ls_shadow_state after,

@@ -93,6 +93,11 @@ public:
 		  const std::vector<ls_history_rec> &history = {},
 		  std::uint64_t addr = 0xffff888000001000u, std::uint32_t first_pid = 0,
 		  std::uint32_t second_pid = 0);
+	/// A side of the last race as it raced: @task, with its stack from Touch::function of
+	/// @access on where @own_stack, holding @locks in place of the guards, 0 not known.
+	/// @flags: LS_SIDE_*
+	void side(std::uint32_t access, const Task &task, std::uint32_t flags,
+		  const std::vector<std::uint64_t> &locks = {}, bool own_stack = false);
 	void history(std::uint32_t access, ls_shadow_state before, ls_shadow_state after,
 		     std::uint32_t candidates = 0xffffffffu, std::vector<Lock> locks = {},
 		     std::uint64_t addr = 0xffff888000001000u);
@@ -131,6 +136,7 @@ private:
 	std::map<std::string, std::string> modules_; ///< of functions, else vmlinux
 	std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> chains_;
 	std::uint32_t stack(const Task &task, std::uint64_t innermost);
+	std::vector<std::uint64_t> access_ips_;
 	std::uint32_t sights_ = 0, stacks_ = 0, classes_ = 0, findings_ = 0, data_ = 0;
 };
 

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two sides of a race as they raced: which task, which instances of its locks. A way of
+ * accessing has them of its first access only. Of the later side all is known. Of the
+ * earlier one the shadow has a few bits of the task and the lockset; the tables here say
+ * which task that was and which classes its locks are of.
+ */
+#include <linux/kernel.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+
+#include "access.h"
+
+#define TOLD_BITS 10
+#define TASK_BITS 0x7fffu		/* of its number that are known of a context */
+#define BEING_WRITTEN ~0ull
+#define GUARD_BITS 15			/* locks in locksets whose class is kept */
+
+static u64 told[1 << TOLD_BITS];	/* races that the thread has heard of */
+struct ls_side_task ls_side_tasks[1 << LS_SIDE_TASK_BITS];
+static struct ls_addrmap guards;	/* lock -> class */
+
+/* ls_side_task(): another task than @t has. */
+LS_COLD void ls_side_task_new(struct ls_side_task *t)
+{
+	u64 start = ls_load(&t->start);
+	bool other, same_bits;
+
+	if (start == BEING_WRITTEN || !ls_cmpxchg(&t->start, &start, BEING_WRITTEN))
+		return;
+	same_bits = start && !((t->pid ^ current->pid) & TASK_BITS);
+	other = start != current->start_time || t->pid != current->pid;
+	t->several = same_bits && (other || t->several);
+	t->pid = current->pid;
+	t->tgid = current->tgid;
+	t->task_flags = ls_task_flags();
+	memcpy(t->comm, current->comm, LS_COMM_LEN);
+	ls_store_release(&t->start, current->start_time);
+}
+
+/* The classes of the locks of a lockset that is new. */
+LS_COLD void ls_side_locks(const struct ls_ctx *ctx)
+{
+	u32 i;
+
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+
+		if (LS_GUARDING_KINDS >> ls_kind_of(h->val) & 1 && h->val & LS_VAL_CLASS_MASK)
+			ls_addrmap_set(&guards, ls_addr_of_lock(h->lock), h->val & LS_VAL_CLASS_MASK);
+	}
+}
+
+static void add_lock(struct ls_race_side *s, u64 lock, u32 class_id, bool shared)
+{
+	s->locks[s->nr_locks] = lock;
+	s->vals[s->nr_locks++] = class_id | (shared ? LS_VAL_READ_MASK : 0);
+}
+
+/* The access @n that is being judged, as a side. */
+LS_COLD void ls_side_now(const struct ls_now *n, struct ls_race_side *s)
+{
+	u32 i;
+
+	s->flags = LS_SIDE_TASK;
+	s->pid = current->pid;
+	s->tgid = current->tgid;
+	s->task_flags = ls_task_flags();
+	s->cpu = smp_processor_id();
+	memcpy(s->comm, current->comm, LS_COMM_LEN);
+	s->in_order = true;
+	s->nr_locks = 0;
+	for (i = 0; i < n->ctx->depth && s->nr_locks < LS_LOCKSET_LOCKS; i++) {
+		const struct ls_held *h = &n->ctx->held[i];
+
+		if (LS_GUARDING_KINDS >> ls_kind_of(h->val) & 1)
+			add_lock(s, h->lock, h->val & LS_VAL_CLASS_MASK, h->val & LS_VAL_READ_MASK);
+	}
+	n->ctx->busy = 1;
+	barrier();
+	s->nr_frames = ls_access_frames(s->frames, n);
+	barrier();
+	n->ctx->busy = 0;
+}
+
+static void find_task(struct ls_race_side *s, u32 context)
+{
+	const struct ls_side_task *t = &ls_side_tasks[context & ((1u << LS_SIDE_TASK_BITS) - 1)];
+	u64 start = ls_load_acquire(&t->start);
+
+	s->pid = context;
+	if (!start || start == BEING_WRITTEN || t->several || (t->pid & TASK_BITS) != context)
+		return;
+	s->pid = t->pid;
+	s->tgid = t->tgid;
+	s->task_flags = t->task_flags;
+	memcpy(s->comm, t->comm, LS_COMM_LEN);
+	smp_rmb();
+	if (ls_load(&t->start) == start)
+		s->flags |= LS_SIDE_TASK;
+	else
+		s->pid = context;
+}
+
+/* A side of which the shadow remembers @context and @lockset. */
+static void remembered(struct ls_race_side *s, u32 context, u32 lockset)
+{
+	u32 i, nr = lockset == LS_LOCKSET_NONE ? 0 : ls_lockset_size(&ls_acc->sets, lockset);
+
+	*s = (struct ls_race_side){ .cpu = LS_CPU_UNKNOWN };
+	if (context < 0x8000)
+		find_task(s, context);
+	else
+		s->cpu = context & 0xfff;
+	for (i = 0; i < nr && s->nr_locks < LS_LOCKSET_LOCKS; i++) {
+		u64 e = ls_lockset_get(&ls_acc->sets, lockset, i), lock = ls_lockset_lock(e);
+
+		add_lock(s, lock, ls_addrmap_find(&guards, ls_addr_of_lock(lock)), e & 1);
+	}
+}
+
+/* An event with all of it but the first side; NULL when it is not to be told, or now cannot. */
+static struct ls_race_event *begin(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 flags)
+{
+	u64 key = ls_mix(((u64)second << 32 | first) + ((u64)flags << 60)) | 1;
+	u64 *slot = &told[key >> (64 - TOLD_BITS)];
+	struct ls_race_event *race;
+	struct ls_event *e;
+
+	if (ls_load(slot) == key || ls_access_is_benign(addr) ||
+	    ((ls_acc->ops[first] | n->op) & (LS_ACC_MARKED | LS_ACC_TRAP) && ls_is_counter(addr)))
+		return NULL;
+	e = ls_ring_reserve(&this_cpu_ptr(&ls_cpus)->ring, sizeof(*e) + sizeof(*race));
+	if (!e) {
+		ls_lose_access(LS_ALOSS_EVENTS);
+		return NULL;
+	}
+	ls_store(slot, key);
+	race = (struct ls_race_event *)(e + 1);
+	race->race = (struct ls_rec_race){
+		.hdr.type = LS_REC_RACE, .flags = flags, .first = first, .second = second,
+		.second_pid = n->level ? 0 : current->pid, .addr = addr, .time_ns = local_clock(),
+	};
+	ls_side_now(n, &race->sides[1]);
+	race->sides[1].flags |= LS_SIDE_SECOND;
+	return race;
+}
+
+static void end(struct ls_race_event *race)
+{
+	ls_ring_commit((struct ls_event *)race - 1);
+	ls_wake_worker();
+}
+
+/* @n, by way @site, races at @addr with @other of granule @g. Preemption off. */
+LS_COLD void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
+			  const struct ls_shadow_side *other, u32 site)
+{
+	struct ls_race_event *race = begin(n, addr, other->site, site, 0);
+	u32 i;
+
+	if (!race)
+		return;
+	remembered(&race->sides[0], other->context, other->lockset);
+	race->race.first_pid = race->sides[0].pid;
+	for (i = 0; i < LS_SHADOW_ENTRIES; i++) {
+		u64 entry = ls_load(&g->entry[i]);
+
+		if (!ls_shadow_live(g, i))
+			continue;
+		race->history[race->race.nr++] = (struct ls_history_rec){
+			.access = ls_entry_site(entry), .context = ls_entry_context(entry),
+			.bytes = ls_entry_bytes(entry), .initial = ls_entry_initial(entry),
+		};
+	}
+	end(race);
+}
+
+/*
+ * @n was stopped at @addr, by way @second, while @side came by on way @first; NULL: it was
+ * not done telling of itself. Preemption off.
+ */
+LS_COLD void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
+			    u32 flags, const struct ls_race_side *side)
+{
+	struct ls_race_event *race = begin(n, addr, first, second, flags);
+
+	if (!race)
+		return;
+	race->race.first_pid = first_pid;
+	if (side)
+		race->sides[0] = *side;
+	else
+		race->sides[0] = (struct ls_race_side){ .cpu = LS_CPU_UNKNOWN, .pid = first_pid };
+	end(race);
+}
+
+/* Races may be told anew. */
+void ls_access_untell(void)
+{
+	memset(told, 0, sizeof(told));
+}
+
+static bool fits(const struct ls_race_side *s, u32 i, const struct ls_guard_rec *guard)
+{
+	return !(s->vals[i] & LS_VAL_READ_MASK) == !(guard->val & LS_VAL_READ_MASK) &&
+	       ls_worker_class(s->vals[i]) == ls_worker_class(guard->val);
+}
+
+/*
+ * The instance of guard @i of an access. A lockset has no order: where two of its locks are
+ * of one class, which of them was taken where is not known.
+ */
+static u64 instance_of(const struct ls_race_side *s, const struct ls_guard_rec *guards, u32 nr, u32 i)
+{
+	u32 k, same = 0;
+	u64 lock = 0;
+
+	if (s->in_order)
+		return s->nr_locks == nr && fits(s, i, &guards[i]) ? s->locks[i] : 0;
+	for (k = 0; k < nr; k++)
+		same += !((guards[k].val ^ guards[i].val) & LS_VAL_CLASS_MASK) &&
+			!(guards[k].val & LS_VAL_READ_MASK) == !(guards[i].val & LS_VAL_READ_MASK);
+	if (same > 1)
+		return 0;
+	for (k = 0; k < s->nr_locks; k++) {
+		if (!s->vals[k] || !(s->vals[k] & LS_VAL_CLASS_MASK) || !fits(s, k, &guards[i]))
+			continue;
+		if (lock)
+			return 0;
+		lock = s->locks[k];
+	}
+	return lock;
+}
+
+void ls_sides_log(struct ls_race_event *e, const struct ls_rec_access *const accesses[2],
+		  const struct ls_guard_rec *const guards[2])
+{
+	u64 locks[LS_LOCKSET_LOCKS];
+	u32 side, i;
+
+	for (side = 0; side < 2; side++) {
+		const struct ls_race_side *s = &e->sides[side];
+		u32 nr = accesses[side]->nr_guards;
+		struct ls_rec_side rec = {
+			.hdr = { sizeof(rec) + nr * sizeof(u64), LS_REC_SIDE }, .race = e->race.id,
+			.flags = s->flags, .time_ns = e->race.time_ns, .access = accesses[side]->id,
+			.stack = s->nr_frames ? ls_worker_stack_id(s->frames, s->nr_frames) : 0,
+			.pid = s->pid, .tgid = s->tgid, .task_flags = s->task_flags, .cpu = s->cpu,
+			.nr_locks = nr,
+		};
+
+		memcpy(rec.comm, s->comm, LS_COMM_LEN);
+		for (i = 0; i < nr; i++)
+			locks[i] = instance_of(s, guards[side], nr, i);
+		ls_log_append(&rec, sizeof(rec), locks, nr * sizeof(u64), NULL);
+	}
+}
+
+/* The shadow is virgin again: no context and no lockset of before is asked for. Nothing is watched. */
+void ls_sides_forget(void)
+{
+	memset(ls_side_tasks, 0, sizeof(ls_side_tasks));
+	memset(guards.slots, 0, ls_addrmap_bytes(GUARD_BITS));
+	guards.spilled = 0;
+}
+
+int ls_sides_init(void)
+{
+	void *mem = ls_zalloc(ls_addrmap_bytes(GUARD_BITS));
+
+	if (!mem)
+		return -ENOMEM;
+	ls_addrmap_init(&guards, mem, GUARD_BITS);
+	return 0;
+}
+
+void ls_sides_exit(void)
+{
+	ls_free(guards.slots);
+	guards.slots = NULL;
+}
