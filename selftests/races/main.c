@@ -38,6 +38,7 @@ static const struct ls_table ls_tables[] = {
 	{ "race", race_block_cases },
 	{ "race", race_array_cases },
 	{ "race", race_doubt_cases },
+	{ "race", race_pair_cases },
 	{ "kcsan", kcsan_cases },
 	{ "kcsan", kcsan_assert_cases },
 	{ "kcsan", kcsan_atomic_cases },

@@ -74,6 +74,7 @@ extern const struct ls_case race_bit_cases[];
 extern const struct ls_case race_block_cases[];
 extern const struct ls_case race_array_cases[];
 extern const struct ls_case race_doubt_cases[];
+extern const struct ls_case race_pair_cases[];
 extern const struct ls_case kcsan_cases[];
 extern const struct ls_case kcsan_assert_cases[];
 extern const struct ls_case kcsan_atomic_cases[];

@@ -153,6 +153,30 @@ Context context_of(const Model &model, const MemoryAccess &access)
 	return entered(model, plain_context(access, level_of(access.where)), access.stack);
 }
 
+Context context_of(const Model &model, const MemoryAccess &access, const RaceSide &side)
+{
+	const Context first = context_of(model, access);
+	Context context;
+	context.run = first.run;
+	context.level = first.level;
+	context.pid = side.pid;
+	if (side.task) {
+		context.task_flags = side.task_flags;
+		context.comm = side.comm;
+	}
+	if (!side.stack.empty())
+		return entered(model, context, side.stack);
+	const bool alike = context.level != LS_TASK ||
+			   (side.task && side.pid == access.pid) ||
+			   (context.worker() && first.worker());
+	if (alike) {
+		context.kind = first.kind;
+		context.entry = first.entry;
+		context.callee = first.callee;
+	}
+	return context;
+}
+
 std::string task_name(const Context &context)
 {
 	return (context.comm.empty() ? "?" : context.comm) + "-" + std::to_string(context.pid);
@@ -168,13 +192,16 @@ std::string Context::key() const
 
 std::string Context::describe() const
 {
-	std::string words = kind_words(kind);
-	if (words.empty()) {
-		static constexpr const char *levels[LS_NR_LEVELS] = {"task", "softirq", "hardirq",
-								     "NMI"};
-		return kernel_thread() ? "kernel thread" : levels[level];
-	}
+	const std::string words = kind_words(kind);
+	if (words.empty())
+		return describe_task();
 	return entry.empty() ? words : words + " " + entry;
+}
+
+std::string Context::describe_task() const
+{
+	static constexpr const char *levels[LS_NR_LEVELS] = {"task", "softirq", "hardirq", "NMI"};
+	return level == LS_TASK && kernel_thread() ? "kernel thread" : levels[level];
 }
 
 } // namespace lockscope

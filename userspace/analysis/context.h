@@ -38,6 +38,8 @@ struct Context {
 	std::string key() const;
 	/// "system call openat", "work function foo_work", "task"
 	std::string describe() const;
+	/// The same without what was entered.
+	std::string describe_task() const;
 	bool init() const { return kind == EntryKind::Init; }
 	bool worker() const { return task_flags & LS_TASK_WORKER; }
 	bool kernel_thread() const { return (task_flags & LS_TASK_KTHREAD) && !worker(); }
@@ -52,6 +54,9 @@ struct Context {
 
 Context context_of(const Model &model, const Sight &sight);
 Context context_of(const Model &model, const MemoryAccess &access);
+/// The same of a side of a race, on way @access. Where its stack is not known and the first
+/// access of that way came by in the like of it, it was entered there as well.
+Context context_of(const Model &model, const MemoryAccess &access, const RaceSide &side);
 
 /// "comm-pid"
 std::string task_name(const Context &context);

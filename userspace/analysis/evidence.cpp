@@ -159,10 +159,24 @@ common_instance(const Model &model, const FindingEdge &in, const FindingEdge &ou
 	return std::nullopt;
 }
 
+std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, const FindingEdge &edge)
+{
+	const Witness &witness = edge.shown();
+	const Sight &sight = model.sights[witness.sight];
+	if (to_interrupt(edge))
+		return {sight.at(witness.position).instance, 0};
+	if (from_interrupt(edge))
+		return {0, sight.at(witness.position).instance};
+	if (witness.position == kOwnLock)
+		return {sight.acquired.instance, sight.acquired.instance};
+	return {sight.from(witness.position).instance, sight.to(witness.position).instance};
+}
+
 /*
  * The stack of an edge is that of its second acquire. The first one's is that
  * same stack from the function on that took the first lock, if that function
- * has not returned yet; else another sight may have been taken at that place.
+ * has not returned yet; else another sight may have been taken at that place, best the same
+ * instance by the same task not long before.
  */
 void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place)
 {
@@ -194,18 +208,22 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 	auto others = by_place.find(index(held.at));
 	if (index(held.at) == 0 || others == by_place.end())
 		return;
-	const Sight *best = nullptr;
+	const auto value = [&](std::size_t number) {
+		const Sight &other = model.sights[number];
+		const bool here = other.run == sight.run;
+		return std::tuple(here, here && other.pid == sight.pid,
+				  here && held.instance && other.acquired.instance == held.instance,
+				  here && other.ordinal < sight.ordinal ? other.ordinal + 1 : 0);
+	};
 	for (auto number : others->second) {
 		const Sight &other = model.sights[number];
-		if (other.stack.empty() || other.acquired.cls != held.cls)
-			continue;
-		if (!best ||
-		    (best->pid != sight.pid && other.pid == sight.pid && other.run == sight.run))
-			best = &other;
+		if (!other.stack.empty() && other.acquired.cls == held.cls &&
+		    (!edge.borrowed || value(*edge.borrowed) < value(number)))
+			edge.borrowed = number;
 	}
-	if (!best)
+	if (!edge.borrowed)
 		return;
-	edge.from_stack = best->stack;
+	edge.from_stack = model.sights[*edge.borrowed].stack;
 	/* Calls up to the innermost function that both stacks pass. */
 	for (std::size_t i = 0; i < edge.from_stack.size(); i++)
 		for (std::size_t j = 0; j < edge.to_stack.size(); j++)

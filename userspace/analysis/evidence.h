@@ -7,6 +7,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace lockscope {
@@ -26,6 +27,10 @@ Confidence confidence_of(const Model &model, const Finding &finding);
 /// as few runs as can be; one lock in two states is shown as one instance where
 /// there is one.
 void choose_witnesses(const Model &model, Finding &finding);
+
+/// The instances of both locks of @edge in the observation that is shown, 0 not known. An
+/// interrupt has none.
+std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, const FindingEdge &edge);
 
 /// Stacks of the chosen witness, see FindingEdge.
 void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place);

@@ -198,7 +198,8 @@ void add_stacks(const Model &model, Finding &finding, const SightsByPlace &by_pl
 	const Sight &sight = model.sights[witness.sight];
 	finding.stacks.push_back({"where", witness.sight, edge.to_stack});
 	if (witness.position != kOwnLock) {
-		finding.stacks.push_back({"taken", witness.sight, edge.from_stack});
+		finding.stacks.push_back(
+			{"taken", edge.borrowed.value_or(witness.sight), edge.from_stack});
 		return;
 	}
 	if (const Sight *before = taken_before(model, sight, sight.acquired)) {

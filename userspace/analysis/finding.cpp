@@ -102,6 +102,22 @@ std::optional<Confidence> parse_confidence(const std::string &text)
 	return std::nullopt;
 }
 
+AccessSide first_access(const Model &model, std::size_t access)
+{
+	const auto &shown = model.accesses[access];
+	AccessSide side{access,	context_of(model, shown), shown.count, shown.stack, true,
+			shown.cpu, {}};
+	for (const auto &guard : shown.guards)
+		side.locks.push_back(guard.instance);
+	return side;
+}
+
+std::vector<CodeId> known_part(const AccessSide &side)
+{
+	return side.own_stack || side.stack.empty() ? side.stack
+						    : std::vector<CodeId>{side.stack.front()};
+}
+
 bool Finding::hidden() const
 {
 	return std::any_of(filters.begin(), filters.end(),

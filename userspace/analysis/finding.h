@@ -91,6 +91,9 @@ struct FindingEdge {
 	std::vector<Witness> witnesses;		  ///< all sights; the chosen one first
 	std::vector<CodeId> from_stack, to_stack; ///< innermost first; [0] is the acquire
 	std::optional<std::uint32_t> depth;	  ///< calls between the two acquires
+	/// The sight that from_stack is of, where it is another than the one shown: what took the
+	/// lock there had returned. The place of the acquire is the same.
+	std::optional<std::size_t> borrowed;
 
 	const Witness &shown() const { return witnesses.front(); }
 };
@@ -104,10 +107,22 @@ struct ShownStack {
 
 /// One side of a data race, or an access that breaks a rule.
 struct AccessSide {
-	std::size_t access = 0; ///< in Model::accesses; the one shown
-	Context context;	///< of who came by in the race that is shown
+	std::size_t access = 0; ///< in Model::accesses; the way of the one shown
+	Context context;	///< of the access that is shown
 	std::uint64_t count = 0; ///< accesses seen at that place to the variable
+	/// Of the access that is shown; where that is not known, as it is not of the earlier side of
+	/// a race, of the first one on its way: then own_stack is false.
+	std::vector<CodeId> stack = {};
+	bool own_stack = true;
+	std::optional<std::uint32_t> cpu = {};	 ///< nothing: not known
+	std::vector<std::uint64_t> locks = {}; ///< Guard::instance of each guard, 0 not known
 };
+
+/// The first access on way @access, whose stack and locks the way has.
+AccessSide first_access(const Model &model, std::size_t access);
+
+/// The frames of the side's stack that are known to be its own.
+std::vector<CodeId> known_part(const AccessSide &side);
 
 /// What a data race is about, over all that was seen of it.
 struct RaceEvidence {

@@ -140,7 +140,7 @@ private:
 		/* The allocating function has not returned yet. */
 		const Data &data = model_[side.data];
 		if (data.kind == LS_DATA_ALLOC)
-			for (auto frame : side.stack)
+			for (auto frame : race_stack(model_, race, second))
 				if (function(frame) == plain_function(data.name))
 					return true;
 		return !second && alone(race, race.first) && ls_name_makes(function(side.at).c_str());
@@ -151,9 +151,10 @@ private:
 		const auto &side = access(race, second);
 		if (!object(side))
 			return false;
-		const std::size_t near = std::min<std::size_t>(side.stack.size(), LS_NEAR_FRAMES);
+		const auto &stack = race_stack(model_, race, second);
+		const std::size_t near = std::min<std::size_t>(stack.size(), LS_NEAR_FRAMES);
 		for (std::size_t i = 0; i < near; i++)
-			if (ls_name_unmakes(function(side.stack[i]).c_str()))
+			if (ls_name_unmakes(function(stack[i]).c_str()))
 				return true;
 		return false;
 	}
@@ -178,8 +179,9 @@ private:
 	}
 
 	/* Is the function on the way that takes a lock for this variable elsewhere? */
-	bool left_out(const MemoryAccess &side) const
+	bool left_out(const Race &race, bool second) const
 	{
+		const auto &side = access(race, second);
 		if (!side.guards.empty())
 			return false;
 		for (auto number : index_.overlapping(side)) {
@@ -187,7 +189,7 @@ private:
 			if (other.at != side.at)
 				continue;
 			for (const auto &guard : other.guards)
-				for (auto frame : side.stack)
+				for (auto frame : race_stack(model_, race, second))
 					if (!function(frame).empty() &&
 					    function_key(model_[frame]) ==
 						    function_key(model_[guard.at]))
@@ -199,7 +201,7 @@ private:
 	void conditional_locking()
 	{
 		if (every_race([&](const Race &race) {
-			    return left_out(access(race, false)) || left_out(access(race, true));
+			    return left_out(race, false) || left_out(race, true);
 		    }))
 			add("conditional-locking", false,
 			    "the function that takes the lock at other times chose not to here");
@@ -260,28 +262,29 @@ private:
 		});
 	}
 
-	/* Is the function of @place on the way to @side, which comes before it in its code? */
-	bool before(const MemoryAccess &side, const Code &place) const
+	/* Is the function of @place on @stack, at a place that comes before it in its code? */
+	bool before(const std::vector<CodeId> &stack, const Code &place) const
 	{
 		const std::string function = function_key(place);
 		return !function.empty() &&
-		       std::any_of(side.stack.begin(), side.stack.end(), [&](CodeId frame) {
+		       std::any_of(stack.begin(), stack.end(), [&](CodeId frame) {
 			       return function_key(model_[frame]) == function &&
 				      model_[frame].offset < place.offset;
 		       });
 	}
 
 	/*
-	 * Words of the object of @side whose change without a lock ends a function that
-	 * @side is on the way of: what it has claimed is given back there.
+	 * Words of the object of a side whose change without a lock ends a function that the
+	 * side is within: what it has claimed is given back there.
 	 */
-	std::set<std::uint32_t> given_back(const MemoryAccess &side) const
+	std::set<std::uint32_t> given_back(const Race &race, bool second) const
 	{
+		const auto &side = access(race, second);
 		std::set<std::uint32_t> words;
 		for (auto number : index_.of(side.data)) {
 			const auto &write = model_.accesses[number];
 			if (write.writes() && write.guards.empty() && !write.overlaps(side) &&
-			    before(side, model_[write.at]))
+			    before(race_stack(model_, race, second), model_[write.at]))
 				words.insert(write.offset);
 		}
 		return words;
@@ -312,7 +315,8 @@ private:
 			    const auto &a = access(race, false), &b = access(race, true);
 			    if (!object(a) || a.data != b.data)
 				    return false;
-			    const auto first = given_back(a), second = given_back(b);
+			    const auto first = given_back(race, false),
+				       second = given_back(race, true);
 			    return std::any_of(first.begin(), first.end(), [&](auto word) {
 				    return second.count(word) != 0 && claimed(a.data, word);
 			    });
@@ -364,8 +368,10 @@ private:
 Context race_context(const Model &model, const Race &race, bool second)
 {
 	const auto &access = model.accesses[second ? race.second : race.first];
+	if (race.sides[second].known)
+		return context_of(model, access, race.sides[second]);
+	/* Older modules tell a task's number only, and not always all of it. */
 	Context context = context_of(model, access);
-	/* The way of accessing may have been seen by another task first. */
 	const std::uint32_t pid = second ? race.second_pid : race.first_pid;
 	if (pid && pid != context.pid && context.level == LS_TASK) {
 		context.pid = pid;
@@ -376,6 +382,12 @@ Context race_context(const Model &model, const Race &race, bool second)
 				context.comm = other.comm;
 	}
 	return context;
+}
+
+const std::vector<CodeId> &race_stack(const Model &model, const Race &race, bool second)
+{
+	const auto &own = race.sides[second].stack;
+	return own.empty() ? model.accesses[second ? race.second : race.first].stack : own;
 }
 
 void apply_race_filters(const Model &model, const AccessIndex &index, Finding &finding)

@@ -178,7 +178,13 @@ private:
 			side.access = second ? race.second : race.first;
 			side.context = race_context(model_, race, second);
 			const auto &shown = model_.accesses[side.access];
+			const RaceSide &own = race.sides[second];
 			side.count = shown.count;
+			side.own_stack = !own.stack.empty();
+			side.stack = side.own_stack ? own.stack : shown.stack;
+			side.cpu = own.cpu;
+			side.locks = own.locks;
+			side.locks.resize(shown.guards.size());
 			/* The same code with other locks or other callers. */
 			for (auto number : all)
 				if (number != side.access && model_.accesses[number].at == shown.at)

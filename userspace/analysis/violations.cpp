@@ -24,12 +24,6 @@ std::string function_of(const Model &model, std::size_t access)
 	return code.function.empty() ? "?" : plain_function(code.function);
 }
 
-AccessSide side_of(const Model &model, std::size_t access)
-{
-	const auto &shown = model.accesses[access];
-	return {access, context_of(model, shown), shown.count};
-}
-
 void rank(const Model &model, const Rule &rule, Finding &finding)
 {
 	const auto &access = model.accesses[finding.violation->sides.front().access];
@@ -84,9 +78,9 @@ std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule
 			evidence.holds = rule.support.holds;
 			evidence.of = rule.support.of;
 			for (std::size_t i : accesses)
-				evidence.sides.push_back(side_of(model, i));
+				evidence.sides.push_back(first_access(model, i));
 			if (!rule.examples.empty())
-				evidence.example = side_of(model, rule.examples.front());
+				evidence.example = first_access(model, rule.examples.front());
 			finding.violation = std::move(evidence);
 			rank(model, rule, finding);
 			out.push_back(std::move(finding));

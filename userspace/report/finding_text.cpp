@@ -228,9 +228,16 @@ private:
 				print_held(sight);
 			} else if (stack.role == "taken") {
 				out_.wrap(4, mark(edge.from) + " was taken here", Tone::Bold, 2);
-				print_stack(mark(edge.from) + " ->", stack.stack);
+				print_stack(mark(edge.from) + " ->", stack.stack,
+					    edge.borrowed ? another_time(*edge.borrowed) : "");
 			} else {
-				print_head(mark(edge.from) + " was taken earlier", witness, 0);
+				const auto instance =
+					model_.sights[stack.sight].acquired.instance;
+				const bool other = instance && sight.acquired.instance &&
+						   instance != sight.acquired.instance;
+				print_head((other ? "another instance of " : "") +
+						   mark(edge.from) + " was taken earlier",
+					   witness, 0);
 				print_stack(mark(edge.from) + " ->", stack.stack);
 			}
 		}
@@ -239,8 +246,9 @@ private:
 	void print_race()
 	{
 		print_variable(*finding_.race, out_);
-		for (const auto &side : finding_.race->sides)
-			print_side("", side);
+		const auto &sides = finding_.race->sides;
+		print_side("", sides[0], &sides[1]);
+		print_side("", sides[1], &sides[0]);
 		if (detail_ == Detail::Full)
 			print_histories(model_, *finding_.race, out_);
 	}
@@ -261,16 +269,20 @@ private:
 			print_side("keeps it: ", *violation.example);
 	}
 
-	void print_side(const std::string &what, const AccessSide &side)
+	void print_side(const std::string &what, const AccessSide &side,
+			const AccessSide *other = nullptr)
 	{
 		const auto &access = model_.accesses[side.access];
 		out_.blank();
 		out_.wrap(4, what + side_head(model_, side), Tone::Bold, 2);
-		print_stack("=>", access.stack);
-		for (const auto &guard : access.guards)
-			print_taken(guard.name, guard.val, guard.at);
+		print_stack("=>", side.stack, stack_origin(model_, side));
+		for (std::size_t i = 0; i < access.guards.size(); i++) {
+			const auto &guard = access.guards[i];
+			print_taken(guard.name, guard.val, guard.at,
+				    other ? instance_note(model_, side, i, *other) : "");
+		}
 		for (const auto &lock : annotations::asserted(
-			     model_, model_.runs[access.run].release, access.stack))
+			     model_, model_.runs[access.run].release, known_part(side)))
 			out_.wrap(6, "the code asserts " + lock, Tone::Plain, 2);
 	}
 
@@ -288,7 +300,8 @@ private:
 		}
 	}
 
-	void print_taken(const std::string &lock, std::uint32_t val, CodeId at)
+	void print_taken(const std::string &lock, std::uint32_t val, CodeId at,
+			 const std::string &note = "")
 	{
 		std::string line = "holds " + lock;
 		if (read_of(val) != LS_EXCLUSIVE)
@@ -297,19 +310,31 @@ private:
 		for (const auto &source : model_[at].lines)
 			if (!source.inlined && !source.file.empty())
 				line += " " + source_place(source);
-		out_.wrap(6, line, Tone::Plain, 2);
+		out_.wrap(6, line + note, Tone::Plain, 2);
 	}
 
-	/// One stack, its first frame marked.
-	void print_stack(const std::string &what, const std::vector<CodeId> &stack)
+	/// One stack, its first frame marked; @callers is said before the others.
+	void print_stack(const std::string &what, const std::vector<CodeId> &stack,
+			 const std::string &callers = "")
 	{
 		const std::size_t end = bottom(stack);
 		const std::size_t limit =
 			detail_ == Detail::Full ? end : std::min(end, kShortStack);
-		for (std::size_t i = 0; i < limit; i++)
+		for (std::size_t i = 0; i < limit; i++) {
+			if (i == 1 && !callers.empty())
+				out_.wrap(14, callers, Tone::Dim);
 			print_frame(i ? "" : what, stack[i]);
+		}
 		if (limit < end)
 			out_.wrap(14, "... " + counted(end - limit, "more frame"), Tone::Dim);
+	}
+
+	/// Where the callers on a stack are from that is that of another acquisition.
+	std::string another_time(std::size_t sight) const
+	{
+		const Sight &other = model_.sights[sight];
+		return "callers as another time it was taken there, by " + other.comm + "-" +
+		       std::to_string(other.pid) + ":";
 	}
 
 	/* Both acquires in one stack where the first one's function is still
@@ -347,6 +372,8 @@ private:
 		frames(edge.to_stack, 1, bottom(edge.to_stack));
 		print_frame(from + " ->", edge.from_stack.front());
 		shown = 1;
+		if (edge.borrowed && edge.from_stack.size() > 1)
+			out_.wrap(14, another_time(*edge.borrowed), Tone::Dim);
 		frames(edge.from_stack, 1, bottom(edge.from_stack));
 	}
 

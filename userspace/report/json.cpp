@@ -41,7 +41,7 @@ Json fault_stack_json(const Model &model, const ShownStack &shown)
 		{"held", held_json(model, sight)}};
 }
 
-Json edge_json(const Model &model, const Finding &finding, std::size_t i)
+Json edge_json(const Model &model, const Finding &finding, std::size_t i, Instances &instances)
 {
 	const auto &edge = finding.edges[i];
 	const Sight &sight = model.sights[edge.shown().sight];
@@ -49,6 +49,7 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i)
 		return std::find(finding.classes.begin(), finding.classes.end(), cls) -
 		       finding.classes.begin();
 	};
+	const auto ends = shown_instances(model, edge);
 	return {{"from", number(edge.from)},
 		{"to", number(edge.to)},
 		{"mode", dependency_name(edge.kind)},
@@ -57,7 +58,10 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i)
 		{"count", edge.count},
 		{"task", task_name(sight)},
 		{"run", sight.run},
+		{"from_instance", instances.number(ends.first)},
+		{"to_instance", instances.number(ends.second)},
 		{"from_stack", stack_json(model, edge.from_stack)},
+		{"from_stack_of", edge.borrowed ? "another-acquisition" : "acquisition"},
 		{"to_stack", stack_json(model, edge.to_stack)},
 		{"held", held_json(model, sight)}};
 }
@@ -119,9 +123,10 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 		if (const auto *counts = semaphore_counts(model, cls))
 			out["classes"].back()["semaphore"] = semaphore_json(*counts);
 	}
+	Instances instances;
 	/* Without a class there is nothing that an edge could name. */
 	for (std::size_t i = 0; i < finding.edges.size() && !finding.classes.empty(); i++)
-		out["edges"].push_back(edge_json(model, finding, i));
+		out["edges"].push_back(edge_json(model, finding, i, instances));
 	if (finding.single()) {
 		out["stacks"] = Json::array();
 		for (const auto &stack : finding.stacks)
@@ -130,7 +135,7 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 	}
 	if (finding.race) {
 		for (const auto &side : finding.race->sides)
-			out["accesses"].push_back(access_json(model, side));
+			out["accesses"].push_back(access_json(model, side, instances));
 		out["variable"] = {{"name", finding.race->variable.name},
 				   {"type", finding.race->variable.type},
 				   {"candidates", finding.race->candidates}};
@@ -139,7 +144,7 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 	if (finding.violation) {
 		const auto &violation = *finding.violation;
 		for (const auto &side : violation.sides)
-			out["accesses"].push_back(access_json(model, side));
+			out["accesses"].push_back(access_json(model, side, instances));
 		out["variable"] = {{"name", violation.variable.name},
 				   {"type", violation.variable.type},
 				   {"candidates", {violation.guard}}};
@@ -148,7 +153,7 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 			       {"holds", violation.holds},
 			       {"of", violation.of},
 			       {"example", violation.example
-						   ? access_json(model, *violation.example)
+						   ? access_json(model, *violation.example, instances)
 						   : Json(nullptr)}};
 		out["count"] = violation.sides.size();
 	}

@@ -52,10 +52,34 @@ Json stack_json(const Model &model, const std::vector<CodeId> &stack)
 	return out;
 }
 
-Json access_json(const Model &model, const AccessSide &side)
+namespace {
+
+Json locks_json(const Model &model, const AccessSide &side, Instances &instances)
+{
+	Json out = Json::array();
+	const auto &guards = model.accesses[side.access].guards;
+	for (std::size_t i = 0; i < guards.size(); i++)
+		out.push_back({{"name", guards[i].name},
+			       {"shared", !guards[i].exclusive()},
+			       {"taken_at", place_name(model[guards[i].at])},
+			       {"instance", instances.number(side.locks[i])}});
+	return out;
+}
+
+/* Of what the first access on the way of a side was, where that side's own is not known. */
+Json first_seen_json(const Model &model, const AccessSide &side)
 {
 	const auto &access = model.accesses[side.access];
-	return {{"op", op_name(access)},
+	const Context first = context_of(model, access);
+	return {{"entry", first.describe()}, {"task", task_name(first)}, {"cpu", access.cpu}};
+}
+
+} // namespace
+
+Json access_json(const Model &model, const AccessSide &side, Instances &instances)
+{
+	const auto &access = model.accesses[side.access];
+	Json out = {{"op", op_name(access)},
 		{"size", access.size},
 		{"offset", access.offset},
 		/* Not known of what only a watchpoint saw. */
@@ -63,14 +87,21 @@ Json access_json(const Model &model, const AccessSide &side)
 		 access.op & LS_ACC_TRAP ? Json(nullptr) : Json((access.op & LS_ACC_MARKED) != 0)},
 		{"atomic", (access.op & LS_ACC_ATOMIC) != 0},
 		{"context", level_name(access.where)},
-		{"entry", side.context.describe()},
+		{"entry",
+		 side.own_stack ? side.context.describe() : side.context.describe_task()},
 		{"task", task_name(side.context)},
+		{"cpu", side.cpu ? Json(*side.cpu) : Json(nullptr)},
 		{"run", access.run},
 		{"lockset", lockset_of(access)},
+		{"locks", locks_json(model, side, instances)},
 		{"asserted", annotations::asserted(model, model.runs[access.run].release,
-						   access.stack)},
-		{"stack", stack_json(model, access.stack)},
+						   known_part(side))},
+		{"stack", stack_json(model, side.stack)},
+		{"stack_of", side.own_stack ? "access" : "first-seen"},
 		{"count", side.count}};
+	if (!side.own_stack)
+		out["first_seen"] = first_seen_json(model, side);
+	return out;
 }
 
 } // namespace lockscope

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,21 @@ std::string dump(const Json &json);
 /// Every frame, functions inlined into it first.
 Json stack_json(const Model &model, const std::vector<CodeId> &stack);
 
+/// Numbers for the instances of locks in one list: 1, 2, ...; null for one that is not known.
+class Instances {
+public:
+	Json number(std::uint64_t instance)
+	{
+		if (!instance)
+			return nullptr;
+		return numbers_.try_emplace(instance, numbers_.size() + 1).first->second;
+	}
+
+private:
+	std::map<std::uint64_t, std::size_t> numbers_;
+};
+
 /// What was accessed, by whom, holding what.
-Json access_json(const Model &model, const AccessSide &side);
+Json access_json(const Model &model, const AccessSide &side, Instances &instances);
 
 } // namespace lockscope

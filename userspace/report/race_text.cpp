@@ -43,6 +43,16 @@ std::string context_name(std::uint32_t context)
 					   : "task ..." + std::to_string(context);
 }
 
+/// The task of a side: of an interrupt the one interrupted. Empty: not known.
+std::string task_of(const Context &context)
+{
+	if (!context.comm.empty())
+		return task_name(context);
+	if (context.level != LS_TASK)
+		return {};
+	return context.pid ? "task ..." + std::to_string(context.pid) : "";
+}
+
 /// A candidate as the accesses name it; locks nobody holds now have no name.
 std::string lock_name(const Model &model, const StateChange &change, std::uint64_t lock)
 {
@@ -85,11 +95,42 @@ std::string side_head(const Model &model, const AccessSide &side)
 	out += " of " + counted(access.size, "byte");
 	if (access.op & LS_ACC_TRAP)
 		out += " (seen by a watchpoint, marked or not)";
-	out += ", " + held_by(access) + ": " + side.context.describe();
-	out += ", " + task_name(side.context);
+	out += ", " + held_by(access) + ": ";
+	out += side.own_stack ? side.context.describe() : side.context.describe_task();
+	if (const auto task = task_of(side.context); !task.empty())
+		out += ", " + task;
+	if (side.cpu)
+		out += " on CPU " + std::to_string(*side.cpu);
 	if (side.count >= kMeasurable)
 		out += ", " + with_commas(side.count) + " times";
 	return out;
+}
+
+std::string stack_origin(const Model &model, const AccessSide &side)
+{
+	if (side.own_stack || side.stack.size() < 2)
+		return {};
+	const Context first = context_of(model, model.accesses[side.access]);
+	return "callers as first seen, " + first.describe() + " by " + task_name(first) +
+	       "; those of the access that raced are not known:";
+}
+
+std::string instance_note(const Model &model, const AccessSide &side, std::size_t i,
+			  const AccessSide &other)
+{
+	const auto &own = model.accesses[side.access].guards[i];
+	const auto &guards = model.accesses[other.access].guards;
+	bool differs = false;
+	if (own.cls == kNoClass || model[own.cls].global() || !side.locks[i])
+		return {};
+	for (std::size_t k = 0; k < guards.size(); k++) {
+		if (guards[k].cls != own.cls)
+			continue;
+		if (!other.locks[k] || other.locks[k] == side.locks[i])
+			return {};
+		differs = true;
+	}
+	return differs ? ", another instance than on the other side" : "";
 }
 
 void print_variable(const RaceEvidence &race, Printer &out)

@@ -35,10 +35,9 @@ Json hypothesis_json(const Hypothesis &h)
 Json accesses_json(const Model &model, const std::vector<std::size_t> &accesses)
 {
 	Json out = Json::array();
-	for (std::size_t i : accesses) {
-		const auto &access = model.accesses[i];
-		out.push_back(access_json(model, {i, context_of(model, access), access.count}));
-	}
+	Instances instances;
+	for (std::size_t i : accesses)
+		out.push_back(access_json(model, first_access(model, i), instances));
 	return out;
 }
 

@@ -145,6 +145,40 @@ TEST_F(RaceTest, TheTasksAreThoseOfTheRaceNotOfTheFirstSight)
 	EXPECT_EQ(finding.race->sides[1].context.pid, 2u);
 }
 
+TEST_F(RaceTest, ASideWhoseCallersAreNotKnownIsNotInInitCodeOfAnotherTask)
+{
+	const auto init =
+		log.access({.pid = 1, .comm = "insmod", .stack = {"do_one_initcall"}},
+			   {.data = data, .offset = 8, .size = 4, .function = "foo_setup"});
+	const auto read = side(2, "b", LS_ACC_READ);
+	const auto raced = [&](const Task &task, bool own_stack) {
+		LogBuilder again = log;
+		again.race(init, read);
+		again.side(init, task, LS_SIDE_TASK, {}, own_stack);
+		again.side(read, {.pid = 2}, LS_SIDE_SECOND | LS_SIDE_TASK, {}, true);
+		return only_finding(model = model_of(again));
+	};
+	EXPECT_FALSE(filter(raced({.pid = 5, .comm = "cat"}, false), "initialisation-only"));
+	EXPECT_TRUE(filter(raced({.pid = 1, .comm = "insmod"}, false), "initialisation-only"));
+	EXPECT_FALSE(filter(raced({.pid = 1, .comm = "insmod", .stack = {"foo_ioctl"}}, true),
+			    "initialisation-only"));
+	EXPECT_TRUE(filter(raced({.pid = 5, .comm = "insmod", .stack = {"do_one_initcall"}}, true),
+			   "initialisation-only"));
+}
+
+TEST_F(RaceTest, ATaskOfWhichOnlyTheLowBitsAreKnownHasNoName)
+{
+	const auto write = side(40000, "a", LS_ACC_WRITE);
+	log.race(write, write, 0, {}, 0xffff888000001000u, 7232, 2);
+	log.side(write, {.pid = 7232, .comm = ""}, 0);
+	log.side(write, {.pid = 2, .comm = "reader"}, LS_SIDE_SECOND | LS_SIDE_TASK, {}, true);
+	const Finding finding = only();
+	EXPECT_EQ(finding.race->sides[0].context.pid, 7232u);
+	EXPECT_TRUE(finding.race->sides[0].context.comm.empty());
+	EXPECT_EQ(finding.race->sides[1].context.comm, "reader");
+	EXPECT_EQ(finding.race->sides[1].stack.size(), 1u);
+}
+
 TEST_F(RaceTest, OnePairIsOneFindingHoweverOftenAndWhoeverComesFirst)
 {
 	const auto write = side(1, "a", LS_ACC_WRITE), read = side(2, "b", LS_ACC_READ);

@@ -327,6 +327,10 @@ LogBuilder race_log()
 			    .function = "foo_show",
 			    .count = 3000});
 	log.race(write, read, LS_RACE_CAUGHT, {{write, 7, 0x0f, 1}});
+	log.side(write, {.pid = 7, .comm = "writer", .cpu = 1, .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
+		 LS_SIDE_TASK, {0xffff888000000010u}, true);
+	log.side(read, {.pid = 8, .level = LS_SOFTIRQ, .stack = {"foo_timer", "call_timer_fn"}},
+		 LS_SIDE_SECOND | LS_SIDE_TASK, {}, true);
 	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
 	log.history(read, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1, {held});
 	log.history(write, LS_SHARED_READ, LS_SHARED_MODIFIED, 0);
@@ -388,6 +392,86 @@ TEST(RaceReport, WhatTheCodeAssertsStandsBesideItsAccess)
 	EXPECT_TRUE(accesses[1]["asserted"].empty());
 }
 
+namespace {
+
+/* Both sides hold a lock of one class, and both were first seen in another task, holding the
+ * first lock of it. */
+LogBuilder pair_log(bool told)
+{
+	LogBuilder log;
+	const auto lock = log.add_class("foo_alloc+0x0", LS_KIND_SPINLOCK, LS_ORIGIN_ALLOC, 0, 64);
+	const auto data = log.add_data("count");
+	const auto way = [&](const char *function) {
+		return log.access({.pid = 3, .comm = "setup", .stack = {"foo_init", "__x64_sys_write"}},
+				  {.data = data,
+				   .function = function,
+				   .guards = {{.lock = {.cls = lock,
+							.address = 0xffff888000000100u,
+							.function = "foo_lock"},
+					       .relation = LS_REL_OTHER}}});
+	};
+	const auto a = way("foo_a"), b = way("foo_b");
+	log.race(a, b, 0, {}, 0xffff888000001000u, 7, 8);
+	if (!told)
+		return log;
+	log.side(a, {.pid = 7, .comm = "first", .cpu = LS_CPU_UNKNOWN}, LS_SIDE_TASK,
+		 {0xffff888000000200u});
+	log.side(b, {.pid = 8, .comm = "second", .cpu = 1, .stack = {"bar", "__x64_sys_read"}},
+		 LS_SIDE_SECOND | LS_SIDE_TASK, {0xffff888000000300u}, true);
+	return log;
+}
+
+} // namespace
+
+TEST(RaceReport, ShowsThePairThatRacedAndSaysWhatIsOfTheFirstTime)
+{
+	const Model model = model_of(pair_log(true));
+	const Analysis analysis = analyse(model);
+	const auto json = nlohmann::json::parse(json_report(model, analysis, {}));
+	const auto &first = json["findings"][0]["accesses"][0],
+		   &second = json["findings"][0]["accesses"][1];
+	EXPECT_EQ(first["task"], "first-7");
+	EXPECT_EQ(first["entry"], "task");
+	EXPECT_TRUE(first["cpu"].is_null());
+	EXPECT_EQ(first["stack_of"], "first-seen");
+	EXPECT_EQ(first["stack"][1]["function"], "foo_init");
+	EXPECT_EQ(first["first_seen"]["task"], "setup-3");
+	EXPECT_EQ(first["first_seen"]["entry"], "system call write");
+	EXPECT_EQ(second["task"], "second-8");
+	EXPECT_EQ(second["entry"], "system call read");
+	EXPECT_EQ(second["cpu"], 1);
+	EXPECT_EQ(second["stack_of"], "access");
+	EXPECT_EQ(second["stack"][1]["function"], "bar");
+	EXPECT_FALSE(second.contains("first_seen"));
+	EXPECT_EQ(first["locks"][0]["name"], second["locks"][0]["name"]);
+	EXPECT_EQ(first["locks"][0]["instance"], 1);
+	EXPECT_EQ(second["locks"][0]["instance"], 2);
+
+	const std::string text = text_report(model, analysis, {}, {200, false});
+	for (const char *words :
+	     {": task, first-7", ": system call read, second-8 on CPU 1",
+	      "callers as first seen, system call write by setup-3; those of the access that raced "
+	      "are not known:",
+	      "taken at foo_lock+0x10, another instance than on the other side"})
+		EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+	EXPECT_EQ(text.find("callers as first"), text.rfind("callers as first")) << text;
+}
+
+TEST(RaceReport, OfOlderModulesCallersAndInstancesAreNotThePairs)
+{
+	const Model model = model_of(pair_log(false));
+	const Analysis analysis = analyse(model);
+	const auto json = nlohmann::json::parse(json_report(model, analysis, {}));
+	for (const auto &access : json["findings"][0]["accesses"]) {
+		EXPECT_EQ(access["stack_of"], "first-seen");
+		EXPECT_TRUE(access["locks"][0]["instance"].is_null());
+		EXPECT_TRUE(access["cpu"].is_null());
+	}
+	const std::string text = text_report(model, analysis, {}, {200, false});
+	EXPECT_EQ(text.find("another instance"), std::string::npos) << text;
+	EXPECT_NE(text.find("task ...7"), std::string::npos) << text;
+}
+
 TEST(RaceReport, TextShowsBothSidesLossesAndHistory)
 {
 	const Model model = model_of(race_log());
@@ -396,7 +480,7 @@ TEST(RaceReport, TextShowsBothSidesLossesAndHistory)
 	for (const char *words :
 	     {"5,000 accesses", "data race: foo_cache+0x8 (write in foo_add vs read in foo_show)",
 	      "accesses 5 (inside the module itself, or in an NMI)", "elsewhere held: self.lock",
-	      "write of 4 bytes, holding self.lock: system call ioctl, writer-7, 2,000 times",
+	      "write of 4 bytes, holding self.lock: system call ioctl, writer-7 on CPU 1, 2,000 times",
 	      "read of 4 bytes, holding bh: timer foo_timer", "holds self.lock, taken at foo_lock"})
 		EXPECT_NE(list.find(words), std::string::npos) << words << "\n" << list;
 	EXPECT_EQ(list.find("virgin"), std::string::npos);
