@@ -351,6 +351,43 @@ void show(Finding &finding, const std::vector<std::size_t> &chosen)
 	}
 }
 
+/// Not all locks match: show the longest run of edges whose instances do.
+void show_most(const Model &model, Finding &finding)
+{
+	using Chosen = std::pair<std::size_t, std::size_t>; /* an edge, its witness */
+	const std::size_t n = finding.edges.size();
+	std::vector<Chosen> best;
+	for (std::size_t i = 0; i < n; i++) {
+		const std::size_t before = (i + n - 1) % n;
+		const auto both = common_instance(model, finding.edges[before], finding.edges[i]);
+		if (from_interrupt(finding.edges[i]) || !both)
+			continue;
+		std::vector<Chosen> run{{before, both->first}, {i, both->second}};
+		for (std::size_t e = (i + 1) % n; e != before; e = (e + 1) % n) {
+			const auto &last = finding.edges[run.back().first];
+			const Witness &from = last.witnesses[run.back().second];
+			const auto &next = finding.edges[e].witnesses;
+			const auto instance = ends_of(model, last, from).second;
+			const auto at = std::find_if(
+				next.begin(), next.end(), [&](const Witness &to) {
+					return model.sights[to.sight].run ==
+						       model.sights[from.sight].run &&
+					       ends_of(model, finding.edges[e], to).first == instance;
+				});
+			if (instance == kUnknown || at == next.end())
+				break;
+			run.push_back({e, static_cast<std::size_t>(at - next.begin())});
+		}
+		if (run.size() > best.size())
+			best = std::move(run);
+	}
+	for (const auto &[e, w] : best) {
+		auto &witnesses = finding.edges[e].witnesses;
+		const auto at = witnesses.begin() + static_cast<std::ptrdiff_t>(w);
+		std::rotate(witnesses.begin(), at, at + 1);
+	}
+}
+
 /// Entry @i of @sight's held and what it acquires are a pair of instances in an order.
 bool nests(const Sight &sight, std::uint32_t i, ClassId cls)
 {
@@ -420,6 +457,8 @@ void choose_meeting(const Model &model, Finding &finding,
 		meeting.proven += global || common_instance(model, finding.edges[(i + n - 1) % n],
 							    finding.edges[i]);
 	}
+	if (!meeting.whole)
+		show_most(model, finding);
 	finding.meeting = meeting;
 }
 

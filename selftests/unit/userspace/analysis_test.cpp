@@ -3,6 +3,9 @@
 #include "support.h"
 
 #include "analysis/lockgraph.h"
+#include "report/report.h"
+
+#include <nlohmann/json.hpp>
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -310,6 +313,80 @@ TEST(Stacks, AReturnedFunctionIsFoundInAnotherSight)
 	const Model model = model_of(log);
 	const Finding finding = only_finding(model);
 	EXPECT_EQ(model[finding.edges[0].from_stack[0]].function, "helper");
+}
+
+TEST(Stacks, CallersOfAnotherAcquisitionAreMarked)
+{
+	LogBuilder log;
+	const auto x = log.add_class("x"), a = log.add_class("a"), b = log.add_class("b");
+	for (std::uint32_t pid : {3, 1, 4})
+		log.acquire({.pid = pid, .comm = "t", .stack = {"caller" + std::to_string(pid)}},
+			    {{.cls = x}}, {.cls = a, .function = "helper"});
+	log.acquire({.pid = 1, .stack = {"caller1"}}, {{.cls = a, .function = "helper"}},
+		    {.cls = b, .function = "late"});
+	log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
+	Model model = model_of(log);
+	/* One place, as an acquisition and as what is held later. */
+	for (int i : {0, 1, 2})
+		model.sights[i].acquired.at = model.sights[i].stack[0] = model.sights[3].held[0].at;
+	const Finding finding = only_finding(model);
+	const auto &edge = finding.edges[0];
+	ASSERT_TRUE(edge.borrowed);
+	EXPECT_EQ(*edge.borrowed, 1u) << "the same task's is nearest";
+	EXPECT_EQ(model[edge.from_stack[1]].function, "caller1");
+	EXPECT_FALSE(finding.edges[1].borrowed);
+	const Analysis analysis = analyse(model);
+	const auto json = nlohmann::json::parse(json_report(model, analysis, {}));
+	const auto &edges = json["findings"][0]["edges"];
+	EXPECT_EQ(edges[0]["from_stack_of"], "another-acquisition");
+	EXPECT_EQ(edges[1]["from_stack_of"], "acquisition");
+	EXPECT_NE(text_report(model, analysis, {}, {200, false})
+			  .find("callers as another time it was taken there, by t-1:"),
+		  std::string::npos);
+}
+
+TEST(Evidence, TheObservationsShownAreThoseWhoseInstancesClose)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a_cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64),
+		   b = log.add_class("b_cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
+	const auto nest = [&](std::uint32_t pid, std::uint32_t from, std::uint64_t outer,
+			      std::uint32_t to, std::uint64_t inner) {
+		log.acquire({.pid = pid}, {{.cls = from, .address = outer}},
+			    {.cls = to, .address = inner});
+	};
+	nest(1, a, 0x1000, b, 0x2000);
+	nest(2, b, 0x2100, a, 0x1100);
+	nest(3, a, 0x1200, b, 0x2200);
+	nest(4, b, 0x2200, a, 0x1200);
+	const Model model = model_of(log);
+	const auto json = nlohmann::json::parse(json_report(model, analyse(model), {}));
+	const auto &edges = json["findings"][0]["edges"];
+	ASSERT_EQ(edges.size(), 2u);
+	EXPECT_EQ(edges[0]["task"], "task-3");
+	EXPECT_EQ(edges[1]["task"], "task-4");
+	EXPECT_EQ(edges[0]["from_instance"], edges[1]["to_instance"]);
+	EXPECT_EQ(edges[0]["to_instance"], edges[1]["from_instance"]);
+	EXPECT_NE(edges[0]["to_instance"], edges[0]["from_instance"]);
+}
+
+TEST(Evidence, OfACycleThatDoesNotCloseTheObservationsThatMatchAreShown)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a_cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64),
+		   b = log.add_class("b_cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
+	log.acquire({.pid = 1}, {{.cls = a, .address = 0x1000}}, {.cls = b, .address = 0x2000});
+	log.acquire({.pid = 2}, {{.cls = b, .address = 0x2100}}, {.cls = a, .address = 0x1100});
+	log.acquire({.pid = 3}, {{.cls = a, .address = 0x1200}}, {.cls = b, .address = 0x2200});
+	log.acquire({.pid = 4}, {{.cls = b, .address = 0x2200}}, {.cls = a, .address = 0x1300});
+	const Model model = model_of(log);
+	const auto json = nlohmann::json::parse(json_report(model, analyse(model), {}));
+	const auto &edges = json["findings"][0]["edges"];
+	ASSERT_EQ(edges.size(), 2u);
+	EXPECT_EQ(edges[0]["task"], "task-3");
+	EXPECT_EQ(edges[1]["task"], "task-4");
+	EXPECT_EQ(edges[0]["to_instance"], edges[1]["from_instance"]);
+	EXPECT_NE(edges[1]["to_instance"], edges[0]["from_instance"]);
 }
 
 TEST(Chains, CountAcquisitionsUnderALock)
