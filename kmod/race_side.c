@@ -47,7 +47,7 @@ LS_COLD void ls_side_locks(const struct ls_ctx *ctx)
 		const struct ls_held *h = &ctx->held[i];
 
 		if (LS_GUARDING_KINDS >> ls_kind_of(h->val) & 1 && h->val & LS_VAL_CLASS_MASK)
-			ls_addrmap_set(&guards, ls_addr_of_lock(h->lock), h->val & LS_VAL_CLASS_MASK);
+			ls_remember(&guards, ls_addr_of_lock(h->lock), h->val & LS_VAL_CLASS_MASK);
 	}
 }
 
