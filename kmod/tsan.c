@@ -68,12 +68,23 @@ SIZE(16);
 
 #define MAX_BLOCK (16 * PAGE_SIZE)	/* of one that is read or written at once; the rest is counted */
 
+/* Not judged, a loss where some of it is watched. */
+static __always_inline void lose_rest(unsigned long at, unsigned long end)
+{
+	for (; at < end; at = (at | ((1ul << LS_BLOCK_SHIFT) - 1)) + 1) {
+		if (ls_watched(at)) {
+			ls_lose_access(LS_ALOSS_RANGE);
+			break;
+		}
+	}
+}
+
 static __always_inline void see_range(void *addr, size_t size, u32 op, unsigned long ip)
 {
 	unsigned long at = (unsigned long)addr, end = at + min(size, MAX_BLOCK);
 
 	if (unlikely(size > MAX_BLOCK))
-		ls_lose_access(LS_ALOSS_RANGE);
+		lose_rest(end, at + size);
 	if (size > 8)
 		op |= LS_ACC_RANGE;
 	/* Page by page: some may be watched, others not. */
