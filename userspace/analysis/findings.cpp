@@ -406,11 +406,6 @@ private:
 			finding.filters.push_back({"first-order-not-kept", false,
 						   "when the two were taken in the other order is "
 						   "not known any more"});
-		if (auto gate = gate_in_ring(model_, ring); gate != kNoClass)
-			finding.filters.push_back({"gate-lock", false,
-						   model_[gate].name +
-							   ", one and the same, is held on two of "
-							   "the sides that are shown"});
 		if (follows_hierarchy(model_, ring))
 			finding.filters.push_back(
 				{"follows-hierarchy", false,

@@ -650,17 +650,6 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 	return {alone};
 }
 
-ClassId gate_in_ring(const Model &model, const std::vector<NestedPair> &ring)
-{
-	for (std::size_t i = 0; i < ring.size(); i++)
-		for (std::size_t k = i + 1; k < ring.size(); k++)
-			if (auto gate = shared_gate(model, model.sights[ring[i].sight].held,
-						    model.sights[ring[k].sight].held);
-			    gate != kNoClass)
-				return gate;
-	return kNoClass;
-}
-
 bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring)
 {
 	return ring.size() > 1 &&

@@ -45,9 +45,6 @@ struct NestedPair {
 /// no common lock keeps apart from it.
 std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last);
 
-/// A lock that keeps two sides of the ring apart, kNoClass if there is none.
-ClassId gate_in_ring(const Model &model, const std::vector<NestedPair> &ring);
-
 /// Both orders of two objects followed the pointers between them: the inner one pointed
 /// to the outer each time, and not the other way round.
 bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring);

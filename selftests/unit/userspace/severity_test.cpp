@@ -379,18 +379,6 @@ TEST_F(HierarchyTest, ARingShowsAllItsSides)
 	EXPECT_EQ(finding.severity, Severity::Error);
 }
 
-/* Two sides of the ring hold another instance of the class, which keeps them apart. */
-TEST_F(HierarchyTest, ARingWithAGateIsAWarning)
-{
-	const auto first = nest(0x108, 0x208, 0, {{.cls = a, .address = 0x408}});
-	nest(0x208, 0x308, 0, {{.cls = a, .address = 0x408}});
-	const auto last = nest(0x308, 0x108, 0);
-	const auto finding = inverted(first, last);
-	EXPECT_EQ(finding.edges.size(), 3u);
-	EXPECT_EQ(finding.severity, Severity::Warning);
-	EXPECT_TRUE(filter(finding, "gate-lock"));
-}
-
 /* Read and then written, written and then read recursively: the second waits for no reader. */
 TEST_F(HierarchyTest, ARecursiveReaderClosesNoRing)
 {
