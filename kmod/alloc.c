@@ -4,11 +4,13 @@
  * types share. Two tracepoints, one word an object.
  */
 #include <linux/mm.h>
+#include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 
 #include "access.h"
 #include "lockscope.h"
 #include "slab.h"
+#include "vmap.h"
 #include "wrapper/tracepoint.h"
 
 #define SITE_BITS 13			/* 8,192 allocation sites */
@@ -18,11 +20,15 @@
 static struct ls_tagtab site_ids;	/* call site -> number */
 static struct site {
 	unsigned long ip;
+	u32 size, look;			/* of sizes that differ from size in these bits something is to be done */
 	u32 bytes;			/* 0, or the size where it says what the memory is for */
 	u8 refinement;			/* enum ls_refinement of the objects */
 	u8 for_others;			/* the code at ip allocates for its callers */
+	u8 learnt;			/* that, from what was allocated */
+	u8 several;			/* sizes were asked for */
+	u8 locks;			/* there are some in the objects */
 } *site_table;
-static u32 nr_sites;
+static u32 nr_sites, nr_learnt;
 static struct ls_addrmap lives;		/* object -> number of its life */
 static u32 nr_lives;
 
@@ -68,10 +74,70 @@ static noinline u32 site_for_others(unsigned long ip, u32 bytes)
 		return 0;
 	site.bytes = bytes;
 	site.refinement = refinement;
-	/* Apart from what the same code allocates for itself. */
+	/* Apart from what the same code allocates for itself; its sizes are not looked at. */
 	key = ls_mix(ls_mix(site.ip) + ((u64)bytes << 8 | 1));
 	id = ls_tagtab_find(&site_ids, key);
 	return id ? id : new_site(&site, key);
+}
+
+/* No size that is asked for has this bit. */
+#define NO_SIZE (1u << 31)
+
+/* The code at the site allocates for its callers: whatever is asked for is looked at. */
+static void serves_others(struct site *site, bool learnt)
+{
+	if (learnt && !READ_ONCE(site->learnt))
+		ls_fetch_add(&nr_learnt, 1);
+	site->size = NO_SIZE;
+	WRITE_ONCE(site->look, NO_SIZE);
+	WRITE_ONCE(site->for_others, 1);
+	WRITE_ONCE(site->learnt, learnt);
+}
+
+/*
+ * Memory of one type is of one size, and its locks are initialised at one place. Code that
+ * has shown otherwise of memory with locks in it allocates for its callers.
+ */
+static void see_sizes(struct site *site)
+{
+	if (READ_ONCE(site->several) && READ_ONCE(site->locks) && !site->for_others)
+		serves_others(site, true);
+}
+
+/* A lock of an object from @site has got a class; @mixed: other than the one that another object has there. */
+void ls_site_has_lock(u32 site, bool mixed)
+{
+	struct site *s = &site_table[site];
+	struct site plain = { .ip = s->ip };
+	u64 key = ls_mix(s->ip);
+	u32 id;
+
+	if (!mixed) {
+		WRITE_ONCE(s->locks, 1);
+		see_sizes(s);
+		return;
+	}
+	/* What called an allocator may be one as well. */
+	id = ls_tagtab_find(&site_ids, key);
+	if (!id)
+		id = new_site(&plain, key);
+	if (id && !READ_ONCE(site_table[id].learnt))
+		serves_others(&site_table[id], true);
+}
+
+/* Allocation sites so far; *@learnt: those found to allocate for their callers. */
+u32 ls_alloc_sites(u32 *learnt)
+{
+	*learnt = ls_load(&nr_learnt);
+	return ls_load(&nr_sites);
+}
+
+/* Has the code at @ip shown that it allocates for its callers? Any context. */
+bool ls_site_serves_others(unsigned long ip)
+{
+	u32 id = ls_tagtab_find(&site_ids, ls_mix(ip));
+
+	return id && READ_ONCE(site_table[id].learnt);
 }
 
 static u32 site_of(unsigned long ip, u32 bytes);
@@ -84,7 +150,26 @@ static noinline u32 traced_site(u32 bytes)
 	return ip && !ls_is_tracer(ip) ? site_of(ip, bytes) : 0;
 }
 
-/* Number of the code at @ip that has asked for @bytes; 0: no room. Preemption off. */
+/* Site @id is asked for @bytes by the code at @ip, which it was not before, or it allocates for others. */
+static noinline u32 look_at_site(u32 id, unsigned long ip, u32 bytes)
+{
+	struct site *site = &site_table[id];
+
+	if (!bytes && !site->for_others)
+		return id;
+	if (!site->for_others && !site->size) {
+		site->size = bytes;
+		return id;
+	}
+	if (!site->for_others) {
+		WRITE_ONCE(site->look, 0);
+		WRITE_ONCE(site->several, 1);
+		see_sizes(site);
+	}
+	return site->for_others ? site_for_others(ip, bytes) : id;
+}
+
+/* Number of the code at @ip that has asked for @bytes, 0: it is not known; 0: no room. Preemption off. */
 static u32 site_of(unsigned long ip, u32 bytes)
 {
 	u64 key = ls_mix(ip);
@@ -94,17 +179,27 @@ static u32 site_of(unsigned long ip, u32 bytes)
 	if (unlikely(!ls_tag_match(slot, key) || !id))
 		id = ls_tagtab_find(&site_ids, key);
 	if (unlikely(!id)) {
-		struct site site = { .ip = ip };
+		struct site site = { .ip = ip, .size = bytes, .look = ~0u };
 
 		if (ls_is_tracer(ip))
 			return traced_site(bytes);
-		site.for_others = ls_allocator_for_others(ip);
 		site.refinement = ls_allocator_refines(ip);
+		if (ls_allocator_for_others(ip))
+			serves_others(&site, false);
 		id = new_site(&site, key);
 	}
-	if (unlikely(id && site_table[id].for_others))
-		return site_for_others(ip, bytes);
+	if (unlikely((site_table[id].size ^ bytes) & site_table[id].look))
+		return look_at_site(id, ip, bytes);
 	return id;
+}
+
+/*
+ * The same of code at @ip that allocated a while ago. 0 as well where it did so for its
+ * callers, of whom nothing is known any more.
+ */
+u32 ls_alloc_site_at(unsigned long ip)
+{
+	return ls_allocator_for_others(ip) || ls_site_serves_others(ip) || ls_is_tracer(ip) ? 0 : site_of(ip, 0);
 }
 
 /* Code at [start, end) goes away: its allocation sites must not name what comes there next. */
@@ -190,6 +285,12 @@ u32 ls_life(unsigned long addr)
 	return life_of(object_of(addr));
 }
 
+/* The same, 0 when nobody has asked for it before. Any context. */
+u32 ls_life_known(unsigned long addr)
+{
+	return ls_addrmap_find(&lives, object_of(addr));
+}
+
 /* A number for the lives of the objects that @a and @b lie in, in any order. Any context. */
 u32 ls_lives(unsigned long a, unsigned long b)
 {
@@ -256,6 +357,24 @@ void ls_alloc_seed(const void *object, const char *function)
 		ls_remember(&ls.sites, (u64)object, site);
 }
 
+/* Locks in [start, end) are known by address only no more. */
+static void forget_locks(unsigned long start, unsigned long end)
+{
+	for (; start < end; start += 4)
+		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(start));
+}
+
+/* What was allocated before we came has locks that are known by address. */
+static noinline void unknown_freed(unsigned long object)
+{
+	struct kmem_cache *cache;
+	unsigned long start;
+	u32 offset;
+
+	if (test_bit(watch_bit(object), watched) && ls_slab_locate(object, &cache, &start, &offset))
+		forget_locks(object, object + ls_cache_object_size(cache));
+}
+
 static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 {
 	if (!ptr || !READ_ONCE(ls_active))
@@ -263,7 +382,8 @@ static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 	ls_tracepoint_enter();
 	if (!ls_holds_nothing())
 		ls_object_freed((unsigned long)ptr, call_site);
-	ls_addrmap_remove(&ls.sites, (u64)ptr);
+	if (unlikely(!ls_addrmap_remove(&ls.sites, (u64)ptr)))
+		unknown_freed((unsigned long)ptr);
 	freed((unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
 	ls_tracepoint_leave();
@@ -290,19 +410,37 @@ static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 	ls_tracepoint_leave();
 }
 
-/* What is at @addr is known by address only: forget it when its page is freed. */
-void ls_watch_page(unsigned long addr)
+/* What is at @addr is known by address only: forget it when its memory is freed. */
+void ls_watch_memory(unsigned long addr)
 {
-	if (addr - PAGE_OFFSET < VMALLOC_START - PAGE_OFFSET)
+	unsigned long stack = (unsigned long)task_stack_page(current), object;
+	struct kmem_cache *cache;
+	struct ls_vmap area;
+	u32 offset;
+
+	if (in_direct_map(addr)) {
 		set_bit(watch_bit(addr & PAGE_MASK), watched);
+		if (ls_slab_locate(addr, &cache, &object, &offset))
+			set_bit(watch_bit(object), watched);
+	} else if (addr - stack < THREAD_SIZE) {
+		set_bit(watch_bit(stack), watched);
+	} else if (ls_vmap_find(addr, &area)) {
+		set_bit(watch_bit(area.start), watched);
+	}
+}
+
+/* The vmalloc area at @start is freed. Any context. */
+void ls_area_freed(unsigned long start)
+{
+	struct ls_vmap area;
+
+	if (test_bit(watch_bit(start), watched) && ls_vmap_find(start, &area))
+		ls_addrmap_forget_locks(&ls.addrs, area.start, area.size);
 }
 
 static noinline void forget_page(unsigned long page)
 {
-	unsigned long at;
-
-	for (at = page; at < page + PAGE_SIZE; at += 4)
-		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(at));
+	forget_locks(page, page + PAGE_SIZE);
 	ls_access_forget_benign(page, page + PAGE_SIZE);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Functions that allocate for others: the caller, or the size, says what the memory is
- * for. Functions whose objects are refined (refine.h). And functions that acquire an rwsem
- * for another context to release.
+ * for. Functions whose objects are refined (refine.h). Functions that acquire an rwsem
+ * for another context to release. And those that take the lock of a wait queue which
+ * their callers hand them.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -15,6 +16,8 @@
 #define SIZED 2		/* what it allocates differs by size alone */
 #define NON_OWNER 4	/* the rwsem that it acquires is another context's to release */
 #define KEYED 8		/* the locks that it initialises have keys of its callers */
+#define HELPER 16	/* it takes locks that its callers hand it */
+#define LEARNT_FRAMES 2	/* callers that are passed because they were seen to allocate for others */
 
 static struct allocator {
 	const char *name;
@@ -80,6 +83,22 @@ static struct allocator {
 	{ "class_register", NULL, 0, LS_REFINE_SUBSYSTEM },
 	{ "__class_register", NULL, 0, LS_REFINE_SUBSYSTEM },
 	{ "tty_buffer_init", NULL, 0, LS_REFINE_TTY_PORT },	/* does not allocate, but initialises */
+	{ "__wake_up_common_lock", NULL, HELPER },
+	{ "__wake_up", NULL, HELPER },
+	{ "__wake_up_sync", NULL, HELPER },
+	{ "__wake_up_sync_key", NULL, HELPER },
+	{ "__wake_up_on_current_cpu", NULL, HELPER },
+	{ "__wake_up_pollfree", NULL, HELPER },
+	{ "add_wait_queue", NULL, HELPER },
+	{ "add_wait_queue_exclusive", NULL, HELPER },
+	{ "add_wait_queue_priority", NULL, HELPER },
+	{ "remove_wait_queue", NULL, HELPER },
+	{ "prepare_to_wait", NULL, HELPER },
+	{ "prepare_to_wait_exclusive", NULL, HELPER },
+	{ "prepare_to_wait_event", NULL, HELPER },
+	{ "finish_wait", NULL, HELPER },
+	{ "__pollwait", NULL, HELPER },
+	{ "ep_ptable_queue_proc", NULL, HELPER },
 	/*
 	 * Callers of down_read_non_owner(), here the same as down_read(), and of rwsems under
 	 * lockdep_off(). Those static in the source are inlined in these.
@@ -134,6 +153,31 @@ bool ls_non_owner(unsigned long ip)
 	return a && a->flags & NON_OWNER;
 }
 
+/* Does the function around @ip take locks that its callers hand it? Any context. */
+bool ls_lock_helper(unsigned long ip)
+{
+	const struct allocator *a = allocator_at(ip);
+
+	return a && a->flags & HELPER;
+}
+
+/* The code that uses the lock which is taken at @ip: there, or where a helper was called. Preemption off. */
+unsigned long ls_lock_user(unsigned long ip)
+{
+	unsigned long frames[24];
+	u32 nr, i;
+
+	if (!ls_lock_helper(ip))
+		return ip;
+	nr = ls_stack_save(frames, ARRAY_SIZE(frames));
+	for (i = 0; i < nr && frames[i] != ip; i++)
+		;
+	for (; i < nr; i++)
+		if (!ls_lock_helper(frames[i]))
+			return frames[i];
+	return ip;
+}
+
 /*
  * Memory of *@bytes that the code at @ip, which allocates for others, has asked for:
  * which code it is for. *@bytes stays where the size is part of the answer, else it is 0.
@@ -144,7 +188,7 @@ unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refineme
 	unsigned long frames[24];
 	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i;
 	const struct allocator *a = NULL;
-	u32 size = *bytes;
+	u32 size = *bytes, learnt = 0;
 
 	*bytes = 0;
 	*refinement = LS_REFINE_NONE;
@@ -154,8 +198,12 @@ unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refineme
 		a = allocator_at(frames[i]);
 		if (a && !*refinement)
 			*refinement = a->refinement;
-		if (!a || !(a->flags & THROUGH))
+		if (a && a->flags & THROUGH)
+			continue;
+		/* What is initialised anew elsewhere shows the same: not up to the system call. */
+		if (learnt == LEARNT_FRAMES || !ls_site_serves_others(frames[i]))
 			break;
+		learnt++;
 	}
 	if (a && a->flags & SIZED)
 		*bytes = size;

@@ -70,7 +70,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	u64 stale = 0, left_out = 0;
 	u64 told = 0, taken = ls_worker_taken(), produced, written;
 	unsigned long memory, peak;
-	u32 i;
+	u32 i, sites, learnt;
 	int cpu;
 
 	ls_info_fill(&info);
@@ -82,6 +82,8 @@ static int stats_show(struct seq_file *m, void *unused)
 	ls_log_info(&produced, &written);
 	seq_printf(m, "active            %u\n", info.active);
 	seq_printf(m, "classes           %u of %u\n", info.classes, info.max_classes);
+	sites = ls_alloc_sites(&learnt);
+	seq_printf(m, "allocation sites  %u, %u found to be for others\n", sites, learnt);
 	seq_printf(m, "edges             %u of %u\n", info.edges, info.max_edges);
 	seq_printf(m, "chains            %u of %u\n", info.chains, info.max_chains);
 	seq_printf(m, "stacks            %u\n", info.stacks);

@@ -8,26 +8,27 @@
  *   struct page (vmemmap)		offset in struct page: split page-table locks
  *   object of a named slab cache	cache and offset
  *   object of a kmalloc cache		cache, offset and allocation site
+ *   vmalloc area			offset and the code that allocated it
  *   such objects of several uses	the same, and the use (refine.h)
+ *   our own stack			the function whose frame it lies in, and where
  *   anything else			by address: its initialiser if one was seen,
- *					else the acquire site
+ *					else the acquire site (unnamed.c)
  *
  * Before all of them: the name that the author of the code gave it (annotate.h).
  */
 #include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/semaphore.h>
-#include <linux/sched/task_stack.h>
 #include <linux/slab.h>
-#include <asm/unwind.h>
 
 #include <net/sock.h>
 
-#include "arrays.h"
 #include "devices.h"
+#include "identity.h"
 #include "lockscope.h"
 #include "refine.h"
 #include "slab.h"
+#include "vmap.h"
 
 #define ADDR_BITS 14		/* locks known by address only */
 #define MAX_OFFSET 0xffffu	/* of a lock in its object, beyond: it is known by address */
@@ -42,14 +43,8 @@ unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
 static unsigned long device_initialize_at __ro_after_init;	/* what the mutexes of devices are named by */
 
-static bool on_own_stack(unsigned long addr)
-{
-	unsigned long stack = (unsigned long)task_stack_page(current);
-
-	return addr - stack < THREAD_SIZE;
-}
-
-static u32 add_class(const struct ls_class *proto)
+/* The class that @proto describes, made unless its key has one; 0: no room, counted. Any context. */
+u32 ls_class_add(const struct ls_class *proto)
 {
 	bool created;
 	u32 id = ls_classes_add(&ls.classes, proto, &created);
@@ -59,6 +54,12 @@ static u32 add_class(const struct ls_class *proto)
 	if (created)
 		ls_wake_worker();
 	return id;
+}
+
+/* @lock is of class @id, by its address too. Where there is no room that is found out again: no loss. */
+static bool file_class(unsigned long lock, u32 id)
+{
+	return ls_addrmap_add(&ls.addrs, ls_addr_of_lock(lock), id);
 }
 
 /*
@@ -79,7 +80,7 @@ static u32 name_index(unsigned long lock)
 	return likely(!ls_load(&nr_names)) ? 0 : ls_tagtab_find(&named, ls_mix(lock));
 }
 
-static struct ls_arrays arrays;		/* of locks in kmalloc memory */
+struct ls_arrays ls_lock_arrays;
 
 bool ls_identity_is_named(unsigned long lock)
 {
@@ -177,7 +178,7 @@ static u32 named_class(unsigned long lock, u32 kind)
 	id = ls_classes_find(&ls.classes, proto.key);
 	if (!id) {
 		ls_copy_label(proto.label, text, sizeof(proto.label));
-		id = add_class(&proto);
+		id = ls_class_add(&proto);
 	}
 	if (id && lock >= __START_KERNEL_map)
 		ls_classes_alias(&ls.classes, ls_key_address(lock), id);
@@ -201,7 +202,7 @@ static u32 static_class(unsigned long lock, u32 kind)
 		.addr = lock, .key = ls_key_address(lock),
 	};
 
-	return add_class(&proto);
+	return ls_class_add(&proto);
 }
 
 static u32 percpu_class(unsigned long offset, unsigned long lock, u32 kind)
@@ -213,7 +214,7 @@ static u32 percpu_class(unsigned long offset, unsigned long lock, u32 kind)
 	u32 id = ls_classes_find(&ls.classes, proto.key);
 
 	if (!id)
-		id = add_class(&proto);
+		id = ls_class_add(&proto);
 	/* The per-CPU area stays where it is: next time the address will do. */
 	if (id)
 		ls_classes_alias(&ls.classes, ls_key_address(lock), id);
@@ -229,20 +230,11 @@ static u32 page_class(unsigned long lock, u32 kind)
 	};
 	u32 id = ls_classes_find(&ls.classes, proto.key);
 
-	return id ? id : add_class(&proto);
-}
-
-static u32 site_class(u32 kind, unsigned long ip)
-{
-	struct ls_class proto = {
-		.kind = kind, .origin = LS_ORIGIN_SITE, .addr = ip, .key = ls_key_site(ip),
-	};
-
-	return add_class(&proto);
+	return id ? id : ls_class_add(&proto);
 }
 
 /* The class that an initialiser names: its expression and the function it stands in. */
-static u32 init_class(u32 kind, const char *name, unsigned long ip)
+u32 ls_class_of_init(u32 kind, const char *name, unsigned long ip)
 {
 	struct ls_class proto = {
 		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
@@ -254,71 +246,7 @@ static u32 init_class(u32 kind, const char *name, unsigned long ip)
 	if (id)
 		return id;
 	ls_copy_label(proto.label, name, sizeof(proto.label));
-	return add_class(&proto);
-}
-
-/*
- * By address only. An initialiser's word is good until the next one. Otherwise
- * the acquire sites decide, and sites that met at one address are one class:
- * but memory is used again, so a site that has a class of its own keeps it.
- */
-static u32 address_class(unsigned long lock, u32 kind, unsigned long ip)
-{
-	u32 id = ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock));
-	u64 key = ls_key_site(ip);
-	u32 site = ls_classes_find(&ls.classes, key);
-
-	/* Anything but a guess stands until the memory is freed. */
-	if (id && ls.classes.table[id].origin != LS_ORIGIN_SITE && ls.classes.table[id].kind == kind)
-		return id;
-	/* Not everybody who completes, wakes or waits at a place is about the same thing. */
-	if (LS_AWAITED_KINDS >> kind & 1)
-		return 0;
-	if (id && (!site || site == id)) {
-		if (!site && ls.classes.table[id].kind == kind)
-			ls_classes_alias(&ls.classes, key, id);
-		if (ls.classes.table[id].kind == kind)
-			return id;
-	}
-	if (!site)
-		site = site_class(kind, ip);
-	if (site) {
-		ls_remember(&ls.addrs, ls_addr_of_lock(lock), site);
-		ls_watch_page(lock);
-	}
-	return site;
-}
-
-/*
- * A lock on our own stack belongs to the function whose frame it lies in: that
- * survives the reuse of the stack, which addresses do not.
- */
-static u32 stack_class(unsigned long lock, u32 kind)
-{
-	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC };
-	unsigned long ip, size, offset;
-	struct unwind_state state;
-	u32 id;
-
-	for (unwind_start(&state, current, NULL, NULL); !unwind_done(&state);) {
-		ip = unwind_get_return_address(&state);
-		if (!unwind_next_frame(&state) || state.sp <= lock)
-			continue;
-		if (!ip || !ls_size_offset(ip, &size, &offset))
-			return 0;
-		proto.addr = ip - offset;
-		proto.key = ls_key_init(proto.addr, (state.sp - lock) << 8 | kind);
-		id = ls_classes_find(&ls.classes, proto.key);
-		if (!id) {
-			ls_copy_label(proto.label, "stack", sizeof(proto.label));
-			id = add_class(&proto);
-		}
-		/* Others that are handed its address know it by that. */
-		if (id)
-			ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
-		return id;
-	}
-	return 0;
+	return ls_class_add(&proto);
 }
 
 static bool is_kmalloc(const struct kmem_cache *cache)
@@ -342,7 +270,7 @@ static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 roo
 	ls_role_describe(&proto, marker->refinement, role, root);
 	id = ls_classes_find(&ls.classes, proto.key);
 	if (!id) {
-		id = add_class(&proto);
+		id = ls_class_add(&proto);
 		if (id && !role)
 			ls_fetch_add(&ls.nr_unrefined, 1);
 	}
@@ -399,12 +327,12 @@ static u32 object_member(struct ls_class *proto, unsigned long lock, const struc
 
 	proto->refinement = ls_refinement_of(lock, proto->kind, cache, object, site, init, &root);
 	if (!proto->refinement)
-		return add_class(proto);
+		return ls_class_add(proto);
 	if (proto->refinement == LS_REFINE_DEVICE)
 		name_device(proto);
 	proto->root = root;
 	proto->marks = LS_CLASS_REFINE;
-	id = add_class(proto);
+	id = ls_class_add(proto);
 	return id ? refined_class(id, key, lock) : 0;
 }
 
@@ -420,7 +348,7 @@ static u32 array_class(struct ls_class *proto, const struct ls_array *array, u32
 	proto->offset = place;
 	proto->root = stride;
 	proto->refinement = LS_REFINE_ARRAY;
-	return add_class(proto);
+	return ls_class_add(proto);
 }
 
 /* The initialiser of a ww_mutex is that of the mutex in it. */
@@ -431,16 +359,34 @@ static bool same_kind(u32 a, u32 b)
 	return a == b || (mutexes >> a & 1 && mutexes >> b & 1);
 }
 
-/*
- * A lock in memory that many types share: @cache, NULL for pages of its own. @name: of the
- * initialiser that the code at @ip calls, NULL when the class comes from an acquire.
- */
-static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offset, u32 kind,
-		       const char *name, unsigned long ip)
+static unsigned long function_of(unsigned long ip)
 {
-	u32 site = ls_alloc_site(object), id;
-	u64 key = ls_key_alloc((u64)cache, offset, site);
+	unsigned long size, offset;
+
+	return ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
+}
+
+/* Was the lock of class @c initialised by other code than @ip, which now initialises one in its place as @name? */
+static bool other_initialiser(const struct ls_class *c, const char *name, unsigned long ip)
+{
+	if (c->origin != LS_ORIGIN_INIT || c->addr == ip)
+		return false;
+	return strncmp(c->label, name, sizeof(c->label) - 1) || function_of(c->addr) != function_of(ip);
+}
+
+/*
+ * A lock in memory that many types share, allocated at @site: of @cache, NULL for pages of
+ * its own. @name: of the initialiser that the code at @ip calls, NULL when the class comes
+ * from an acquire.
+ */
+static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object, u32 offset,
+		       u32 kind, const char *name, unsigned long ip)
+{
+	/* Of kvmalloc() both pages and areas come. */
+	u64 memory = cache || in_direct_map(object) ? (u64)cache : ~0ull;
+	u64 key = ls_key_alloc(memory, offset, site);
 	unsigned long lock = object + offset;
+	u32 id;
 	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .marks = ask_mark() };
 	const struct ls_array *array = NULL;
 	bool full = false, device;
@@ -452,17 +398,21 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	if (id && !same_kind(ls.classes.table[id].kind, kind)) {
 		/* Two kinds in one place: a union, or memory for two uses. The place alone does not tell. */
 		ls_tagtab_change(&ls.classes.keys, key, id, id | LS_KEY_ASK);
+		ls_site_has_lock(site, true);
 		key = ls_key_refined(key, kind);
 		id = ls_classes_find(&ls.classes, key);
 	}
 	if (id && ls.classes.table[id].marks & LS_CLASS_REFINE)
 		return refined_class(id, key, lock);
-	if (id)
+	if (id) {
+		if (name && other_initialiser(&ls.classes.table[id], name, ip))
+			ls_site_has_lock(site, true);
 		return id;
+	}
+	ls_site_has_lock(site, false);
 	device = kind == LS_KIND_MUTEX && ls_is_device_mutex(lock);
 	if (!name && !device)
-		array = ls_arrays_see(&arrays, ls_key_alloc((u64)cache, 0, site), kind, offset, ip,
-				      &full);
+		array = ls_arrays_see(&ls_lock_arrays, ls_key_alloc(memory, 0, site), kind, offset, ip, &full);
 	/* Elements of one array may be as many classes now, and an order of two of them two orders. */
 	if (full)
 		ls_lose(LS_LOSS_SITES);
@@ -470,12 +420,13 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 	if (array && LS_AWAITED_KINDS >> kind & 1)
 		return 0;
 	proto.key = key;
-	proto.cache = (u64)cache;
+	proto.cache = memory;
 	proto.offset = offset;
 	proto.addr = ls_site_ip(site);
 	proto.bytes = ls_site_bytes(site);
 	proto.object_size = cache ? ls_cache_object_size(cache) : 0;
-	ls_copy_label(proto.label, cache ? ls_cache_name(cache) : "kmalloc-large", sizeof(proto.label));
+	ls_copy_label(proto.label, cache ? ls_cache_name(cache) : memory ? "vmalloc" : "kmalloc-large",
+		      sizeof(proto.label));
 	if (array)
 		return array_class(&proto, array, site);
 	/* What the initialiser calls it is the same for all of its callers. */
@@ -487,7 +438,7 @@ static u32 alloc_class(struct kmem_cache *cache, unsigned long object, u32 offse
 		ls_copy_label(proto.label, name, sizeof(proto.label));
 		return object_member(&proto, lock, cache, object, site, ip);
 	}
-	id = init_class(kind, name, ip);
+	id = ls_class_of_init(kind, name, ip);
 	if (id)
 		ls_classes_alias(&ls.classes, key, id);
 	return id;
@@ -504,7 +455,7 @@ static u32 slab_class(struct kmem_cache *cache, unsigned long object, u32 offset
 
 	ls_copy_label(proto.label, ls_cache_name(cache), sizeof(proto.label));
 	if (proto.marks & LS_CLASS_KMALLOC)
-		return add_class(&proto);
+		return ls_class_add(&proto);
 	return object_member(&proto, object + offset, cache, object, 0, 0);
 }
 
@@ -551,12 +502,12 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 		}
 		id = ls_classes_find(&ls.classes, proto.key);
 		if (!id)
-			id = add_class(&proto);
+			id = ls_class_add(&proto);
 		/* What is named was there at boot and stays: the address will do. */
 		if (id && r.name)
 			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
 		else if (id)
-			ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
+			file_class(lock, id);
 		return id;
 	}
 	return 0;
@@ -586,10 +537,28 @@ static u32 object_class(unsigned long lock, u32 kind, unsigned long ip)
 			return refined_class(id, key, lock);
 		if (!id || !(ls.classes.table[id].marks & LS_CLASS_KMALLOC))
 			return id;
-		return alloc_class(cache, object, offset, kind, NULL, ip);
+		return alloc_class(ls_alloc_site(object), cache, object, offset, kind, NULL, ip);
 	}
 	object = large_object(lock);
-	return object ? alloc_class(NULL, object, lock - object, kind, NULL, ip) : 0;
+	return object ? alloc_class(ls_alloc_site(object), NULL, object, lock - object, kind, NULL, ip) : 0;
+}
+
+/*
+ * A lock in a vmalloc area: the kernel keeps which code allocated that. @name: as of
+ * alloc_class(). 0: it lies in none, or in one that was allocated for others.
+ */
+static u32 area_class(unsigned long lock, u32 kind, const char *name, unsigned long ip)
+{
+	struct ls_vmap area;
+	u32 site, id;
+
+	if (!ls_vmap_find(lock, &area) || area.stack)
+		return 0;
+	site = ls_alloc_site_at(area.caller);
+	id = alloc_class(site, NULL, area.start, lock - area.start, kind, name, ip);
+	if (id && file_class(lock, id))
+		ls_watch_object(area.start);
+	return id;
 }
 
 /*
@@ -612,7 +581,7 @@ static u32 node_class(unsigned long lock, u32 kind)
 		proto.key = ls_key_slab(proto.addr, at);
 		id = ls_classes_find(&ls.classes, proto.key);
 		if (!id)
-			id = add_class(&proto);
+			id = ls_class_add(&proto);
 		if (id)
 			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
 		return id;
@@ -644,7 +613,8 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 	id = ls_classes_find(&ls.classes, ls_key_address(lock));
 	if (id)
 		return id;
-	if (!ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock)) && !on_own_stack(lock)) {
+	id = ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock));
+	if (!ls_on_own_stack(lock) && (!id || ls.classes.table[id].kind != kind)) {
 		percpu = percpu_offset(lock);
 		if (percpu >= 0)
 			return percpu_class(percpu, lock, kind);
@@ -654,26 +624,28 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 		id = node_class(lock, kind);
 		if (id)
 			return id;
-	}
-	if (on_own_stack(lock)) {
-		id = ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock));
-		if (id && ls.classes.table[id].origin == LS_ORIGIN_INIT && ls.classes.table[id].kind == kind)
-			return id;
-		id = stack_class(lock, kind);
+		id = area_class(lock, kind, NULL, ip);
 		if (id)
 			return id;
 	}
-	return address_class(lock, kind, ip);
+	if (ls_on_own_stack(lock)) {
+		if (id && ls.classes.table[id].origin == LS_ORIGIN_INIT && ls.classes.table[id].kind == kind)
+			return id;
+		id = ls_class_on_stack(lock, kind);
+		if (id)
+			return id;
+	}
+	return ls_class_by_address(lock, kind, ip);
 }
 
 /* Initialiser's word for a lock known by address only. */
 static void name_address(unsigned long lock, u32 kind, const char *name, unsigned long ip)
 {
-	u32 id = init_class(kind, name, ip);
+	u32 id = ls_class_of_init(kind, name, ip);
 
 	if (id) {
 		ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
-		ls_watch_page(lock);
+		ls_watch_memory(lock);
 	}
 }
 
@@ -692,16 +664,18 @@ void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned 
 		return;
 	if (ls_slab_locate(lock, &cache, &object, &offset)) {
 		if (is_kmalloc(cache))
-			alloc_class(cache, object, offset, kind, name, ip);
+			alloc_class(ls_alloc_site(object), cache, object, offset, kind, name, ip);
 		return;
 	}
 	if (in_direct_map(lock)) {
 		object = large_object(lock);
-		if (object && alloc_class(NULL, object, lock - object, kind, name, ip))
+		if (object && alloc_class(ls_alloc_site(object), NULL, object, lock - object, kind, name, ip))
 			return;
 		if (percpu_offset(lock) >= 0)
 			return;
 	}
+	if (!ls_on_own_stack(lock) && area_class(lock, kind, name, ip))
+		return;
 	name_address(lock, kind, name, ip);
 }
 
@@ -727,6 +701,7 @@ int ls_identity_init(void)
 	void *addrs = ls_zalloc(ls_addrmap_bytes(ADDR_BITS));
 	struct ls_array *array_table;
 	void *slots, *array_slots;
+	int rc;
 
 	if (!addrs)
 		return -ENOMEM;
@@ -743,7 +718,7 @@ int ls_identity_init(void)
 		ls_free(array_table);
 		return -ENOMEM;
 	}
-	ls_arrays_init(&arrays, array_slots, ARRAY_BITS, array_table, MAX_ARRAYS);
+	ls_arrays_init(&ls_lock_arrays, array_slots, ARRAY_BITS, array_table, MAX_ARRAYS);
 	ls_tagtab_init(&named, slots, NAMED_BITS);
 	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	device_initialize_at = ls_symbol("device_initialize");
@@ -753,7 +728,10 @@ int ls_identity_init(void)
 	ls_find_function("__hrtimer_rearm_deferred", &ls_rearm_start, &ls_rearm_size);
 	ls_percpu_static_start = ls_symbol("__per_cpu_start");
 	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_percpu_static_start;
-	return ls_slab_init();
+	rc = ls_slab_init();
+	if (!rc)
+		ls_unnamed_init();
+	return rc;
 }
 
 void ls_identity_exit(void)
@@ -762,6 +740,6 @@ void ls_identity_exit(void)
 	ls_semaphores_exit();
 	ls_free(named.slots);
 	ls_free(names);
-	ls_free(arrays.tab.slots);
-	ls_free(arrays.table);
+	ls_free(ls_lock_arrays.tab.slots);
+	ls_free(ls_lock_arrays.table);
 }

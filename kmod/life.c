@@ -82,6 +82,7 @@ void ls_vmalloc_freed(unsigned long addr, unsigned long ip)
 	u32 level, i;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
+	ls_area_freed(addr);
 	for (i = 0; i < ctx->depth; i++) {
 		u64 lock = ctx->held[i].lock, page;
 

@@ -191,7 +191,7 @@ void ls_drop_semaphores(struct ls_ctx *ctx, bool user);
 int ls_semaphores_init(void);
 void ls_semaphores_exit(void);
 bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *stamp);
-void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip);
+bool ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip);
 
 /* completions.c */
 void ls_completion_made(struct ls_cpu *pc, u64 completion);
@@ -310,9 +310,15 @@ void ls_alloc_seed(const void *object, const char *function);
 u32 ls_site_bytes(u32 site);
 u32 ls_site_refinement(u32 site);
 u32 ls_life(unsigned long addr);
+u32 ls_life_known(unsigned long addr);
 u64 ls_lock_instance(u64 lock);
 u32 ls_lives(unsigned long a, unsigned long b);
-void ls_watch_page(unsigned long addr);
+void ls_watch_memory(unsigned long addr);
+void ls_area_freed(unsigned long start);
+u32 ls_alloc_site_at(unsigned long ip);
+void ls_site_has_lock(u32 site, bool mixed);
+bool ls_site_serves_others(unsigned long ip);
+u32 ls_alloc_sites(u32 *learnt);
 void ls_watch_object(unsigned long object);
 
 /* allocators.c: functions that allocate for others */
@@ -322,6 +328,8 @@ u32 ls_allocator_refines(unsigned long ip);
 bool ls_allocator_for_others(unsigned long ip);
 bool ls_allocator_keyed(unsigned long ip);
 bool ls_non_owner(unsigned long ip);
+bool ls_lock_helper(unsigned long ip);
+unsigned long ls_lock_user(unsigned long ip);
 unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement);
 
 /* percpu.c: per-CPU memory that has no symbol of the kernel */

@@ -230,13 +230,27 @@ static void name_allocated(char *name, const struct ls_class *c, const struct sy
 	if (c->bytes)
 		snprintf(size, sizeof(size), "(%u)", c->bytes);
 	if (!strcmp(c->label, "stack"))
-		snprintf(name, LS_NAME_MAX, "stack of %s", s->name);
+		snprintf(name, LS_NAME_MAX, "stack of %s-%#x", s->name, c->offset);
 	else if (c->refinement != LS_REFINE_ARRAY)
 		snprintf(name, LS_NAME_MAX, "%s%s+%#x @ %s", c->label, size, c->offset, s->name);
 	else if (c->offset)
 		snprintf(name, LS_NAME_MAX, "%s%s[]+%#x @ %s", c->label, size, c->offset, s->name);
 	else
 		snprintf(name, LS_NAME_MAX, "%s%s[] @ %s", c->label, size, s->name);
+}
+
+/* Nothing names it: where it was taken, and what it lies in. */
+static void name_taken(char *name, const struct ls_class *c, const struct symbol *s)
+{
+	bool element = c->refinement == LS_REFINE_ARRAY;
+
+	if (!c->label[0])
+		snprintf(name, LS_NAME_MAX, "lock taken in %s", s->name);
+	else if (element && !c->offset)
+		snprintf(name, LS_NAME_MAX, "lock taken in %s, %s[]", s->name, c->label);
+	else
+		snprintf(name, LS_NAME_MAX, "lock taken in %s, %s%s+%#x", s->name, c->label,
+			 element ? "[]" : "", c->offset);
 }
 
 /* What the objects of the class are used for, behind its name. */
@@ -311,7 +325,7 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		break;
 	default:
 		resolve(c->addr, s);
-		snprintf(name, LS_NAME_MAX, "lock taken in %s", s->name);
+		name_taken(name, c, s);
 	}
 }
 

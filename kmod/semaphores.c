@@ -155,12 +155,27 @@ static u32 instance_flags(u64 lock, u32 *life)
 	return (was & ~INSTANCE_FLAGS) == *life ? was & INSTANCE_FLAGS : 0;
 }
 
+/* Is what is known as @flags of the semaphore at @lock of a life that is over? */
+static bool instance_gone(ls_u64 lock, ls_u32 flags)
+{
+	return (ls_life_known(lock) << INSTANCE_LIFE & LS_ADDR_ID_MASK) != (flags & ~INSTANCE_FLAGS);
+}
+
+static void set_instance(u64 lock, u32 flags)
+{
+	if (ls_addrmap_add(&ls.semaphores, lock, flags))
+		return;
+	/* No hook sees a semaphore's memory being freed: room is made when it is needed. */
+	ls_addrmap_clean(&ls.semaphores, lock, instance_gone);
+	ls_remember(&ls.semaphores, lock, flags);
+}
+
 static void instance_taken(u64 lock)
 {
 	u32 life, was = instance_flags(lock, &life);
 
 	if (!(was & INSTANCE_TAKEN))
-		ls_remember(&ls.semaphores, lock, life | was | INSTANCE_TAKEN);
+		set_instance(lock, life | was | INSTANCE_TAKEN);
 }
 
 /*
@@ -211,12 +226,13 @@ static bool count_instance(struct ls_class *c, u64 lock, bool own)
 		now |= INSTANCE_HANDED;
 	if (was == now)
 		return false;
-	ls_remember(&ls.semaphores, lock, life | now);
+	set_instance(lock, life | now);
 	return ls_semaphore_instance(c, now & ~was & INSTANCE_COUNTED,
 				     now & ~was & INSTANCE_HANDED);
 }
 
-void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
+/* True when no held-lock stack has an entry of it any more: that has been dropped before. */
+bool ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 {
 	u32 level, id, last;
 	struct ls_ctx *ctx = ls_context(pc, &level);
@@ -225,11 +241,11 @@ void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 
 	/* What was not kept may be what is released. */
 	if (ctx->busy || ctx->lost)
-		return;
+		return false;
 	/* Perhaps nobody has acquired it yet. */
 	id = ls_class_at(ctx, lock, LS_KIND_SEMAPHORE, ip);
 	if (!id)
-		return;
+		return false;
 	c = &ls.classes.table[id];
 	own = ls_held_find(ctx, lock) >= 0;
 	last = ls_addrmap_remove(&ls.takers, lock);
@@ -240,6 +256,7 @@ void ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 		ls_fetch_add(&ls.signal_changes, 1);
 		ls_wake_worker();
 	}
+	return last;
 }
 
 static const struct {

@@ -111,7 +111,7 @@ int ls_access_benign(unsigned long start, unsigned long size)
 	if (start < __START_KERNEL_map && ls_slab_locate(start, &cache, &object, &offset))
 		ls_watch_object(object);
 	else
-		ls_watch_page(start);
+		ls_watch_memory(start);
 	return 0;
 }
 

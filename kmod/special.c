@@ -112,6 +112,7 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	u32 desc, kind;
 	u64 lock;
 	struct ls_cpu *pc;
+	bool dropped;
 
 	preempt_disable_notrace();
 	if (unlikely(!ls_active))
@@ -133,9 +134,11 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 			this_cpu_inc(ls_cpus.releases);
 			break;
 		}
-		if (kind == LS_KIND_SEMAPHORE)
-			ls_semaphore_release(pc, lock, ip);
+		dropped = kind == LS_KIND_SEMAPHORE && ls_semaphore_release(pc, lock, ip);
 		ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		/* No entry is left that depends on it. */
+		if (dropped)
+			ls_orphans_done(&ls.orphans, lock);
 		break;
 	case LS_OP_DOWNGRADE:
 		downgrade(pc, lock);

@@ -56,9 +56,10 @@ LS_INLINE void ls_addrmap_init_spread(struct ls_addrmap *m, void *mem, ls_u32 bi
  * Where a map has the lock at @lock. Spinlocks are of four bytes, words of the map of eight:
  * a lock in a second half is filed far from that in the first.
  */
+#define LS_ADDR_HALF 0x0b3759d56a3ull
 LS_INLINE ls_u64 ls_addr_of_lock(ls_u64 lock)
 {
-	return lock ^ (lock & 4) * 0x0b3759d56a3ull;
+	return lock ^ (lock & 4) * LS_ADDR_HALF;
 }
 
 LS_INLINE ls_u64 ls_addr_word(ls_u64 addr)
@@ -171,6 +172,42 @@ LS_MUST_CHECK LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, l
 	/* Whom to give up: any will do, the address decides. */
 	ls_store(&ls_addr_bucket(m, word)[(addr >> 6) & (LS_ADDR_WAYS - 1)], word | id);
 	return true;
+}
+
+/*
+ * Take out of the first bucket of @addr what @gone says is so; it is asked about addresses of
+ * the kernel's memory. Any context.
+ */
+LS_INLINE void ls_addrmap_clean(struct ls_addrmap *m, ls_u64 addr, bool (*gone)(ls_u64 addr, ls_u32 id))
+{
+	ls_u64 *b = ls_addr_bucket(m, ls_addr_word(addr));
+	ls_u32 i;
+
+	for (i = 0; i < LS_ADDR_WAYS; i++) {
+		ls_u64 slot = ls_load(&b[i]);
+
+		if (slot && gone(slot >> LS_ADDR_ID_BITS << 3 | 0x1ffffull << 47, slot & LS_ADDR_ID_MASK))
+			ls_cmpxchg(&b[i], &slot, 0);
+	}
+}
+
+/*
+ * Take out all that ls_addr_of_lock() has filed of locks at [@start, @start + @size). Goes
+ * through the whole map, which must not be spread. Any context.
+ */
+LS_INLINE void ls_addrmap_forget_locks(struct ls_addrmap *m, ls_u64 start, ls_u64 size)
+{
+	const ls_u64 words = (size + (start & 7) + 7) >> 3, mask = ~0ull >> LS_ADDR_ID_BITS;
+	ls_u32 i;
+
+	for (i = 0; i < m->buckets * LS_ADDR_WAYS; i++) {
+		ls_u64 slot = ls_load(&m->slots[i]), at = (slot >> LS_ADDR_ID_BITS) - (start >> 3);
+		ls_u64 half = (slot >> LS_ADDR_ID_BITS ^ LS_ADDR_HALF >> 1) - (start >> 3);
+
+		/* What was put there meanwhile stays. */
+		if (slot && ((at & mask) < words || (half & mask) < words))
+			ls_cmpxchg(&m->slots[i], &slot, 0);
+	}
 }
 
 #endif /* LOCKSCOPE_ADDRMAP_H */

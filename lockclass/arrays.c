@@ -79,7 +79,15 @@ static bool is_regular(const struct ls_array *x)
 
 	return ls_load(&x->count) >= LS_ARRAY_ELEMENTS && stride &&
 	       (stride >= LS_ARRAY_STRIDE ||
+		ls_load(&x->count) >= LS_ARRAY_MANY ||
 		(ls_load(&x->high) - ls_load(&x->low)) / stride < 2 * ls_load(&x->count));
+}
+
+ls_u32 ls_arrays_taken(const struct ls_arrays *a, ls_u64 type, ls_u32 kind, ls_u64 ip)
+{
+	ls_u32 id = ls_tagtab_find(&a->tab, array_key(type, kind, ip));
+
+	return id ? ls_load(&a->table[id].count) : 0;
 }
 
 /* The array that the elements which @x has gathered belong to, made if it is the first of its stride. */

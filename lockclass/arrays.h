@@ -7,7 +7,8 @@
  * handles LS_ARRAY_ELEMENTS of one kind at regular distances: code that loops or hashes
  * does, code that works on members of a structure does not. The stride is what the
  * distances have in common; below LS_ARRAY_STRIDE, where members of any structure agree,
- * at least half of the places between the first and the last have to be elements.
+ * at least half of the places between the first and the last have to be elements, or
+ * LS_ARRAY_MANY in all: no structure has so many members that one site takes.
  *
  * What this can hide: a lock that is no element, but lies between two of them, a multiple
  * of the stride away. What it leaves apart: the elements seen before there were enough.
@@ -21,6 +22,7 @@
 
 #define LS_ARRAY_ELEMENTS 16
 #define LS_ARRAY_STRIDE 16	/* bytes */
+#define LS_ARRAY_MANY 256
 #define LS_ARRAYS_EACH 4	/* arrays of one kind in objects of one type */
 
 struct ls_array {
@@ -54,5 +56,8 @@ const struct ls_array *ls_arrays_find(const struct ls_arrays *a, ls_u64 type, ls
  */
 const struct ls_array *ls_arrays_see(struct ls_arrays *a, ls_u64 type, ls_u32 kind,
 				     ls_u32 offset, ls_u64 ip, bool *full);
+
+/* Offsets at which the code at @ip has taken locks of @kind in objects of @type, as far as it was shown. */
+ls_u32 ls_arrays_taken(const struct ls_arrays *a, ls_u64 type, ls_u32 kind, ls_u64 ip);
 
 #endif /* LOCKSCOPE_ARRAYS_H */

@@ -107,23 +107,39 @@ static ls_u32 find_member(const struct blob *b, const struct type *t, const char
 	return LS_BTF_NONE;
 }
 
-ls_u32 ls_btf_offset(const void *btf, ls_size size, const char *type, const char *member)
+/* Struct or union @name of the blob @btf, which *@b describes then; NULL: none, or no blob. */
+static const struct type *find_type(struct blob *b, const void *btf, ls_size size, const char *name)
 {
 	const struct header *h = btf;
 	const struct type *t;
-	struct blob b;
 	ls_u64 at = 0;
 
 	if (size < sizeof(*h) || h->magic != MAGIC || h->len > size ||
 	    (ls_u64)h->type_off + h->type_len > size - h->len ||
 	    (ls_u64)h->str_off + h->str_len > size - h->len || (h->len | h->type_off) % 4)
-		return LS_BTF_NONE;
-	b.types = (const ls_u8 *)btf + h->len + h->type_off;
-	b.strings = (const ls_u8 *)btf + h->len + h->str_off;
-	b.type_len = h->type_len;
-	b.str_len = h->str_len;
-	while ((t = next(&b, &at)))
-		if (is_aggregate(t) && members(t) && same(&b, t->name, type))
-			return find_member(&b, t, member, MAX_NESTING);
-	return LS_BTF_NONE;
+		return 0;
+	b->types = (const ls_u8 *)btf + h->len + h->type_off;
+	b->strings = (const ls_u8 *)btf + h->len + h->str_off;
+	b->type_len = h->type_len;
+	b->str_len = h->str_len;
+	while ((t = next(b, &at)))
+		if (is_aggregate(t) && members(t) && same(b, t->name, name))
+			return t;
+	return 0;
+}
+
+ls_u32 ls_btf_offset(const void *btf, ls_size size, const char *type, const char *member)
+{
+	struct blob b;
+	const struct type *t = find_type(&b, btf, size, type);
+
+	return t ? find_member(&b, t, member, MAX_NESTING) : LS_BTF_NONE;
+}
+
+ls_u32 ls_btf_size(const void *btf, ls_size size, const char *type)
+{
+	struct blob b;
+	const struct type *t = find_type(&b, btf, size, type);
+
+	return t ? t->size_or_type : LS_BTF_NONE;
 }

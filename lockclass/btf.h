@@ -17,4 +17,7 @@
  */
 ls_u32 ls_btf_offset(const void *btf, ls_size size, const char *type, const char *member);
 
+/* Size in bytes of struct or union @type, likewise. */
+ls_u32 ls_btf_size(const void *btf, ls_size size, const char *type);
+
 #endif /* LOCKSCOPE_BTF_H */

@@ -43,6 +43,7 @@ enum ls_class_state {
 #define LS_CLASS_CONFIRMED 64u	/* completion that another context than the waiter completed: told */
 #define LS_CLASS_REFINE 128u	/* no class, a marker: what the object is used for is part of the key */
 #define LS_CLASS_UNREFINED 256u	/* that was not known yet when the class was made */
+#define LS_CLASS_FLEETING 512u	/* of a lock on a stack, by address alone: soon another one lies there */
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
 #define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key carries LS_KEY_ASK */
 #define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)

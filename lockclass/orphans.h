@@ -69,7 +69,7 @@ LS_INLINE ls_u32 ls_orphans_tick(struct ls_orphans *o)
 
 /*
  * @lock is released by another context than its acquirer, now. True when an orphan had to
- * go whose entry nobody has dropped.
+ * go whose entry was not dropped yet.
  */
 LS_INLINE bool ls_orphans_add(struct ls_orphans *o, ls_u64 lock)
 {

@@ -59,6 +59,38 @@ TEST(AddressMap, TwoLocksInEightBytesAreTwo)
 	}
 }
 
+TEST(AddressMap, MakesRoomFromWhatIsGone)
+{
+	Map map(5);
+	const auto addr = map.crowd(LS_ADDR_WAYS + 1);
+
+	for (std::uint32_t i = 0; i < LS_ADDR_WAYS; i++)
+		EXPECT_TRUE(map.add(addr[i], i + 1));
+	EXPECT_FALSE(map.add(addr[LS_ADDR_WAYS], 9));
+	ls_addrmap_clean(&map.map, addr[0], [](ls_u64, ls_u32) { return false; });
+	EXPECT_FALSE(map.add(addr[LS_ADDR_WAYS], 9));
+	// Of the addresses as they were given.
+	static std::uint64_t gone;
+	gone = addr[3];
+	ls_addrmap_clean(&map.map, addr[0], [](ls_u64 at, ls_u32 id) { return at == gone && id == 4; });
+	EXPECT_EQ(map.find(addr[3]), 0u);
+	EXPECT_EQ(map.find(addr[2]), 3u);
+	EXPECT_FALSE(map.set(addr[LS_ADDR_WAYS], 9));
+}
+
+TEST(AddressMap, ForgetsTheLocksOfARange)
+{
+	constexpr std::uint64_t start = 0xffffc90000123000;
+	Map map(10);
+	std::uint64_t lock;
+
+	for (lock = start - 16; lock < start + 0x100 + 16; lock += 4)
+		map.set(ls_addr_of_lock(lock), 7);
+	ls_addrmap_forget_locks(&map.map, start, 0x100);
+	for (lock = start - 16; lock < start + 0x100 + 16; lock += 4)
+		EXPECT_EQ(map.find(ls_addr_of_lock(lock)), lock - start < 0x100 ? 0u : 7u) << lock - start;
+}
+
 TEST(AddressMap, FindsAnAddressUntilItIsRemoved)
 {
 	Map m(10);

@@ -82,6 +82,20 @@ TEST(Arrays, DenseLocksAreAnArrayHoweverNear)
 	EXPECT_FALSE(a.full);
 }
 
+TEST(Arrays, SoManyLocksAreAnArrayHoweverFewOfItsPlaces)
+{
+	Arrays a;
+
+	// Spinlocks of a hash table, at random.
+	for (std::uint32_t i = 0; i + 1 < LS_ARRAY_MANY; i++)
+		EXPECT_EQ(a.see(i * i * 4), nullptr) << i;
+	EXPECT_EQ(ls_arrays_taken(&a.all, kType, kSpin, kIp), LS_ARRAY_MANY - 1);
+	EXPECT_EQ(ls_arrays_taken(&a.all, kType, kSpin, kOther), 0u);
+	const ls_array *array = a.see(LS_ARRAY_MANY * LS_ARRAY_MANY * 4);
+	ASSERT_NE(array, nullptr);
+	EXPECT_EQ(array->stride, 4u);
+}
+
 TEST(Arrays, ManySitesThatTakeOneLockEachShowNone)
 {
 	Arrays a;

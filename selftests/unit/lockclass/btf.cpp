@@ -28,11 +28,12 @@ public:
 
 	// Adds a type and what follows it; numbers begin with 1.
 	std::uint32_t add(const char *name, Kind kind, std::uint32_t members = 0,
-	                  std::vector<std::uint32_t> rest = {}, bool flag = false)
+	                  std::vector<std::uint32_t> rest = {}, bool flag = false,
+	                  std::uint32_t bytes = 0)
 	{
 		types_.push_back(string(name));
 		types_.push_back(members | kind << 24 | (flag ? 1u << 31 : 0));
-		types_.push_back(0);
+		types_.push_back(bytes);
 		types_.insert(types_.end(), rest.begin(), rest.end());
 		return ++nr_;
 	}
@@ -124,6 +125,17 @@ TEST(Btf, SaysWhatIsNotThere)
 	EXPECT_EQ(offset(blob, "kmem", "size"), LS_BTF_NONE);
 	EXPECT_EQ(offset(blob, "bits", "three"), LS_BTF_NONE) << "a bit field has no offset";
 	EXPECT_EQ(offset(blob, "int", "size"), LS_BTF_NONE);
+}
+
+TEST(Btf, FindsSizes)
+{
+	Blob b = cache_like();
+	b.add("vmap_node", Struct, 1, {0, 1, 0}, false, 264);
+	const auto blob = b.bytes();
+
+	EXPECT_EQ(ls_btf_size(blob.data(), blob.size(), "vmap_node"), 264u);
+	EXPECT_EQ(ls_btf_size(blob.data(), blob.size(), "vmap"), LS_BTF_NONE);
+	EXPECT_EQ(ls_btf_size(blob.data(), 20, "vmap_node"), LS_BTF_NONE);
 }
 
 TEST(Btf, LongerHeader)

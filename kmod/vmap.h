@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Areas of vmalloc memory, as the kernel has them. */
+#ifndef LOCKSCOPE_VMAP_H
+#define LOCKSCOPE_VMAP_H
+
+#include <linux/types.h>
+
+struct ls_vmap {
+	unsigned long start, size;	/* bytes; the guard page is not one of them */
+	unsigned long caller;		/* return address of the code that allocated it */
+	bool stack;			/* a task's: what lies in it comes and goes */
+};
+
+/* The area of vmalloc() around @addr; false when there is none, or it cannot be told. Any context. */
+bool ls_vmap_find(unsigned long addr, struct ls_vmap *area);
+
+/* Process context, once, in a task that was forked. */
+void ls_vmap_init(void);
+
+#endif /* LOCKSCOPE_VMAP_H */
