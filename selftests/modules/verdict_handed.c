@@ -4,6 +4,7 @@
  * are: what is taken afterwards is not taken with them held.
  */
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/semaphore.h>
 #include <linux/slab.h>
 
@@ -314,6 +315,68 @@ static __side void sem_work_ok_gives(void)
 	up(&sem_work_ok_s);
 }
 
+/*
+ * Far more semaphores are acquired by others while one is held than a stamp of 19 bits
+ * tells apart. Its owner releases it afterwards; the twin's was released by a work item.
+ */
+#define FAR 300000		/* more than half of 2^19 */
+
+#define DISTANT(name)							\
+	static struct semaphore name##_s = __SEMAPHORE_INITIALIZER(name##_s, 1); \
+	static struct semaphore name##_other = __SEMAPHORE_INITIALIZER(name##_other, 1); \
+	static DEFINE_MUTEX(name##_m);					\
+									\
+	static __side void name##_ms(void)				\
+	{								\
+		unsigned int i;						\
+									\
+		for (i = 0; i < WORK_ROUNDS; i++) {			\
+			mutex_lock(&name##_m);				\
+			down(&name##_s);				\
+			up(&name##_s);					\
+			mutex_unlock(&name##_m);			\
+		}							\
+	}								\
+									\
+	static __side void name##_pass(void)				\
+	{								\
+		unsigned int i;						\
+									\
+		for (i = 0; i < FAR; i++) {				\
+			down(&name##_other);				\
+			up(&name##_other);				\
+			if (!(i % 1024))				\
+				cond_resched();				\
+		}							\
+	}
+
+DISTANT(sem_far)
+
+static __side void sem_far_sm(void)
+{
+	down(&sem_far_s);
+	ls_require(!ls_run_in(LS_WORK, "", sem_far_pass));
+	mutex_lock(&sem_far_m);
+	mutex_unlock(&sem_far_m);
+	up(&sem_far_s);
+}
+
+DISTANT(sem_far_ok)
+
+static __side void sem_far_ok_gives(void)
+{
+	sem_far_ok_pass();
+	up(&sem_far_ok_s);
+}
+
+static __side void sem_far_ok_sm(void)
+{
+	down(&sem_far_ok_s);
+	ls_require(!ls_run_in(LS_WORK, "", sem_far_ok_gives));
+	mutex_lock(&sem_far_ok_m);
+	mutex_unlock(&sem_far_ok_m);
+}
+
 const struct ls_case verdict_handed_cases[] = {
 	{ "sem_buffer", LS_FAULT, LS_CYCLE, "semaphores of buffers, always unlocked by their takers",
 	  "sem_buffer_new sem_buffer_m kind=semaphore severity=error",
@@ -327,6 +390,10 @@ const struct ls_case verdict_handed_cases[] = {
 	{ "sem_opened_ok", LS_TWIN, LS_CYCLE, "such semaphores, released by a work item each time",
 	  "sem_opened_ok_new sem_opened_ok_m", sem_opened_ok_setup, sem_opened_ok_teardown,
 	  { { sem_opened_ok_sm }, { sem_opened_ok_ms } } },
+	{ "sem_far", LS_FAULT, LS_CYCLE, "a semaphore held while others are acquired 300,000 times",
+	  "sem_far_s sem_far_m kind=semaphore", NULL, NULL, { { sem_far_ms }, { sem_far_sm } } },
+	{ "sem_far_ok", LS_TWIN, LS_CYCLE, "such a semaphore, which a work item has released then",
+	  "sem_far_ok_s sem_far_ok_m", NULL, NULL, { { sem_far_ok_ms }, { sem_far_ok_sm } } },
 	{ "sem_work_ok", LS_TWIN, LS_CYCLE, "a work item leaves a semaphore to another context",
 	  "sem_work_ok_s sem_work_ok_m",
 	  .side = { { sem_work_ok_ms }, { sem_work_ok_leaves, LS_WORK },
