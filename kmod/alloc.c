@@ -16,6 +16,7 @@
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
 #define LIFE_BITS 17			/* objects whose life is followed: those with locks that were reported */
+#define AREA_BITS 12			/* vmalloc areas with locks that are known by address */
 
 static struct ls_tagtab site_ids;	/* call site -> number */
 static struct site {
@@ -31,6 +32,7 @@ static struct site {
 static u32 nr_sites, nr_learnt;
 static struct ls_addrmap lives;		/* object -> number of its life */
 static u32 nr_lives;
+static struct ls_addrmap areas;
 
 unsigned long ls_site_ip(u32 site)
 {
@@ -410,6 +412,12 @@ static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 	ls_tracepoint_leave();
 }
 
+/* A lock in the vmalloc area at @start is known by address. Without room it stays known. */
+bool ls_watch_area(unsigned long start)
+{
+	return ls_addrmap_add(&areas, start, 1);
+}
+
 /* What is at @addr is known by address only: forget it when its memory is freed. */
 void ls_watch_memory(unsigned long addr)
 {
@@ -423,9 +431,9 @@ void ls_watch_memory(unsigned long addr)
 		if (ls_slab_locate(addr, &cache, &object, &offset))
 			set_bit(watch_bit(object), watched);
 	} else if (addr - stack < THREAD_SIZE) {
-		set_bit(watch_bit(stack), watched);
+		ls_watch_area(stack);
 	} else if (ls_vmap_find(addr, &area)) {
-		set_bit(watch_bit(area.start), watched);
+		ls_watch_area(area.start);
 	}
 }
 
@@ -434,7 +442,8 @@ void ls_area_freed(unsigned long start)
 {
 	struct ls_vmap area;
 
-	if (test_bit(watch_bit(start), watched) && ls_vmap_find(start, &area))
+	/* To go through all locks costs too much to be done for every thread's stack. */
+	if (ls_addrmap_remove(&areas, start) && ls_vmap_find(start, &area))
 		ls_addrmap_forget_locks(&ls.addrs, area.start, area.size);
 }
 
@@ -531,9 +540,11 @@ int ls_alloc_init(u32 bits)
 	void *objects = ls_zalloc(ls_addrmap_bytes(bits));
 	void *slots = ls_zalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
 	void *life = ls_zalloc(ls_addrmap_bytes(LIFE_BITS));
+	void *area = ls_zalloc(ls_addrmap_bytes(AREA_BITS));
 
 	site_table = ls_zalloc(sizeof(*site_table) << SITE_BITS);
-	if (!objects || !slots || !site_table || !life) {
+	if (!objects || !slots || !site_table || !life || !area) {
+		ls_free(area);
 		ls_free(life);
 		ls_free(objects);
 		ls_free(slots);
@@ -541,6 +552,7 @@ int ls_alloc_init(u32 bits)
 	}
 	ls_addrmap_init_spread(&ls.sites, objects, bits);
 	ls_addrmap_init_spread(&lives, life, LIFE_BITS);
+	ls_addrmap_init(&areas, area, AREA_BITS);
 	ls_tagtab_init(&site_ids, slots, SITE_SLOT_BITS);
 	return 0;
 }
@@ -551,4 +563,5 @@ void ls_alloc_exit(void)
 	ls_free(site_ids.slots);
 	ls_free(site_table);
 	ls_free(lives.slots);
+	ls_free(areas.slots);
 }

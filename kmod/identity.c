@@ -557,7 +557,7 @@ static u32 area_class(unsigned long lock, u32 kind, const char *name, unsigned l
 	site = ls_alloc_site_at(area.caller);
 	id = alloc_class(site, NULL, area.start, lock - area.start, kind, name, ip);
 	if (id && file_class(lock, id))
-		ls_watch_object(area.start);
+		ls_watch_area(area.start);
 	return id;
 }
 

@@ -314,6 +314,7 @@ u32 ls_life_known(unsigned long addr);
 u64 ls_lock_instance(u64 lock);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_memory(unsigned long addr);
+bool ls_watch_area(unsigned long start);
 void ls_area_freed(unsigned long start);
 u32 ls_alloc_site_at(unsigned long ip);
 void ls_site_has_lock(u32 site, bool mixed);
