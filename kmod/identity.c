@@ -234,7 +234,7 @@ static u32 page_class(unsigned long lock, u32 kind)
 }
 
 /* The class that an initialiser names: its expression and the function it stands in. */
-u32 ls_class_of_init(u32 kind, const char *name, unsigned long ip)
+static u32 class_of_init(u32 kind, const char *name, unsigned long ip)
 {
 	struct ls_class proto = {
 		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
@@ -438,7 +438,7 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 		ls_copy_label(proto.label, name, sizeof(proto.label));
 		return object_member(&proto, lock, cache, object, site, ip);
 	}
-	id = ls_class_of_init(kind, name, ip);
+	id = class_of_init(kind, name, ip);
 	if (id)
 		ls_classes_alias(&ls.classes, key, id);
 	return id;
@@ -641,7 +641,7 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 /* Initialiser's word for a lock known by address only. */
 static void name_address(unsigned long lock, u32 kind, const char *name, unsigned long ip)
 {
-	u32 id = ls_class_of_init(kind, name, ip);
+	u32 id = class_of_init(kind, name, ip);
 
 	if (id) {
 		ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);

@@ -10,7 +10,6 @@
 extern struct ls_arrays ls_lock_arrays;		/* in memory that many types share */
 
 u32 ls_class_add(const struct ls_class *proto);
-u32 ls_class_of_init(u32 kind, const char *name, unsigned long ip);
 
 /* Does @addr lie on the current task's stack? */
 bool ls_on_own_stack(unsigned long addr);
