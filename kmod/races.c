@@ -32,7 +32,8 @@ static uint access_epoch_ms = 500;
 module_param(access_epoch_ms, uint, 0400);
 MODULE_PARM_DESC(access_epoch_ms, "sampled: for so many milliseconds (default 500)");
 
-#define MAX_DATA 65536u
+#define DATA_BITS 15
+#define MAX_DATA (1u << DATA_BITS)
 #define ERA (HZ / 20)			/* after which code may take memory into the watch again */
 
 static DEFINE_MUTEX(mode_mutex);	/* what is watched */
@@ -480,7 +481,7 @@ void ls_races_stop(void)
 
 int ls_races_init(void)
 {
-	void *ids = ls_zalloc(ls_tagtab_bytes(17)), *told = ls_zalloc(ls_tagtab_bytes(14));
+	void *ids = ls_zalloc(ls_tagtab_bytes(DATA_BITS + 1)), *told = ls_zalloc(ls_tagtab_bytes(14));
 
 	places = ls_zalloc(array_size(LS_MAX_SITES, sizeof(*places)));
 	if (!ids || !told || !places) {
@@ -488,7 +489,7 @@ int ls_races_init(void)
 		ls_free(told);
 		return -ENOMEM;
 	}
-	ls_tagtab_init(&data_ids, ids, 17);
+	ls_tagtab_init(&data_ids, ids, DATA_BITS + 1);
 	ls_tagtab_init(&reported, told, 14);
 	return ls_access_init(clamp(shadow_mb, 1u, 2048u));
 }
