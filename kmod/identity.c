@@ -705,7 +705,7 @@ int ls_identity_init(void)
 
 	if (!addrs)
 		return -ENOMEM;
-	ls_addrmap_init(&ls.addrs, addrs, ADDR_BITS);
+	ls_addrmap_init_spread(&ls.addrs, addrs, ADDR_BITS);
 	if (ls_semaphores_init())
 		return -ENOMEM;
 	names = ls_zalloc(array_size(MAX_NAMED, sizeof(*names)));

@@ -193,7 +193,7 @@ LS_INLINE void ls_addrmap_clean(struct ls_addrmap *m, ls_u64 addr, bool (*gone)(
 
 /*
  * Take out all that ls_addr_of_lock() has filed of locks at [@start, @start + @size). Goes
- * through the whole map, which must not be spread. Any context.
+ * through the whole map. Any context.
  */
 LS_INLINE void ls_addrmap_forget_locks(struct ls_addrmap *m, ls_u64 start, ls_u64 size)
 {
@@ -204,9 +204,12 @@ LS_INLINE void ls_addrmap_forget_locks(struct ls_addrmap *m, ls_u64 start, ls_u6
 		ls_u64 slot = ls_load(&m->slots[i]), at = (slot >> LS_ADDR_ID_BITS) - (start >> 3);
 		ls_u64 half = (slot >> LS_ADDR_ID_BITS ^ LS_ADDR_HALF >> 1) - (start >> 3);
 
+		if (!slot || ((at & mask) >= words && (half & mask) >= words))
+			continue;
 		/* What was put there meanwhile stays. */
-		if (slot && ((at & mask) < words || (half & mask) < words))
-			ls_cmpxchg(&m->slots[i], &slot, 0);
+		if (ls_cmpxchg(&m->slots[i], &slot, 0) &&
+		    ls_addr_bucket(m, slot & ~(ls_u64)LS_ADDR_ID_MASK) != &m->slots[i & -LS_ADDR_WAYS])
+			ls_fetch_add(&m->spilled, -1u);
 	}
 }
 

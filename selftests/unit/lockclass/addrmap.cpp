@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Addresses that come and go: a set-associative map that says what it gives up.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <random>
@@ -89,6 +90,24 @@ TEST(AddressMap, ForgetsTheLocksOfARange)
 	ls_addrmap_forget_locks(&map.map, start, 0x100);
 	for (lock = start - 16; lock < start + 0x100 + 16; lock += 4)
 		EXPECT_EQ(map.find(ls_addr_of_lock(lock)), lock - start < 0x100 ? 0u : 7u) << lock - start;
+}
+
+TEST(AddressMap, ForgetsTheLocksOfARangeInSecondBucketsToo)
+{
+	constexpr std::uint64_t start = 0xffffc90000123000;
+	Map map(10, true);
+	std::uint64_t lock;
+	int kept = 0;
+
+	for (lock = start; lock < start + 0xa00; lock += 4)
+		kept += map.add(ls_addr_of_lock(lock), 7);
+	ASSERT_GT(map.map.spilled, 0u);
+	ASSERT_GT(kept, 600);
+	ls_addrmap_forget_locks(&map.map, start, 0xa00);
+	for (lock = start; lock < start + 0xa00; lock += 4)
+		EXPECT_EQ(map.find(ls_addr_of_lock(lock)), 0u);
+	EXPECT_EQ(map.map.spilled, 0u);
+	EXPECT_TRUE(std::all_of(map.map.slots, map.map.slots + 1024, [](ls_u64 slot) { return !slot; }));
 }
 
 TEST(AddressMap, FindsAnAddressUntilItIsRemoved)
