@@ -351,6 +351,7 @@ void ls_tracepoint_detach(const char *name, void *probe, void *data);
 
 /* symbols.c: worker only */
 u32 ls_symbol_number(const char *symbol, unsigned long start, bool in_kernel);
+void ls_symbol_sized(char *symbol, size_t room, unsigned long start);
 int ls_symbols_init(void);
 void ls_symbols_exit(void);
 

@@ -110,6 +110,8 @@ static bool resolve(unsigned long addr, struct symbol *s)
 		s->offset = simple_strtoul(p + 1, NULL, 16);
 		*p = 0;
 	}
+	if (strcmp(s->module, "vmlinux"))
+		ls_symbol_sized(text, sizeof(text), addr - s->offset);
 	number = ls_symbol_number(text, addr - s->offset, !strcmp(s->module, "vmlinux"));
 	text[ls_plain_length(text)] = 0;
 	if (number)

@@ -153,6 +153,39 @@ static void see_module(struct ls_namesakes *n, unsigned long start)
 }
 
 /*
+ * @symbol is what a module's table has first at @start. Where it has no size, as a lock's key
+ * without lockdep, and another one at @start has, that is what lies there: @symbol gets its
+ * name. @room: bytes. Process context.
+ */
+void ls_symbol_sized(char *symbol, size_t room, unsigned long start)
+{
+	const struct mod_kallsyms *k;
+	const char *sized = NULL;
+	struct module *mod;
+	u32 i;
+
+	if (!module_address)
+		return;
+	rcu_read_lock_sched();
+	mod = module_address(start);
+	k = mod ? rcu_dereference_sched(mod->kallsyms) : NULL;
+	for (i = 0; k && i < k->num_symtab; i++) {
+		const Elf_Sym *sym = &k->symtab[i];
+		const char *name = k->strtab + sym->st_name;
+
+		if (sym->st_shndx == SHN_UNDEF || sym->st_value != start || !name[0])
+			continue;
+		if (sym->st_size && !sized)
+			sized = name;
+		if (sym->st_size && !strcmp(name, symbol))
+			sized = symbol;
+	}
+	if (sized && sized != symbol)
+		strscpy(symbol, sized, room);
+	rcu_read_unlock_sched();
+}
+
+/*
  * Number of the symbol called @symbol at @start among those of its module with the same
  * name, from 1; 0 when there are no others.
  */

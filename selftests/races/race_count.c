@@ -240,7 +240,57 @@ static __side void mark_half_ok_b(void)
 	WRITE_ONCE(mark_half_ok_v, 0);
 }
 
+static bool same_flag_v __shared;
+
+static __side void same_flag_a(void)
+{
+	same_flag_v = true;
+}
+
+static __side void same_flag_b(void)
+{
+	same_flag_v = true;
+}
+
+static bool same_flag_ok_v __shared;
+static DEFINE_SPINLOCK(same_flag_ok_l);
+
+static __side void same_flag_ok_a(void)
+{
+	spin_lock(&same_flag_ok_l);
+	same_flag_ok_v = true;
+	spin_unlock(&same_flag_ok_l);
+}
+
+static __side void same_flag_ok_b(void)
+{
+	spin_lock(&same_flag_ok_l);
+	same_flag_ok_v = true;
+	spin_unlock(&same_flag_ok_l);
+}
+
+/* The last one decides. */
+static bool same_not_v __shared;
+
+static __side void same_not_a(void)
+{
+	same_not_v = true;
+}
+
+static __side void same_not_b(void)
+{
+	same_not_v = false;
+}
+
 const struct ls_case race_count_cases[] = {
+	{ "same_flag", LS_FAULT, LS_RACE, "both sides store true",
+	  "severity=note variable=same_flag_v",
+	  .side = { SIDE(same_flag_a), SIDE(same_flag_b) } },
+	{ "same_flag_ok", LS_TWIN, LS_RACE, "both sides store true under a spinlock",
+	  "", .side = { SIDE(same_flag_ok_a), SIDE(same_flag_ok_b) } },
+	{ "same_not", LS_FAULT, LS_RACE, "one side stores true, the other false",
+	  "severity!=note variable=same_not_v",
+	  .side = { SIDE(same_not_a), SIDE(same_not_b) } },
 	{ "cnt_static", LS_FAULT, LS_RACE, "plain ++ of a counter on both sides",
 	  "severity=note variable=cnt_static_n",
 	  .side = { SIDE(cnt_static_a), SIDE(cnt_static_b) } },

@@ -239,6 +239,8 @@ struct MemoryAccess {
 	/// Each time nobody else had had the memory, or was proved to be done with it:
 	/// the granule's state was exclusive [Eraser 2.2].
 	bool alone = false;
+	/// What it always stores, where its code is one plain store of a constant.
+	std::optional<std::uint64_t> constant;
 
 	bool reads() const { return op & LS_ACC_READ; }
 	bool writes() const { return op & LS_ACC_WRITE; }

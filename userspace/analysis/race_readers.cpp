@@ -224,7 +224,7 @@ bool about_harm(const Filter &filter)
 {
 	return filter.name == kWaitCondition || filter.name == kCheckedAgain ||
 	       filter.name == kLocklessRead || filter.name == "statistics-counter" ||
-	       filter.name == "last-store-wins";
+	       filter.name == "last-store-wins" || filter.name == "same-constant";
 }
 
 } // namespace lockscope

@@ -9,7 +9,10 @@
  *                       whole, by code that does not read    pointer to what is freed
  *                       it: a time, a position, a setting
  *
- * The first demotes to a note, the other to a warning. No lock means none that some code
+ *   same-constant       both sides store the same constant   a reader that clears it, which is
+ *                                                            a race of its own
+ *
+ * The second demotes to a warning, the others to a note. No lock means none that some code
  * always holds there, but locks of the callers.
  */
 #include "analysis/race_words.h"
@@ -177,11 +180,27 @@ bool statistics_counter(const Model &model, const AccessIndex &index, const Race
 	return written;
 }
 
+/// Whichever of the two comes last, the value is the same.
+bool same_constant(const Model &model, const Race &race)
+{
+	const auto &first = model.accesses[race.first], &second = model.accesses[race.second];
+	return first.constant && first.constant == second.constant && first.size == second.size;
+}
+
 void apply_word_filters(const Model &model, const AccessIndex &index, Finding &finding)
 {
 	const std::string &name = finding.race->variable.brief;
 	const auto &races = finding.race->races;
-	if (finding.race->statistics)
+	if (std::all_of(races.begin(), races.end(), [&](std::size_t number) {
+		    return same_constant(model, model.races[number]);
+	    }))
+		finding.filters.push_back(
+			{"same-constant", false,
+			 "both sides store " +
+				 std::to_string(*model.accesses[model.races[races.front()].first].constant) +
+				 " in " + name,
+			 Severity::Note});
+	else if (finding.race->statistics)
 		finding.filters.push_back(
 			{"statistics-counter", false,
 			 name + " is only ever counted up or down, with no lock held"});

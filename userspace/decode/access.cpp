@@ -172,6 +172,8 @@ Instruction::Flow flow_of(const ZydisDecodedInstruction &instruction,
 	switch (instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_INT3:
 		return Instruction::Flow::Breakpoint;
+	case ZYDIS_MNEMONIC_CALL:
+		return Instruction::Flow::Branches;
 	case ZYDIS_MNEMONIC_RET:
 	case ZYDIS_MNEMONIC_JMP:
 	case ZYDIS_MNEMONIC_UD2:
@@ -185,8 +187,21 @@ Instruction::Flow flow_of(const ZydisDecodedInstruction &instruction,
 			       ? Instruction::Flow::RbpIsRsp
 			       : Instruction::Flow::Next;
 	default:
-		return Instruction::Flow::Next;
+		return instruction.meta.category == ZYDIS_CATEGORY_COND_BR
+			       ? Instruction::Flow::Branches
+			       : Instruction::Flow::Next;
 	}
+}
+
+/// The number that a mov to memory of @bytes stores.
+std::optional<std::uint64_t> constant_of(const ZydisDecodedInstruction &instruction,
+					 const ZydisDecodedOperand *operands, unsigned int bytes)
+{
+	if (instruction.mnemonic != ZYDIS_MNEMONIC_MOV || !is_memory(operands[0]) ||
+	    operands[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || bytes == 0 || bytes > 8)
+		return std::nullopt;
+	/* Of the operand's size, without its sign above that. */
+	return operands[1].imm.value.u & ~std::uint64_t{0} >> (64 - 8 * bytes);
 }
 
 /// Memory that the instruction touches without naming it, but for the stack.
@@ -280,6 +295,7 @@ Instruction decode_instruction(std::span<const std::uint8_t> code, bool frame_po
 	out.site.length = out.length;
 	out.site.size = static_cast<std::uint8_t>(std::min(bytes, 255u));
 	out.site.atomic = is_atomic(instruction);
+	out.constant = constant_of(instruction, operands, bytes);
 	out.memory = stack ? Instruction::Memory::Stack : Instruction::Memory::Site;
 	return out;
 }
@@ -342,6 +358,20 @@ FunctionSites decode_function(std::span<const std::uint8_t> code, std::uint64_t 
 		at += here.length;
 	}
 	return out;
+}
+
+std::optional<std::uint64_t> stored_constant(std::span<const std::uint8_t> code, unsigned int size)
+{
+	for (std::size_t at = 0; at < code.size();) {
+		const Instruction here = decode_instruction(code.subspan(at), false);
+		if (here.length == 0 || here.flow != Instruction::Flow::Next ||
+		    here.memory == Instruction::Memory::Unknown)
+			return std::nullopt;
+		if (here.memory == Instruction::Memory::Site && here.site.op != AccessOp::Read)
+			return here.site.size == size ? here.constant : std::nullopt;
+		at += here.length;
+	}
+	return std::nullopt;
 }
 
 } // namespace lockscope

@@ -19,6 +19,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -108,15 +109,21 @@ struct Instruction {
 		Stack,	///< an explicit operand on the stack; site is filled in too
 		Unknown ///< see why
 	};
-	enum class Flow : std::uint8_t { Next, Leaves, Breakpoint, PushRbp, RbpIsRsp };
+	enum class Flow : std::uint8_t { Next, Branches, Leaves, Breakpoint, PushRbp, RbpIsRsp };
 
 	std::uint8_t length = 0; ///< 0: there is none
 	Memory memory = Memory::None;
 	Flow flow = Flow::Next;
 	AccessSite site;
 	Unsupported why = Unsupported::Undecodable;
+	std::optional<std::uint64_t> constant; ///< a Site's, that a mov stores
 };
 /// The first instruction of @code. @frame_pointer: is %rbp one?
 Instruction decode_instruction(std::span<const std::uint8_t> code, bool frame_pointer);
+
+/// The constant that @code stores first, @size bytes (1 to 8), before any call or branch;
+/// what it stores on the stack does not count. Nothing when it stores anything else. After
+/// the call-out for a write that store is the write.
+std::optional<std::uint64_t> stored_constant(std::span<const std::uint8_t> code, unsigned int size);
 
 } // namespace lockscope

@@ -57,10 +57,17 @@ Status Session::add_lines()
 	auto untyped = store_->untyped();
 	if (!untyped)
 		return untyped.error();
-	if (!live_ || (places->empty() && untyped->empty()))
+	auto unread = store_->unread();
+	if (!unread)
+		return unread.error();
+	if (!live_ || (places->empty() && untyped->empty() && unread->empty()))
 		return success();
 	LineFinder finder(kernel_release(), options_.symbol_dirs);
 	LS_TRY_STATUS(add_types(finder, *untyped));
+	for (const auto &store : *unread)
+		LS_TRY_STATUS(store_->put_stored(store, finder.stored(store.at.module, store.at.build_id,
+								      store.at.function,
+								      store.at.offset, store.size)));
 	LS_TRY_STATUS(store_->begin());
 	for (const auto &place : *places) {
 		auto stored = store_->put_lines(place, finder.find(place.module, place.build_id,

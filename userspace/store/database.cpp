@@ -104,6 +104,12 @@ Statement &Statement::bind_blob(int index, std::string_view bytes)
 	return *this;
 }
 
+Statement &Statement::bind_null(int index)
+{
+	sqlite3_bind_null(stmt_.get(), index + 1);
+	return *this;
+}
+
 Result<bool> Statement::step()
 {
 	const int rc = sqlite3_step(stmt_.get());

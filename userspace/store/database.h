@@ -31,6 +31,7 @@ public:
 	Statement &bind(int index, int value) { return bind(index, std::int64_t{value}); }
 	Statement &bind(int index, std::string_view text);
 	Statement &bind_blob(int index, std::string_view bytes);
+	Statement &bind_null(int index);
 
 	/// true: a row is there; false: done, and ready to be bound again.
 	Result<bool> step();

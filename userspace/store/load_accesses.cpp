@@ -44,6 +44,8 @@ public:
 			LS_TRY_STATUS(load_pointees());
 			LS_TRY_STATUS(load_alone());
 		}
+		if (version_ >= kSideSchema)
+			LS_TRY_STATUS(load_stored());
 		LS_TRY_STATUS(load_accesses());
 		LS_TRY_STATUS(load_races());
 		if (version_ >= kSideSchema)
@@ -119,6 +121,15 @@ private:
 	{
 		return each("SELECT access FROM alone", [&](Statement &row) {
 			alone_.insert(word32(row, 0));
+			return true;
+		});
+	}
+
+	Status load_stored()
+	{
+		return each("SELECT access, value, value IS NOT NULL FROM stored", [&](Statement &row) {
+			if (row.integer(2))
+				stored_[word32(row, 0)] = row.word(1);
 			return true;
 		});
 	}
@@ -213,6 +224,8 @@ private:
 					    access.guards.push_back(guard(each, data));
 				    access.count = word32(row, 15);
 				    access.alone = alone_.count(access.id) != 0;
+				    if (auto at = stored_.find(access.id); at != stored_.end())
+					    access.constant = at->second;
 				    accesses_[access.id] = model_.accesses.size();
 				    model_.accesses.push_back(std::move(access));
 				    return true;
@@ -317,6 +330,7 @@ private:
 		 std::string>
 		pointees_; ///< by data, via, offset, kind
 	std::unordered_set<std::uint32_t> alone_;
+	std::unordered_map<std::uint32_t, std::uint64_t> stored_;
 	std::unordered_map<std::uint32_t, std::size_t> accesses_, races_;
 };
 

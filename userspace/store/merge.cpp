@@ -49,6 +49,7 @@ constexpr RunTable kRunTables[] = {
 	 kAccessSchema},
 	{"pointee", "", "data, via, offset, lock, path", kAloneSchema},
 	{"alone", "", "access", kAloneSchema},
+	{"stored", "", "access, value", kSideSchema},
 	{"stat", "",
 	 "class, kind, acquired, contended, readers, trylocks, gave_up, waits, holds",
 	 kStatSchema},

@@ -80,12 +80,15 @@ UPDATE run SET finish = 1 WHERE EXISTS(SELECT 1 FROM primitive WHERE primitive.r
 /*
  * The sides of a race as they raced, of the record with that time: a race that was caught
  * has replaced the one before. task: pid is whole, and tgid, task_flags and comm are known.
- * stack 0, cpu LS_CPU_UNKNOWN: not known. locks: those of access.guards.
+ * stack 0, cpu LS_CPU_UNKNOWN: not known. locks: those of access.guards. stored: the constant
+ * that a racing access stores, NULL: its code stores no constant, or cannot be read.
  */
 constexpr const char *kToVersion8 = R"sql(
 CREATE TABLE side(run INTEGER, race INTEGER, second INTEGER, time INTEGER, access INTEGER,
 	stack INTEGER, task INTEGER, pid INTEGER, tgid INTEGER, task_flags INTEGER, cpu INTEGER,
 	comm TEXT, locks BLOB, PRIMARY KEY(run, race, second)) WITHOUT ROWID;
+CREATE TABLE stored(run INTEGER, access INTEGER, value INTEGER, PRIMARY KEY(run, access))
+	WITHOUT ROWID;
 )sql";
 
 constexpr const char *kTables = R"sql(

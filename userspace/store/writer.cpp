@@ -293,7 +293,7 @@ Status StoreWriter::forget(const RunState &run)
 {
 	for (const char *table : {"sight", "chain", "kernel_finding", "inversion", "class_count",
 				  "data", "member", "access", "race", "side", "history",
-				  "pointee", "alone"})
+				  "pointee", "alone", "stored"})
 		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
 					" WHERE run = " + std::to_string(run.id)));
 	return success();
@@ -369,6 +369,38 @@ Status StoreWriter::put_lines(const Unlined &place, const std::vector<SourceLine
 	LS_STATEMENT(put, "INSERT OR REPLACE INTO line VALUES(?,?,?,?)");
 	put.bind(0, place.build_id).bind(1, place.function).bind(2, place.offset);
 	return put.bind(3, encode_lines(lines)).run();
+}
+
+Result<std::vector<StoreWriter::Store>> StoreWriter::unread()
+{
+	LS_STATEMENT(find, "SELECT DISTINCT a.run, a.id, a.size, c.build_id, c.module, c.function,"
+			   " c.offset FROM race r"
+			   " JOIN access a ON a.run = r.run AND a.id IN (r.first, r.second)"
+			   " JOIN code c ON c.run = a.run AND c.id = a.code"
+			   " LEFT JOIN stored s ON s.run = a.run AND s.access = a.id"
+			   " WHERE a.op & ?1 = ?2 AND c.build_id <> '' AND c.function <> ''"
+			   " AND s.access IS NULL");
+	/* A block is no single store, and a probe lies before its instruction. */
+	constexpr int others = LS_ACC_READ | LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE | LS_ACC_TRAP;
+	find.bind(0, LS_ACC_WRITE | others).bind(1, int{LS_ACC_WRITE});
+	std::vector<Store> out;
+	for (;;) {
+		auto row = find.step();
+		if (!row)
+			return row.error();
+		if (!*row)
+			return out;
+		out.push_back({find.integer(0), static_cast<std::uint32_t>(find.word(1)),
+			       static_cast<std::uint32_t>(find.word(2)),
+			       {find.text(3), find.text(4), find.text(5), find.word(6)}});
+	}
+}
+
+Status StoreWriter::put_stored(const Store &store, std::optional<std::uint64_t> value)
+{
+	LS_STATEMENT(put, "INSERT OR REPLACE INTO stored VALUES(?,?,?)");
+	put.bind(0, store.run).bind(1, store.access);
+	return (value ? put.bind(2, *value) : put.bind_null(2)).run();
 }
 
 Status StoreWriter::end_run(const RunState &run)

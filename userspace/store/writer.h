@@ -127,6 +127,15 @@ public:
 	Result<std::vector<Unlined>> unlined();
 	Status put_lines(const Unlined &place, const std::vector<SourceLine> &lines);
 
+	/// Plain stores of races whose code was not read yet, and what it stores.
+	struct Store {
+		std::int64_t run = 0;
+		std::uint32_t access = 0, size = 0;
+		Unlined at;
+	};
+	Result<std::vector<Store>> unread();
+	Status put_stored(const Store &store, std::optional<std::uint64_t> value);
+
 	/// Variables without a type, of modules whose debug information may know it,
 	/// and the places in them that want a name.
 	struct Untyped {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "symbolize/lines.h"
 
+#include "decode/access.h"
 #include "util/file.h"
 #include "util/text.h"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <unordered_map>
 
 namespace lockscope {
@@ -90,6 +92,18 @@ public:
 		return file;
 	}
 
+	std::optional<std::uint64_t> stored(const std::string &function, std::uint64_t offset,
+					    std::uint32_t size)
+	{
+		auto at = functions_.find(function);
+		if (at == functions_.end() || at->second.size() != 1 ||
+		    offset >= at->second.front().size)
+			return std::nullopt;
+		const auto code = code_at(at->second.front().address + offset);
+		const std::uint64_t rest = at->second.front().size - offset;
+		return stored_constant(code.first(std::min<std::uint64_t>(code.size(), rest)), size);
+	}
+
 	Dwarf *dwarf() const { return dwarf_; }
 
 	std::vector<SourceLine> find(const std::string &function, std::uint64_t offset)
@@ -142,15 +156,23 @@ private:
 		}
 	}
 
+	/* What its section has from @address on. */
+	std::span<const std::uint8_t> code_at(GElf_Addr address)
+	{
+		GElf_Addr at = address, bias = 0;
+		Elf_Scn *section = dwfl_module_address_section(module_, &at, &bias);
+		Elf_Data *data = section ? elf_rawdata(section, nullptr) : nullptr;
+		if (!data || at >= data->d_size)
+			return {};
+		return {static_cast<const std::uint8_t *>(data->d_buf) + at, data->d_size - at};
+	}
+
 	/* Is the instruction before @address a direct call? */
 	bool follows_call(GElf_Addr address)
 	{
 		constexpr GElf_Addr length = 5;
-		GElf_Addr at = address - length, bias = 0;
-		Elf_Scn *section = dwfl_module_address_section(module_, &at, &bias);
-		Elf_Data *data = section ? elf_rawdata(section, nullptr) : nullptr;
-		return data && at < data->d_size &&
-		       static_cast<const unsigned char *>(data->d_buf)[at] == 0xe8;
+		const auto code = code_at(address - length);
+		return !code.empty() && code.front() == 0xe8;
 	}
 
 	std::vector<SourceLine> lines_at(Dwarf_Addr address)
@@ -265,6 +287,15 @@ const VariableTypes &LineFinder::types(const std::string &module, const std::str
 {
 	File *file = build_id.empty() ? nullptr : file_for(module, build_id);
 	return types_.try_emplace(file, file ? file->dwarf() : nullptr).first->second;
+}
+
+std::optional<std::uint64_t> LineFinder::stored(const std::string &module,
+						const std::string &build_id,
+						const std::string &function, std::uint64_t offset,
+						std::uint32_t size)
+{
+	File *file = build_id.empty() ? nullptr : file_for(module, build_id);
+	return file ? file->stored(function, offset, size) : std::nullopt;
 }
 
 std::vector<SourceLine> LineFinder::find(const std::string &module, const std::string &build_id,

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@ public:
 	/// told which it is: nor by the call, nor by the lines, which may be the same.
 	std::vector<SourceLine> find(const std::string &module, const std::string &build_id,
 				     const std::string &function, std::uint64_t offset);
+
+	/// The constant that the code behind the call that returns to @function + @offset
+	/// stores, @size bytes, see stored_constant(). Nothing when several functions have
+	/// that name.
+	std::optional<std::uint64_t> stored(const std::string &module, const std::string &build_id,
+					    const std::string &function, std::uint64_t offset,
+					    std::uint32_t size);
 
 	/// Types of the variables of that module; they know nothing when there is no
 	/// debug information. Valid as long as this object.

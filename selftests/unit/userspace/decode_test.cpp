@@ -88,6 +88,29 @@ TEST(Decode, OperationsAndSizes)
 	expect_site({0x0f, 0x11, 0x07}, AccessOp::Write, 16, over(kRdi)); /* movups */
 }
 
+TEST(Decode, TheConstantThatIsStoredFirst)
+{
+	const Bytes byte = {0xc6, 0x47, 0x08, 0xff},	       /* movb $-1,8(%rdi) */
+		word = {0xc7, 0x07, 0x01, 0x00, 0x00, 0x00},   /* movl $1,(%rdi) */
+		quad = {0x48, 0xc7, 0x07, 0xff, 0xff, 0xff, 0xff}, /* movq $-1,(%rdi) */
+		value = {0x89, 0x07},			       /* mov %eax,(%rdi) */
+		spill = {0xc7, 0x44, 0x24, 0x08, 0x05, 0x00, 0x00, 0x00}, /* movl $5,8(%rsp) */
+		call = {0xe8, 0x00, 0x00, 0x00, 0x00}, branch = {0x74, 0x02},
+		count = {0x83, 0x07, 0x01}; /* addl $1,(%rdi) */
+
+	EXPECT_EQ(stored_constant(byte, 1), 0xffu);
+	EXPECT_EQ(stored_constant(word, 4), 1u);
+	EXPECT_EQ(stored_constant(quad, 8), ~0ull);
+	EXPECT_EQ(stored_constant(joined({spill, kLoad, word, kRet}), 4), 1u);
+	EXPECT_EQ(stored_constant(word, 2), std::nullopt);
+	EXPECT_EQ(stored_constant(joined({value, word}), 4), std::nullopt);
+	EXPECT_EQ(stored_constant(joined({call, word}), 4), std::nullopt);
+	EXPECT_EQ(stored_constant(joined({branch, word}), 4), std::nullopt);
+	EXPECT_EQ(stored_constant(count, 4), std::nullopt);
+	EXPECT_EQ(stored_constant(kRet, 4), std::nullopt);
+	EXPECT_EQ(stored_constant({}, 4), std::nullopt);
+}
+
 TEST(Decode, PushAndPopOfMemoryTouchItBesidesTheStack)
 {
 	expect_site({0xff, 0x77, 0x08}, AccessOp::Read, 8, over(kRdi, 8));

@@ -704,6 +704,28 @@ Touch store(std::uint32_t data, const std::string &function, std::uint32_t count
 
 } // namespace
 
+TEST_F(RaceTest, TwoStoresOfOneConstantAreANote)
+{
+	const auto a = log.access({.pid = 1}, store(data, "foo_read", 2)),
+		   b = log.access({.pid = 2}, store(data, "foo_write", 2));
+	log.race(a, b, LS_RACE_CAUGHT);
+	auto judged = [&](std::optional<std::uint64_t> first, std::optional<std::uint64_t> second) {
+		Model model = model_of(log);
+		model.accesses[model.races.front().first].constant = first;
+		model.accesses[model.races.front().second].constant = second;
+		const auto findings = analyse(model).findings;
+		EXPECT_EQ(findings.size(), 1u);
+		EXPECT_EQ(filter(findings[0], "same-constant") != nullptr,
+			  findings[0].severity == Severity::Note);
+		return findings[0].severity;
+	};
+	EXPECT_EQ(judged(1, 1), Severity::Note);
+	EXPECT_EQ(judged(0, 0), Severity::Note);
+	EXPECT_EQ(judged(1, 0), Severity::Error);
+	EXPECT_EQ(judged(1, std::nullopt), Severity::Error);
+	EXPECT_EQ(judged(std::nullopt, std::nullopt), Severity::Error);
+}
+
 TEST_F(RaceTest, AWordThatAllStoreAndNobodyLocksIsAWarning)
 {
 	const auto a = log.access({.pid = 1}, store(data, "foo_read", 60)),

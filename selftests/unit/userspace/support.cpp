@@ -45,7 +45,7 @@ void age_store(const std::string &store, int version)
 	ASSERT_TRUE(db.ok());
 	std::string sql = "PRAGMA user_version = " + std::to_string(version) + ";";
 	if (version < kSideSchema)
-		sql += "DROP TABLE side;";
+		sql += "DROP TABLE side; DROP TABLE stored;";
 	if (version < kFinishSchema)
 		sql += "ALTER TABLE run DROP COLUMN finish; ALTER TABLE run DROP COLUMN problem;";
 	if (version < kStatSchema)
