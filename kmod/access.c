@@ -15,7 +15,7 @@
 #include "slab.h"
 
 #define BYTES_PER_COST 16	/* of a block that cost as much as an access, about */
-#define ERA_ACCESSES 4096	/* of a sample, on one CPU in an era; new ways of accessing count more */
+#define ERA_ACCESSES 3584	/* of a sample, on one CPU in an era; new ways of accessing count more */
 #define SAVED_ERAS 16		/* what was not used is kept for so many */
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);

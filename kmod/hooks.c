@@ -324,30 +324,28 @@ static __always_inline u32 class_of(u64 lock, bool rare)
 	const struct ls_class *marker;
 	struct kmem_cache *cache;
 	unsigned long object;
-	u32 offset, id, site;
-	u64 key, slot;
+	u32 offset, site;
+	u64 key, id;
 
 	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset))
 		return ls_classes_fast(&ls.classes, ls_key_address(lock));
 	key = ls_key_slab((u64)cache, offset);
-	slot = ls_tagtab_first(&ls.classes.keys, key);
-	id = slot & LS_TAG_ID_MASK;
-	if (unlikely(!ls_tag_match(slot, key)))
-		return 0;
-	if (likely(id < LS_KEY_ASK))
+	id = ls_classes_first(&ls.classes, key);
+	if (likely(ls_class_answers(id)))
 		return id;
+	if (unlikely(id - 1 >= LS_TAG_ID_MASK))
+		return 0;
 	marker = &ls.classes.table[id & LS_VAL_CLASS_MASK];
 	if (marker->marks & LS_CLASS_KMALLOC) {
 		site = ls_alloc_site(object);
 		if (unlikely(!site))
 			return 0;
 		key = ls_key_alloc((u64)cache, offset, site);
-		slot = ls_tagtab_first(&ls.classes.keys, key);
-		id = slot & LS_TAG_ID_MASK;
-		if (unlikely(!ls_tag_match(slot, key)))
-			return 0;
-		if (likely(id < LS_KEY_ASK))
+		id = ls_classes_first(&ls.classes, key);
+		if (likely(ls_class_answers(id)))
 			return id;
+		if (unlikely(id - 1 >= LS_TAG_ID_MASK))
+			return 0;
 		marker = &ls.classes.table[id & LS_VAL_CLASS_MASK];
 	}
 	if (!(marker->marks & LS_CLASS_REFINE))
@@ -467,7 +465,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	unsigned long count = preempt_count();
 	struct ls_ctx *ctx;
 	u32 level, val, stamp = 0;
-	u64 key, slot;
+	u64 key;
 
 	ctx = context(pc, count, &level);
 	if (unlikely(in_tail(ctx, ip, level))) {
@@ -517,8 +515,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		val = (val & ~LS_VAL_READ_MASK) | LS_RECURSIVE << LS_VAL_READ_SHIFT;
 
 	key = ls_chain_mix(ctx->key, val);
-	slot = ls_tagtab_line(&ls.chains.tab, key);
-	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW))) {
+	if (unlikely(!ls_tagtab_below(&ls.chains.tab, key, LS_CHAIN_SLOW_MIN))) {
 		ctx->busy = 1;
 		barrier();
 		ip = ls_caller(ip);
@@ -571,7 +568,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	unsigned long count = preempt_count();
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct ls_ctx *ctx;
-	u64 key, slot;
+	u64 key;
 	u32 val, desc;
 
 	/* No task is current while nothing is recorded. */
@@ -595,8 +592,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 		goto unusual;
 	}
 	key = ls_chain_mix(ctx->key, val);
-	slot = ls_tagtab_line(&ls.chains.tab, key);
-	if (unlikely(!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW)))
+	if (unlikely(!ls_tagtab_below(&ls.chains.tab, key, LS_CHAIN_SLOW_MIN)))
 		goto unusual;
 	if (unlikely(!--pc->sample)) {
 		pc->sample = 1;		/* whoever counts it counts it again */

@@ -35,6 +35,7 @@
 #define LS_CHAIN_LOOK (1u << 23)
 #define LS_CHAIN_DERIVED (1u << 22)
 #define LS_CHAIN_SLOW (LS_CHAIN_LOOK | LS_CHAIN_DERIVED)
+#define LS_CHAIN_SLOW_MIN LS_CHAIN_DERIVED	/* ids below have none of them */
 #define LS_CHAIN_INDEX ((1u << 22) - 1)
 #define LS_CHAIN_LOST LS_CHAIN_INDEX	/* known, but its data found no room */
 

@@ -136,13 +136,33 @@ LS_INLINE ls_u32 ls_classes_find(const struct ls_classes *c, ls_u64 key)
 	return ls_tagtab_find(&c->keys, key) & LS_VAL_CLASS_MASK;
 }
 
-/* The same when the key's first place holds a class that needs no more asking, else 0. */
+/* A class that needs no more asking, of what ls_classes_first() returns. */
+LS_INLINE bool ls_class_answers(ls_u64 id)
+{
+	return id - 1 < LS_KEY_ASK - 1;
+}
+
+/*
+ * What one of the key's first two places has for it, LS_KEY_ASK included; 0, or more than
+ * LS_TAG_ID_MASK: neither has the key. Without the key's tag a slot is an id, and more than
+ * any where it is another key's: one comparison is enough for nearly all.
+ */
+LS_INLINE ls_u64 ls_classes_first(const struct ls_classes *c, ls_u64 key)
+{
+	const ls_u64 *slots = c->keys.slots, tag = key << LS_TAG_ID_BITS;
+	ls_u64 place = key >> c->keys.shift, id = ls_load(&slots[place]) ^ tag;
+
+	if (ls_likely(ls_class_answers(id)))
+		return id;
+	return id > LS_TAG_ID_MASK ? ls_load(&slots[place ^ 1]) ^ tag : id;
+}
+
+/* The class there that needs no more asking, else 0. */
 LS_INLINE ls_u32 ls_classes_fast(const struct ls_classes *c, ls_u64 key)
 {
-	ls_u64 slot = ls_tagtab_first(&c->keys, key);
-	ls_u32 id = slot & LS_TAG_ID_MASK;
+	ls_u64 id = ls_classes_first(c, key);
 
-	return ls_likely(ls_tag_match(slot, key) && id < LS_KEY_ASK) ? id : 0;
+	return ls_likely(ls_class_answers(id)) ? id : 0;
 }
 
 /*

@@ -54,17 +54,19 @@ LS_INLINE ls_u64 ls_tagtab_first(const struct ls_tagtab *tab, ls_u64 key)
 }
 
 /*
- * The same for its first eight places, which are one cache line: in a table half full
- * one key in four lies beyond the first two, one in twenty beyond these.
+ * Does one of the first eight places of @key hold it, with an id below @limit? They are one
+ * cache line: in a table half full one key in four lies beyond the first two, one in twenty
+ * beyond these. Without the key's tag a slot is an id, or more than any: one comparison.
  */
-LS_INLINE ls_u64 ls_tagtab_line(const struct ls_tagtab *tab, ls_u64 key)
+LS_INLINE bool ls_tagtab_below(const struct ls_tagtab *tab, ls_u64 key, ls_u32 limit)
 {
-	ls_u64 slot = ls_tagtab_first(tab, key);
+	ls_u64 place = key >> tab->shift, tag = key << LS_TAG_ID_BITS;
+	bool below = (ls_load(&tab->slots[place]) ^ tag) < limit;
 	ls_u32 i;
 
-	for (i = 2; ls_unlikely(!ls_tag_match(slot, key)) && i < 8; i++)
-		slot = ls_load(&tab->slots[(key >> tab->shift) ^ i]);
-	return slot;
+	for (i = 1; ls_unlikely(!below) && i < 8; i++)
+		below = (ls_load(&tab->slots[place ^ i]) ^ tag) < limit;
+	return below;
 }
 
 /* Id of @key, 0 when it is not there. */

@@ -330,12 +330,11 @@ void Module::acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries
 		val |= (passes ? LS_RECURSIVE : LS_SHARED) << LS_VAL_READ_SHIFT;
 	}
 	const std::uint64_t key = ls_chain_mix(ctx_.key, val);
-	const std::uint64_t slot = ls_tagtab_line(&chains_.tab, key);
 	const std::uint64_t at = ip(runner_.function, place * 16);
 
 	image_.info.acquisitions++;
 	image_.info.level_acquisitions[runner_.level]++;
-	if (!ls_tag_match(slot, key) || (slot & LS_CHAIN_SLOW) || keeps_ != Keeps::News)
+	if (!ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN) || keeps_ != Keeps::News)
 		slow_path(lock, at, val, key);
 	ls_held_push(&ctx_, lock, at, val, key);
 	if (!--sample_)

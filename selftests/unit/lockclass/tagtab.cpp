@@ -60,10 +60,11 @@ TEST(TagTable, ALineHasTheFirstEightPlacesOfAKey)
 	for (std::uint32_t id = 1; id <= 9; id++) {
 		const std::uint64_t key = t.key_at(19, id);
 		EXPECT_EQ(ls_tag_match(ls_tagtab_first(&t.tab, key), key), id <= 2) << id;
-		EXPECT_EQ(ls_tag_match(ls_tagtab_line(&t.tab, key), key), id <= 8) << id;
+		EXPECT_EQ(ls_tagtab_below(&t.tab, key, LS_TAG_ID_MASK), id <= 8) << id;
+		EXPECT_EQ(ls_tagtab_below(&t.tab, key, 5), id < 5) << id;
 		EXPECT_EQ(t.find(key), id);
 	}
-	EXPECT_FALSE(ls_tag_match(ls_tagtab_line(&t.tab, t.key_at(19, 10)), t.key_at(19, 10)));
+	EXPECT_FALSE(ls_tagtab_below(&t.tab, t.key_at(19, 10), LS_TAG_ID_MASK));
 }
 
 TEST(TagTable, TheFirstInsertOfAKeyWins)
