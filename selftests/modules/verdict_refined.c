@@ -68,6 +68,8 @@ static int ref_pair_setup(struct ref_pair *p, int first, unsigned int how, int s
 		p->inode[i]->i_mode = hows[i];
 		if (hows[i] & REF_QUOTA)
 			p->inode[i]->i_flags |= S_NOQUOTA;
+		/* The memory may be that of a hidden inode: nothing resets this when it is freed. */
+		INIT_HLIST_NODE(&p->inode[i]->i_hash);
 		if (hows[i] & REF_HIDDEN)
 			inode_fake_hash(p->inode[i]);
 	}
