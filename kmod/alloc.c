@@ -287,7 +287,7 @@ u32 ls_life(unsigned long addr)
 	return life_of(object_of(addr));
 }
 
-/* The same, 0 when nobody has asked for it before. Any context. */
+/* The same, 0 when it was not asked for before. Any context. */
 u32 ls_life_known(unsigned long addr)
 {
 	return ls_addrmap_find(&lives, object_of(addr));

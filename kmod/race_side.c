@@ -16,7 +16,7 @@
 #define BEING_WRITTEN ~0ull
 #define GUARD_BITS 15			/* locks in locksets whose class is kept */
 
-static u64 told[1 << TOLD_BITS];	/* races that the thread has heard of */
+static u64 told[1 << TOLD_BITS];	/* races that the thread has seen */
 struct ls_side_task ls_side_tasks[1 << LS_SIDE_TASK_BITS];
 static struct ls_addrmap guards;	/* lock -> class */
 
@@ -119,7 +119,7 @@ static void remembered(struct ls_race_side *s, u32 context, u32 lockset)
 	}
 }
 
-/* An event with all of it but the first side; NULL when it is not to be told, or now cannot. */
+/* An event with all of it but the first side; NULL when it is not to be reported, or has no room now. */
 static struct ls_race_event *begin(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 flags)
 {
 	u64 key = ls_mix(((u64)second << 32 | first) + ((u64)flags << 60)) | 1;
@@ -195,7 +195,7 @@ LS_COLD void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32
 	end(race);
 }
 
-/* Races may be told anew. */
+/* Races may be reported again. */
 void ls_access_untell(void)
 {
 	memset(told, 0, sizeof(told));

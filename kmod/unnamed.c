@@ -107,7 +107,7 @@ u32 ls_class_by_address(unsigned long lock, u32 kind, unsigned long ip)
 	/* Anything but a guess stands until the memory is freed. */
 	if (id && known->origin != LS_ORIGIN_SITE)
 		return id;
-	/* Not everybody who completes, wakes or waits at a place is about the same thing. */
+	/* One place may complete, wake or wait for different things. */
 	if (LS_AWAITED_KINDS >> kind & 1)
 		return 0;
 	if (id && !in_direct_map(lock) && !(known->marks & LS_CLASS_FLEETING))

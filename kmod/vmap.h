@@ -11,7 +11,7 @@ struct ls_vmap {
 	bool stack;			/* a task's: what lies in it comes and goes */
 };
 
-/* The area of vmalloc() around @addr; false when there is none, or it cannot be told. Any context. */
+/* The area of vmalloc() around @addr; false when there is none, or it is not found. Any context. */
 bool ls_vmap_find(unsigned long addr, struct ls_vmap *area);
 
 /* Process context, once, in a task that was forked. */

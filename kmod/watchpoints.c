@@ -49,7 +49,7 @@ static struct {
 	u32 size;		/* of the watchpoint */
 	unsigned long addr;
 	unsigned long uncertain[UNCERTAIN];
-	/* Of the one that is caught, whole once told is the turn; written by one at a time. */
+	/* Of the one that is caught, complete once told is the turn; one writer at a time. */
 	struct ls_race_side side;
 	u32 writing, told;
 } stop;
@@ -145,7 +145,7 @@ static bool has_changed(u32 bytes)
 	return false;
 }
 
-/* @n is caught in @turn. One that is caught late, while another tells, does not. */
+/* @n is caught in @turn. One that is caught late, while another is recorded, is not recorded. */
 static void tell_side(const struct ls_now *n, u32 turn)
 {
 	u32 none = 0;
