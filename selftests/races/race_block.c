@@ -149,6 +149,7 @@ static __side void blk_name_b(void)
 
 static char blk_name_ok_v[24] __shared;
 static DEFINE_MUTEX(blk_name_ok_m);
+static DEFINE_MUTEX(blk_name_ok_other);
 
 static __side void blk_name_ok_a(void)
 {
@@ -156,7 +157,9 @@ static __side void blk_name_ok_a(void)
 	blk_name_ok_v[9] = ls_value();
 	mutex_unlock(&blk_name_ok_m);
 	/* Behind what is compared, in the same word. */
+	mutex_lock(&blk_name_ok_other);
 	blk_name_ok_v[13] = ls_value();
+	mutex_unlock(&blk_name_ok_other);
 }
 
 static __side void blk_name_ok_b(void)
@@ -185,6 +188,7 @@ static __side void blk_long_b(void)
 
 static unsigned long blk_long_ok_v[LONG_WORDS] __shared;
 static DEFINE_MUTEX(blk_long_ok_m);
+static DEFINE_MUTEX(blk_long_ok_other);
 
 static __side void blk_long_ok_a(void)
 {
@@ -198,7 +202,9 @@ static __side void blk_long_ok_b(void)
 	mutex_lock(&blk_long_ok_m);
 	ls_use(blk_long_ok_v[LONG_WORDS - 2]);
 	mutex_unlock(&blk_long_ok_m);
+	mutex_lock(&blk_long_ok_other);
 	blk_long_ok_v[LONG_WORDS - 1] = ls_value();
+	mutex_unlock(&blk_long_ok_other);
 }
 
 /* Nothing is mapped there: the copy comes to nothing, but it is one. */
@@ -487,11 +493,11 @@ const struct ls_case race_block_cases[] = {
 	  "", .side = { SIDE(blk_move_ok_a), SIDE(blk_move_ok_b) } },
 	{ "blk_name", LS_FAULT, LS_RACE, "memcmp() without the lock of the writer",
 	  "severity!=note variable=blk_name_v", .side = { SIDE(blk_name_a), SIDE(blk_name_b) } },
-	{ "blk_name_ok", LS_TWIN, LS_RACE, "memcmp() under the lock of the writer, and a byte behind it",
+	{ "blk_name_ok", LS_TWIN, LS_RACE, "memcmp() under the lock of the writer, and a byte behind it under another",
 	  "", .side = { SIDE(blk_name_ok_a), SIDE(blk_name_ok_b) } },
 	{ "blk_long", LS_FAULT, LS_RACE, "memset_l() of three pages without the lock of the reader",
 	  "severity!=note variable=blk_long_v", .side = { SIDE(blk_long_a), SIDE(blk_long_b) } },
-	{ "blk_long_ok", LS_TWIN, LS_RACE, "memset_l() under the lock of the reader, and a word behind it",
+	{ "blk_long_ok", LS_TWIN, LS_RACE, "memset_l() under the lock of the reader, and a word behind it under another",
 	  "", .side = { SIDE(blk_long_ok_a), SIDE(blk_long_ok_b) } },
 	{ "blk_from", LS_FAULT, LS_RACE, "copy_from_user() without the lock of the reader",
 	  "severity!=note variable=blk_from_v", .side = { SIDE(blk_from_a), SIDE(blk_from_b) } },
