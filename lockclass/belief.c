@@ -47,13 +47,18 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n)
 	return broken ? LS_BELIEF_BROKEN : LS_BELIEF_HOLDS;
 }
 
+bool ls_most_handed_over(ls_u64 handed, ls_u64 instances)
+{
+	return handed > instances / 2 && refuted(handed, instances);
+}
+
 enum ls_semaphore_use ls_semaphore_used(ls_u64 releases, ls_u64 unmatched, ls_u64 instances,
 					ls_u64 handed)
 {
 	if (releases && unmatched >= releases)
 		return LS_SEMAPHORE_SIGNAL;
 	if (ls_believe(unmatched, releases) == LS_BELIEF_BROKEN ||
-	    ls_believe(handed, instances) == LS_BELIEF_BROKEN)
+	    ls_most_handed_over(handed, instances))
 		return LS_SEMAPHORE_SIGNAL;
 	/* Not by a product: it may overflow. */
 	return unmatched > releases / LS_BELIEF_RARELY ? LS_SEMAPHORE_MIXED : LS_SEMAPHORE_LOCK;

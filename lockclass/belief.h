@@ -50,6 +50,12 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
  */
 #define LS_BELIEF_RARELY 50
 
+/*
+ * Are most of @instances handed over, and more of them than chance makes? How many of a cache's
+ * buffers see asynchronous I/O differs from load to load. Any context.
+ */
+bool ls_most_handed_over(ls_u64 handed, ls_u64 instances);
+
 enum ls_semaphore_use {
 	LS_SEMAPHORE_LOCK = 0,
 	LS_SEMAPHORE_MIXED,

@@ -170,6 +170,9 @@ TEST(Semaphore, UseFollowsFromReleasesAndInstances)
 		/* Mostly released by their takers, and yet nearly all handed over once. */
 		{100000, 900, 100, 90, LS_SEMAPHORE_SIGNAL},
 		{100000, 900, 100, 15, LS_SEMAPHORE_LOCK},
+		/* A load with little asynchronous I/O: xfs_buf.b_sema. */
+		{34612, 624, 273, 196, LS_SEMAPHORE_SIGNAL},
+		{34612, 624, 273, 136, LS_SEMAPHORE_LOCK},
 		/* Many that go either way decide nothing. */
 		{2000, 900, 1000, 150, LS_SEMAPHORE_MIXED},
 		{2000, 200, 1000, 150, LS_SEMAPHORE_MIXED},
