@@ -37,7 +37,7 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
  * The second one finds what the first one tolerates: xfs_buf.b_sema is mostly released
  * by its taker, and yet I/O completion releases nearly every buffer at some time.
  *
- *   signal  one of the rules is given up, or no release ever came from the context
+ *   signal  one of the rules is given up, most instances are handed over, or no release ever came from the context
  *	     that had acquired: no order follows, findings through the class are hidden.
  *   mixed   more than one release in LS_BELIEF_RARELY came from elsewhere: whatever
  *	     was learnt with it held may be of a time when it had been handed over.

@@ -282,7 +282,42 @@ static __side void same_not_b(void)
 	same_not_v = false;
 }
 
+/* The loader fills the addresses in: in the module's file both are 0. */
+static void *same_place_v __shared;
+
+static __side void same_place_a(void)
+{
+	same_place_v = &same_flag_v;
+}
+
+static __side void same_place_b(void)
+{
+	same_place_v = &same_not_v;
+}
+
+static void *same_place_ok_v __shared;
+static DEFINE_SPINLOCK(same_place_ok_l);
+
+static __side void same_place_ok_a(void)
+{
+	spin_lock(&same_place_ok_l);
+	same_place_ok_v = &same_flag_v;
+	spin_unlock(&same_place_ok_l);
+}
+
+static __side void same_place_ok_b(void)
+{
+	spin_lock(&same_place_ok_l);
+	same_place_ok_v = &same_not_v;
+	spin_unlock(&same_place_ok_l);
+}
+
 const struct ls_case race_count_cases[] = {
+	{ "same_place", LS_FAULT, LS_RACE, "the sides store two addresses",
+	  "severity!=note variable=same_place_v",
+	  .side = { SIDE(same_place_a), SIDE(same_place_b) } },
+	{ "same_place_ok", LS_TWIN, LS_RACE, "the sides store two addresses under a spinlock",
+	  "", .side = { SIDE(same_place_ok_a), SIDE(same_place_ok_b) } },
 	{ "same_flag", LS_FAULT, LS_RACE, "both sides store true",
 	  "severity=note variable=same_flag_v",
 	  .side = { SIDE(same_flag_a), SIDE(same_flag_b) } },

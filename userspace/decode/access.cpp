@@ -360,7 +360,7 @@ FunctionSites decode_function(std::span<const std::uint8_t> code, std::uint64_t 
 	return out;
 }
 
-std::optional<std::uint64_t> stored_constant(std::span<const std::uint8_t> code, unsigned int size)
+std::optional<StoredConstant> stored_constant(std::span<const std::uint8_t> code, unsigned int size)
 {
 	for (std::size_t at = 0; at < code.size();) {
 		const Instruction here = decode_instruction(code.subspan(at), false);
@@ -368,7 +368,9 @@ std::optional<std::uint64_t> stored_constant(std::span<const std::uint8_t> code,
 		    here.memory == Instruction::Memory::Unknown)
 			return std::nullopt;
 		if (here.memory == Instruction::Memory::Site && here.site.op != AccessOp::Read)
-			return here.site.size == size ? here.constant : std::nullopt;
+			return here.site.size == size && here.constant
+				       ? std::optional(StoredConstant{*here.constant, at + here.length})
+				       : std::nullopt;
 		at += here.length;
 	}
 	return std::nullopt;

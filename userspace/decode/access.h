@@ -121,9 +121,15 @@ struct Instruction {
 /// The first instruction of @code. @frame_pointer: is %rbp one?
 Instruction decode_instruction(std::span<const std::uint8_t> code, bool frame_pointer);
 
+/// A constant that code stores, and where in the code it ends. It has at most four bytes
+/// there, which a relocation may have filled in.
+struct StoredConstant {
+	std::uint64_t value = 0;
+	std::size_t end = 0;
+};
 /// The constant that @code stores first, @size bytes (1 to 8), before any call or branch;
 /// what it stores on the stack does not count. Nothing when it stores anything else. After
 /// the call-out for a write that store is the write.
-std::optional<std::uint64_t> stored_constant(std::span<const std::uint8_t> code, unsigned int size);
+std::optional<StoredConstant> stored_constant(std::span<const std::uint8_t> code, unsigned int size);
 
 } // namespace lockscope

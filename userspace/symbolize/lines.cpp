@@ -101,7 +101,12 @@ public:
 			return std::nullopt;
 		const auto code = code_at(at->second.front().address + offset);
 		const std::uint64_t rest = at->second.front().size - offset;
-		return stored_constant(code.first(std::min<std::uint64_t>(code.size(), rest)), size);
+		const auto constant =
+			stored_constant(code.first(std::min<std::uint64_t>(code.size(), rest)), size);
+		/* An address is not in the file: two of them would be the same there. */
+		if (!constant || relocated(at->second.front().address + offset + constant->end - 4))
+			return std::nullopt;
+		return constant->value;
 	}
 
 	Dwarf *dwarf() const { return dwarf_; }
@@ -165,6 +170,29 @@ private:
 		if (!data || at >= data->d_size)
 			return {};
 		return {static_cast<const std::uint8_t *>(data->d_buf) + at, data->d_size - at};
+	}
+
+	/* Does the loader fill in any of the four bytes at @address? */
+	bool relocated(GElf_Addr address)
+	{
+		GElf_Addr at = address, bias = 0;
+		Elf_Scn *section = dwfl_module_address_section(module_, &at, &bias);
+		Elf *elf = dwfl_module_getelf(module_, &bias);
+		if (!section || !elf)
+			return true;
+		const std::size_t index = elf_ndxscn(section);
+		for (Elf_Scn *list = elf_nextscn(elf, nullptr); list; list = elf_nextscn(elf, list)) {
+			GElf_Shdr header;
+			GElf_Rela entry;
+			Elf_Data *data = nullptr;
+			if (!gelf_getshdr(list, &header) || header.sh_type != SHT_RELA ||
+			    header.sh_info != index || !(data = elf_getdata(list, nullptr)))
+				continue;
+			for (int i = 0; gelf_getrela(data, i, &entry); i++)
+				if (entry.r_offset + 4 > at && entry.r_offset < at + 4)
+					return true;
+		}
+		return false;
 	}
 
 	/* Is the instruction before @address a direct call? */

@@ -98,17 +98,23 @@ TEST(Decode, TheConstantThatIsStoredFirst)
 		call = {0xe8, 0x00, 0x00, 0x00, 0x00}, branch = {0x74, 0x02},
 		count = {0x83, 0x07, 0x01}; /* addl $1,(%rdi) */
 
-	EXPECT_EQ(stored_constant(byte, 1), 0xffu);
-	EXPECT_EQ(stored_constant(word, 4), 1u);
-	EXPECT_EQ(stored_constant(quad, 8), ~0ull);
-	EXPECT_EQ(stored_constant(joined({spill, kLoad, word, kRet}), 4), 1u);
-	EXPECT_EQ(stored_constant(word, 2), std::nullopt);
-	EXPECT_EQ(stored_constant(joined({value, word}), 4), std::nullopt);
-	EXPECT_EQ(stored_constant(joined({call, word}), 4), std::nullopt);
-	EXPECT_EQ(stored_constant(joined({branch, word}), 4), std::nullopt);
-	EXPECT_EQ(stored_constant(count, 4), std::nullopt);
-	EXPECT_EQ(stored_constant(kRet, 4), std::nullopt);
-	EXPECT_EQ(stored_constant({}, 4), std::nullopt);
+	const auto stored = [](const Bytes &code, unsigned int size) {
+		const auto found = stored_constant(code, size);
+		return found ? std::optional(found->value) : std::nullopt;
+	};
+
+	EXPECT_EQ(stored(byte, 1), 0xffu);
+	EXPECT_EQ(stored(word, 4), 1u);
+	EXPECT_EQ(stored(quad, 8), ~0ull);
+	EXPECT_EQ(stored(joined({spill, kLoad, word, kRet}), 4), 1u);
+	EXPECT_EQ(stored_constant(joined({spill, kLoad, word, kRet}), 4)->end, 17u);
+	EXPECT_EQ(stored(word, 2), std::nullopt);
+	EXPECT_EQ(stored(joined({value, word}), 4), std::nullopt);
+	EXPECT_EQ(stored(joined({call, word}), 4), std::nullopt);
+	EXPECT_EQ(stored(joined({branch, word}), 4), std::nullopt);
+	EXPECT_EQ(stored(count, 4), std::nullopt);
+	EXPECT_EQ(stored(kRet, 4), std::nullopt);
+	EXPECT_EQ(stored({}, 4), std::nullopt);
 }
 
 TEST(Decode, PushAndPopOfMemoryTouchItBesidesTheStack)
