@@ -121,8 +121,8 @@ struct Instruction {
 /// The first instruction of @code. @frame_pointer: is %rbp one?
 Instruction decode_instruction(std::span<const std::uint8_t> code, bool frame_pointer);
 
-/// A constant that code stores, and where in the code it ends. It has at most four bytes
-/// there, which a relocation may have filled in.
+/// A constant that code stores, and where in the code it ends. It has the store's
+/// size there, at most four bytes, which a relocation may fill in.
 struct StoredConstant {
 	std::uint64_t value = 0;
 	std::size_t end = 0;

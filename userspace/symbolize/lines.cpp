@@ -104,7 +104,9 @@ public:
 		const auto constant =
 			stored_constant(code.first(std::min<std::uint64_t>(code.size(), rest)), size);
 		/* An address is not in the file: two of them would be the same there. */
-		if (!constant || relocated(at->second.front().address + offset + constant->end - 4))
+		const std::uint32_t bytes = std::min(size, 4u);
+		if (!constant ||
+		    relocated(at->second.front().address + offset + constant->end - bytes, bytes))
 			return std::nullopt;
 		return constant->value;
 	}
@@ -172,8 +174,8 @@ private:
 		return {static_cast<const std::uint8_t *>(data->d_buf) + at, data->d_size - at};
 	}
 
-	/* Does the loader fill in any of the four bytes at @address? */
-	bool relocated(GElf_Addr address)
+	/* Does the loader fill in any of the @bytes at @address, four at a time? */
+	bool relocated(GElf_Addr address, std::uint32_t bytes)
 	{
 		GElf_Addr at = address, bias = 0;
 		Elf_Scn *section = dwfl_module_address_section(module_, &at, &bias);
@@ -189,7 +191,7 @@ private:
 			    header.sh_info != index || !(data = elf_getdata(list, nullptr)))
 				continue;
 			for (int i = 0; gelf_getrela(data, i, &entry); i++)
-				if (entry.r_offset + 4 > at && entry.r_offset < at + 4)
+				if (entry.r_offset + 4 > at && entry.r_offset < at + bytes)
 					return true;
 		}
 		return false;
