@@ -31,7 +31,7 @@ u32 ls_access_context(u32 level)
 }
 
 /* @here: some place on the stack of whoever accesses. */
-static bool on_stack(unsigned long addr, unsigned long here)
+static bool is_on_stack(unsigned long addr, unsigned long here)
 {
 	return !((addr ^ here) & ~(THREAD_SIZE - 1)) ||
 	       addr - (unsigned long)task_stack_page(current) < THREAD_SIZE;
@@ -335,7 +335,7 @@ static __always_inline void see(struct ls_now *n, unsigned long addr, u32 size, 
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 
-	bool there = on_stack(addr, stack);
+	bool there = is_on_stack(addr, stack);
 
 	if (unlikely(!ls_active))
 		return;

@@ -11,7 +11,7 @@
 #include "lockscope.h"
 #include "slab.h"
 #include "vmap.h"
-#include "wrapper/tracepoint.h"
+#include "base/wrapper/tracepoint.h"
 
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
@@ -468,37 +468,6 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 			ls_shadow_freed(addr, PAGE_SIZE);
 	}
 	ls_tracepoint_leave();
-}
-
-struct find_tracepoint {
-	const char *name;
-	struct tracepoint *found;
-};
-
-static void match_tracepoint(struct tracepoint *tp, void *priv)
-{
-	struct find_tracepoint *f = priv;
-
-	if (!strcmp(tp->name, f->name))
-		f->found = tp;
-}
-
-/* Attach to a tracepoint of the kernel by name. -ENOENT when it has none of that name. */
-int ls_tracepoint_attach(const char *name, void *probe, void *data)
-{
-	struct find_tracepoint f = { .name = name };
-
-	for_each_kernel_tracepoint(match_tracepoint, &f);
-	return f.found ? tracepoint_probe_register(f.found, probe, data) : -ENOENT;
-}
-
-void ls_tracepoint_detach(const char *name, void *probe, void *data)
-{
-	struct find_tracepoint f = { .name = name };
-
-	for_each_kernel_tracepoint(match_tracepoint, &f);
-	if (f.found)
-		tracepoint_probe_unregister(f.found, probe, data);
 }
 
 static const struct {

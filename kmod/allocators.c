@@ -10,7 +10,7 @@
 
 #include "lockscope.h"
 #include "refine.h"
-#include "wrapper/module.h"
+#include "base/wrapper/module.h"
 
 #define THROUGH 1	/* the site is where it was called */
 #define SIZED 2		/* what it allocates differs by size alone */

@@ -12,7 +12,7 @@
 #include "access.h"
 #include "annotate.h"
 #include "lockscope.h"
-#include "wrapper/ftrace.h"
+#include "base/wrapper/ftrace.h"
 
 static void on_annotation(unsigned long ip, unsigned long parent, struct ftrace_ops *o,
 			  struct ftrace_regs *fregs);

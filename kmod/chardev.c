@@ -11,7 +11,7 @@
 
 #include "access.h"
 #include "lockscope.h"
-#include "wrapper/mm.h"
+#include "base/wrapper/mm.h"
 
 #define CHAIN_BATCH 512
 

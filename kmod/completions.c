@@ -24,6 +24,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 
+#include "base/stack.h"
 #include "handover.h"
 #include "lockscope.h"
 #include "refine.h"
@@ -197,14 +198,9 @@ static void confirm(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completio
 		tell(pc, ctx, id, completion, ip, 0, level, ~0ull, LS_COMPLETE_CONFIRMED);
 }
 
-static bool on_own_stack(u64 addr)
-{
-	return addr - (u64)task_stack_page(current) < THREAD_SIZE;
-}
-
 static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 {
-	bool stack = on_own_stack(completion);
+	bool stack = ls_on_own_stack(completion);
 	u32 level, id;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
@@ -264,6 +260,6 @@ void ls_wait_over(u64 completion, u32 desc, unsigned long ret)
 		used_up(completion);
 	}
 	/* The next one at this address is another function's. */
-	if (on_own_stack(completion))
+	if (ls_on_own_stack(completion))
 		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(completion));
 }

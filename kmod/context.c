@@ -11,7 +11,7 @@
 #include "access.h"
 #include "control.h"
 #include "lockscope.h"
-#include "wrapper/tracepoint.h"
+#include "base/wrapper/tracepoint.h"
 
 static struct ls_ctx *pool;
 static u32 pool_size;

@@ -37,9 +37,6 @@
 
 /* The kernel's static per-CPU area as symbols have it: from 0, since 6.15 from where it was loaded. */
 unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro_after_init;
-/* Of the function that an address lies in; 0 when there is none. */
-typeof(kallsyms_lookup_size_offset) *ls_size_offset;
-unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
 static unsigned long device_initialize_at __ro_after_init;	/* what the mutexes of devices are named by */
 
@@ -686,16 +683,6 @@ void ls_identity_cache_gone(unsigned long cache)
 		ls_classes_forget_cache(&ls.classes, cache);
 }
 
-/* Where the kernel has @name; *@size is 0 when it is not found. Process context. */
-void ls_find_function(const char *name, unsigned long *start, unsigned long *size)
-{
-	unsigned long offset;
-
-	*start = ls_symbol(name);
-	if (!*start || !ls_size_offset(*start, size, &offset))
-		*size = 0;
-}
-
 int ls_identity_init(void)
 {
 	void *addrs = ls_zalloc(ls_addrmap_bytes(ADDR_BITS));
@@ -720,12 +707,8 @@ int ls_identity_init(void)
 	}
 	ls_arrays_init(&ls_lock_arrays, array_slots, ARRAY_BITS, array_table, MAX_ARRAYS);
 	ls_tagtab_init(&named, slots, NAMED_BITS);
-	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
 	device_initialize_at = ls_symbol("device_initialize");
 	ls_devices_init();
-	if (!ls_size_offset)
-		return -ENOENT;
-	ls_find_function("__hrtimer_rearm_deferred", &ls_rearm_start, &ls_rearm_size);
 	ls_percpu_static_start = ls_symbol("__per_cpu_start");
 	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_percpu_static_start;
 	rc = ls_slab_init();

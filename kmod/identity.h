@@ -4,6 +4,7 @@
 #define LOCKSCOPE_IDENTITY_H
 
 #include "arrays.h"
+#include "base/stack.h"
 #include "classes.h"
 #include "lockscope.h"
 
@@ -11,8 +12,6 @@ extern struct ls_arrays ls_lock_arrays;		/* in memory that many types share */
 
 u32 ls_class_add(const struct ls_class *proto);
 
-/* Does @addr lie on the current task's stack? */
-bool ls_on_own_stack(unsigned long addr);
 /* Class of @lock, which does; 0: its frame is not found. */
 u32 ls_class_on_stack(unsigned long lock, u32 kind);
 /* Class of @lock by its address, and where it is acquired, at @ip; 0: no room, or none of its kind. */

@@ -13,7 +13,7 @@
 #include "lockscope.h"
 #include "lockword.h"
 #include "slab.h"
-#include "wrapper/tracepoint.h"
+#include "base/wrapper/tracepoint.h"
 
 /* Entries of @ctx in [start, end) are reported as @what and given up. */
 static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 end, u64 ip)

@@ -13,6 +13,10 @@
 
 #include "abi.h"
 #include "addrmap.h"
+#include "base/lookup.h"
+#include "base/memory.h"
+#include "base/preempt.h"
+#include "base/tracepoint.h"
 #include "chains.h"
 #include "classes.h"
 #include "edges.h"
@@ -25,7 +29,7 @@
 #include "ranges.h"
 #include "ring.h"
 #include "seen.h"
-#include "wrapper/rearm.h"
+#include "base/wrapper/rearm.h"
 
 /* What is special about an event: ls_rec.flags while it lies in the ring. */
 #define LS_EV_INVERSION 1	/* two instances of a class, the other way round than before */
@@ -110,16 +114,6 @@ extern bool ls_splat, ls_splat_unproven;
 extern bool ls_strict;
 extern u32 ls_slack;
 
-/*
- * preempt_enable() without the reschedule: a hook may run where scheduling is
- * not allowed. A wish to reschedule is honoured at the next chance.
- */
-static __always_inline void ls_leave(void)
-{
-	barrier();
-	__preempt_count_sub(1);
-}
-
 /* Count a loss. Any context. */
 #define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
 
@@ -129,13 +123,6 @@ static __always_inline void ls_remember(struct ls_addrmap *m, u64 addr, u32 id)
 	if (unlikely(ls_addrmap_set(m, addr, id)))
 		ls_lose(LS_LOSS_ADDRESSES);
 }
-
-/* memory.c */
-void *ls_zalloc(size_t bytes);
-void ls_free(const void *memory);
-void ls_memory_count(long bytes);
-void ls_memory_info(unsigned long *bytes, unsigned long *peak);
-void ls_memory_exit(void);
 
 /* prims.c */
 int ls_prims_init(void);
@@ -148,7 +135,6 @@ bool ls_prims_hooks(unsigned long func5);
 void ls_prims_readers(enum ls_read read);
 u32 ls_prims_count(void);
 void ls_prims_info(u32 i, struct ls_prim_info *out);
-unsigned long ls_symbol(const char *name);
 extern u32 ls_desc_table[];
 extern u64 ls_desc_mul;
 #define LS_DESC_BITS 10
@@ -288,8 +274,6 @@ void ls_context_detach(void);
 
 /* identity.c */
 extern unsigned long ls_percpu_static_start, ls_percpu_static_size;
-extern typeof(kallsyms_lookup_size_offset) *ls_size_offset;
-void ls_find_function(const char *name, unsigned long *start, unsigned long *size);
 int ls_identity_init(void);
 u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
 void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip);
@@ -345,9 +329,6 @@ void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name);
 
 /* roots.c */
 void ls_roots_init(void);
-
-int ls_tracepoint_attach(const char *name, void *probe, void *data);
-void ls_tracepoint_detach(const char *name, void *probe, void *data);
 
 /* symbols.c: worker only */
 u32 ls_symbol_number(const char *symbol, unsigned long start, bool in_kernel);

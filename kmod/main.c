@@ -199,7 +199,8 @@ static int __init lockscope_init(void)
 	int rc;
 
 	ls_instance = get_random_u64() | 1;
-	rc = ls_prims_init();
+	rc = ls_lookup_init();
+	rc = rc ? rc : ls_prims_init();
 	rc = rc ? rc : init_rings();
 	rc = rc ? rc : init_tables();
 	rc = rc ? rc : ls_context_init(clamp(max_sleepers, 64u, 65536u));

@@ -10,7 +10,7 @@
 
 #include "access.h"
 #include "lockscope.h"
-#include "wrapper/module.h"
+#include "base/wrapper/module.h"
 
 static void area_going(unsigned long start, unsigned long end)
 {

@@ -16,7 +16,7 @@
 #include <linux/static_call.h>
 
 #include "lockscope.h"
-#include "wrapper/ftrace.h"
+#include "base/wrapper/ftrace.h"
 
 #if defined(CONFIG_PREEMPT_DYNAMIC) && defined(CONFIG_HAVE_PREEMPT_DYNAMIC_CALL)
 /* The kernel's own numbers: none, voluntary; from here on tasks are preempted unasked. */

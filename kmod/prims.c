@@ -13,7 +13,7 @@
 #include <net/sock.h>
 
 #include "lockscope.h"
-#include "wrapper/ftrace.h"
+#include "base/wrapper/ftrace.h"
 
 static char *hook = "auto";
 module_param(hook, charp, 0444);
@@ -46,29 +46,6 @@ u32 ls_desc_table[1 << LS_DESC_BITS];
 u64 ls_desc_mul __read_mostly;
 DEFINE_PER_CPU(long, ls_inflight);
 bool ls_ww_unlock_covered;
-
-static unsigned long (*lookup_name)(const char *name);
-
-/* Address of a kernel symbol, 0 when there is none. */
-unsigned long ls_symbol(const char *name)
-{
-	return lookup_name ? lookup_name(name) : 0;
-}
-
-/* kallsyms_lookup_name() is not exported, but a kprobe knows where it is. */
-static int find_lookup(void)
-{
-	struct kprobe kp = { .symbol_name = "kallsyms_lookup_name" };
-	int rc = register_kprobe(&kp);
-
-	if (rc) {
-		pr_err("lockscope: kprobes do not work here (%d)\n", rc);
-		return rc;
-	}
-	lookup_name = (void *)kp.addr;
-	unregister_kprobe(&kp);
-	return 0;
-}
 
 /*
  * Does the function call one of the hooked primitives? Then hooking it too
@@ -131,11 +108,8 @@ static int build_desc_table(void)
 int ls_prims_init(void)
 {
 	typeof(ftrace_location) *location;
-	int rc = find_lookup();
 	u32 i;
 
-	if (rc)
-		return rc;
 	location = (void *)ls_symbol("ftrace_location");
 	if (!location) {
 		pr_err("lockscope: this kernel has no dynamic ftrace\n");

@@ -10,7 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "access.h"
-#include "registers.h"
+#include "base/registers.h"
 
 #define LOOKED_AT 20		/* bytes: a jump's, up to the end of its last instruction */
 

@@ -30,6 +30,7 @@
 #include <linux/uaccess.h>
 #include <net/sock.h>
 
+#include "base/word.h"
 #include "lockscope.h"
 
 enum ls_refinement {
@@ -55,20 +56,6 @@ enum ls_refinement {
 #define LS_INODE_QUOTA 2u
 #define LS_INODE_HIDDEN 4u	/* in no hash: a file system's own */
 #define LS_INODE_BITS 3
-
-/* Word at @from, 0 when it is no address of the kernel's memory. Any context. */
-static __always_inline u64 ls_word_at(const void *from)
-{
-	u64 word;
-
-	/* A fault on any other address is an oops, whatever the exception table says. */
-	if ((s64)from >= 0)
-		return 0;
-	__get_kernel_nofault(&word, (const u64 *)from, u64, gone);
-	return word;
-gone:
-	return 0;
-}
 
 static __always_inline u64 ls_role_of_inode(const struct inode *inode)
 {

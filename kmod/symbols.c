@@ -11,7 +11,7 @@
 #include <namesakes.h>
 
 #include "lockscope.h"
-#include "wrapper/module.h"
+#include "base/wrapper/module.h"
 
 /*
  * The kernel's symbols whose names have equal hashes: hash and low half of the address,

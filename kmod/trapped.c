@@ -12,7 +12,7 @@
 
 #include "access.h"
 #include "operand.h"
-#include "registers.h"
+#include "base/registers.h"
 
 #define FRAMES 8	/* that are looked at for ours */
 #define CALL 0xe8

@@ -14,11 +14,6 @@
 #include "slab.h"
 #include "vmap.h"
 
-bool ls_on_own_stack(unsigned long addr)
-{
-	return addr - (unsigned long)task_stack_page(current) < THREAD_SIZE;
-}
-
 /* What is known of the memory around a lock; the key is 0 when that is nothing. */
 struct place {
 	u64 key;

@@ -18,6 +18,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/wait.h>
 
+#include "base/stack.h"
 #include "lockscope.h"
 
 bool ls_waitqueues __read_mostly;
@@ -38,17 +39,12 @@ static u32 class_of_queue(struct ls_ctx *ctx, u64 queue, u64 ip)
 	return id && ls.classes.table[id].kind == LS_KIND_WAITQUEUE ? id : 0;
 }
 
-static bool on_own_stack(u64 addr)
-{
-	return addr - (u64)task_stack_page(current) < THREAD_SIZE;
-}
-
 /* Is @entry, perhaps of a frame that is gone, one by which the current task can be woken? */
 static bool can_be_woken(u64 entry)
 {
 	struct wait_queue_entry *e = (struct wait_queue_entry *)entry;
 
-	return on_own_stack(entry) && READ_ONCE(e->private) == current &&
+	return ls_on_own_stack(entry) && READ_ONCE(e->private) == current &&
 	       (unsigned long)READ_ONCE(e->func) == wakes_always && !list_empty(&e->entry);
 }
 
@@ -63,10 +59,10 @@ static void queued(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
 	if (level != LS_TASK || ctx->busy)
 		return;
 	/* On a stack it gets its class here, so that whoever wakes it finds that. */
-	if (on_own_stack(queue))
+	if (ls_on_own_stack(queue))
 		class_of_queue(ctx, queue, ip);
 	w->id = 0;
-	if (!ctx->depth || !on_own_stack(entry)) {
+	if (!ctx->depth || !ls_on_own_stack(entry)) {
 		w->frame = 0;
 		return;
 	}
@@ -89,7 +85,7 @@ static void finished(struct ls_cpu *pc, u64 head)
 	ctx->queued.frame = 0;
 	ctx->queued.id = 0;
 	/* The next one at this address is another function's. */
-	if (on_own_stack(head))
+	if (ls_on_own_stack(head))
 		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(head + LS_WQ_OFF));
 }
 
@@ -105,7 +101,7 @@ static void sleeps(struct ls_cpu *pc, u64 ip, u64 frame)
 	if (w->several || !can_be_woken(w->entry) || READ_ONCE(current->__state) == TASK_RUNNING)
 		return;
 	/* A timer in a frame that is still there will wake it. */
-	if (w->alarm > frame && on_own_stack(w->alarm))
+	if (w->alarm > frame && ls_on_own_stack(w->alarm))
 		return;
 	w->id = class_of_queue(ctx, w->queue, ip);
 	if (!w->id)
@@ -187,7 +183,7 @@ void ls_alarm_set(struct ls_cpu *pc, u64 timer)
 	u32 level;
 	struct ls_ctx *ctx;
 
-	if (!ls_waitqueues || !on_own_stack(timer))
+	if (!ls_waitqueues || !ls_on_own_stack(timer))
 		return;
 	ctx = ls_context(pc, &level);
 	if (level == LS_TASK && ctx->depth)

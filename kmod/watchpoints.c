@@ -12,7 +12,7 @@
 #include <asm/tsc.h>
 
 #include "access.h"
-#include "registers.h"
+#include "base/registers.h"
 
 static bool watchpoints = true;
 module_param(watchpoints, bool, 0400);

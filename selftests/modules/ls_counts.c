@@ -27,7 +27,7 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 
-#include "wrapper/hrtimer.h"
+#include "base/wrapper/hrtimer.h"
 
 #define HOLD_MS 5
 

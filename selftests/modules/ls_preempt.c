@@ -13,7 +13,7 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 
-#include "wrapper/hrtimer.h"
+#include "base/wrapper/hrtimer.h"
 
 #define PERIOD_NS 150000
 

@@ -10,7 +10,7 @@
 #include <linux/mutex.h>
 #include <asm/ibt.h>
 
-#include "wrapper/ftrace.h"
+#include "base/wrapper/ftrace.h"
 
 /* Keeps all registers and needs none: one memory operand, then back. */
 void ls_taker_trampoline(void);

@@ -15,7 +15,7 @@
 #include <linux/workqueue.h>
 
 #include "selftest.h"
-#include "wrapper/hrtimer.h"
+#include "base/wrapper/hrtimer.h"
 
 struct ls_job {
 	void (*run)(void);

@@ -10,7 +10,7 @@
 #include <linux/printk.h>
 #include <linux/vmalloc.h>
 
-#include "lockscope.h"
+#include "base/memory.h"
 
 /* Before each block, so that the block stays on a cache line's boundary. */
 struct block {

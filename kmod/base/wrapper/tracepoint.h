@@ -5,6 +5,7 @@
 #include <linux/preempt.h>
 #include <linux/tracepoint.h>
 
+#include "base/preempt.h"
 #include "features.h"
 
 /*

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Symbols of the kernel by name and by address, exported or not. */
+#include <linux/kprobes.h>
+#include <linux/printk.h>
+
+#include "base/lookup.h"
+#include "base/wrapper/rearm.h"
+
+static unsigned long (*lookup_name)(const char *name);
+
+/* Of the function that an address lies in; 0 when there is none. */
+typeof(kallsyms_lookup_size_offset) *ls_size_offset;
+unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
+
+/* Address of a kernel symbol, 0 when there is none. */
+unsigned long ls_symbol(const char *name)
+{
+	return lookup_name ? lookup_name(name) : 0;
+}
+
+/* Where the kernel has @name; *@size is 0 when it is not found. Process context. */
+void ls_find_function(const char *name, unsigned long *start, unsigned long *size)
+{
+	unsigned long offset;
+
+	*start = ls_symbol(name);
+	if (!*start || !ls_size_offset(*start, size, &offset))
+		*size = 0;
+}
+
+/* kallsyms_lookup_name() is not exported, but a kprobe knows where it is. */
+static int find_lookup(void)
+{
+	struct kprobe kp = { .symbol_name = "kallsyms_lookup_name" };
+	int rc = register_kprobe(&kp);
+
+	if (rc) {
+		pr_err("lockscope: kprobes do not work here (%d)\n", rc);
+		return rc;
+	}
+	lookup_name = (void *)kp.addr;
+	unregister_kprobe(&kp);
+	return 0;
+}
+
+/* Before anything else of the module. Process context. */
+int ls_lookup_init(void)
+{
+	int rc = find_lookup();
+
+	if (rc)
+		return rc;
+	ls_size_offset = (void *)ls_symbol("kallsyms_lookup_size_offset");
+	if (!ls_size_offset)
+		return -ENOENT;
+	ls_find_function("__hrtimer_rearm_deferred", &ls_rearm_start, &ls_rearm_size);
+	return 0;
+}
