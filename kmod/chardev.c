@@ -101,7 +101,7 @@ static long read_prims(struct ls_prims_req __user *arg)
 
 	if (copy_from_user(&req, arg, sizeof(req)))
 		return -EFAULT;
-	n = min(req.nr, ls_prims_count());
+	n = min(req.nr, (u32)LS_NR_PRIMS);
 	for (i = 0; i < n; i++) {
 		struct ls_prim_info info = { };
 

@@ -130,7 +130,7 @@ static int primitives_show(struct seq_file *m, void *unused)
 	};
 	u32 i;
 
-	for (i = 0; i < ls_prims_count(); i++) {
+	for (i = 0; i < LS_NR_PRIMS; i++) {
 		struct ls_prim_info p = { };
 
 		ls_prims_info(i, &p);

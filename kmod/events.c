@@ -10,200 +10,16 @@
 
 #include "lockscope.h"
 
-/* Most frames between a hook and the code it hooked. */
-#define OWN_FRAMES 13
-
 /*
  * One event is enough for a fault at one place. A slot that two places fight for
  * costs further events, which the thread sorts out.
  */
 #define TOLD_BITS 9
 static u64 told[1 << TOLD_BITS];
-static unsigned long sched_start, sched_end;
-
-/* Where a function returns to whose return function_graph or a kretprobe traces; 0: not here. */
-static unsigned long graph_return, probe_return;
-static unsigned long iterators[2];	/* between a tracepoint and several who are attached to it */
 
 void ls_events_clear(void)
 {
 	memset(told, 0, sizeof(told));
-}
-
-void ls_events_init(void)
-{
-	sched_start = ls_symbol("__sched_text_start");
-	sched_end = ls_symbol("__sched_text_end");
-	graph_return = ls_symbol("return_to_handler");
-	probe_return = ls_symbol("arch_rethook_trampoline");
-	iterators[0] = ls_symbol("__traceiter_kmalloc");
-	iterators[1] = ls_symbol("__traceiter_kmalloc_node");
-}
-
-/*
- * The current stack, our own frames first; how many there are. The unwinder is a reader of
- * RCU: the end of one that an interrupt has come into may wake a thread, and takes the
- * scheduler's locks for it, unless interrupts are off.
- */
-u32 ls_stack_save(unsigned long *frames, u32 size)
-{
-	unsigned long flags;
-	u32 nr;
-
-	raw_local_irq_save(flags);
-	nr = stack_trace_save(frames, size, 0);
-	raw_local_irq_restore(flags);
-	return nr;
-}
-
-/* Is @ip no caller, but a tracer of returns that has put itself in a caller's place? Any context. */
-bool ls_is_tracer(u64 ip)
-{
-	return ip && (ip == graph_return || ip == probe_return);
-}
-
-/* The unwinder knows whose place the tracer took. Preemption off. */
-static noinline u64 traced_caller(u64 ip)
-{
-	unsigned long frames[OWN_FRAMES + 4];
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
-
-	while (first < nr && within_module(frames[first], THIS_MODULE))
-		first++;
-	/* Ours, ftrace's where it called us, the hooked function, its caller; without those in
-	 * between where the function returns through us. */
-	for (i = first; i + 1 < nr && i < first + 3; i++)
-		if (ls_prims_hooks(frames[i]))
-			return frames[i + 1];
-	return first < nr ? frames[first] : ip;
-}
-
-/*
- * Who called the function that a hook is in, given the return address @ip that the hook
- * found. Any context, preemption off.
- */
-u64 ls_caller(u64 ip)
-{
-	return unlikely(ls_is_tracer(ip)) ? traced_caller(ip) : ip;
-}
-
-/* Who called the allocator whose tracepoint a hook is on; 0: not known. Preemption off. */
-u64 ls_allocator_caller(void)
-{
-	unsigned long frames[OWN_FRAMES + 4], size, offset;
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i = 0;
-
-	while (i < nr && within_module(frames[i], THIS_MODULE))
-		i++;
-	if (i < nr && ls_size_offset && ls_size_offset(frames[i], &size, &offset) &&
-	    (frames[i] - offset == iterators[0] || frames[i] - offset == iterators[1]))
-		i++;
-	return i + 1 < nr ? frames[i + 1] : 0;
-}
-
-/*
- * Stack from the place @ip down to the entry. Without a place: from whoever
- * called the scheduler, or where our own frames end.
- */
-static u32 save_stack(u64 *to, unsigned long ip)
-{
-	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames));
-	u32 first = 0, i;
-
-	if (!ip) {
-		while (first < nr && within_module(frames[first], THIS_MODULE))
-			first++;
-		for (i = first; i < nr; i++)
-			if (frames[i] >= sched_start && frames[i] < sched_end)
-				first = i + 1;
-		i = first;
-	} else {
-		for (i = 0; i < nr && frames[i] != ip; i++)
-			;
-	}
-	/* The caller must be there even if the unwinder missed it. */
-	if (i >= nr) {
-		to[0] = ip;
-		return 1;
-	}
-	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
-	memcpy(to, &frames[i], nr * sizeof(*to));
-	return nr;
-}
-
-/* Who called the lock function that is about to wait. Any context. */
-u64 ls_waiter_ip(void)
-{
-	unsigned long frames[OWN_FRAMES];
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
-
-	for (i = 0; i < nr; i++)
-		if (frames[i] >= sched_start && frames[i] < sched_end)
-			first = i + 1;
-	/* The function may return through us. */
-	while (first < nr && within_module(frames[first], THIS_MODULE))
-		first++;
-	return first < nr ? frames[first] : 0;
-}
-
-/* The innermost callers from the place @ip on, as one number. */
-static u64 callers_of(u64 ip)
-{
-	unsigned long frames[OWN_FRAMES + LS_FAULT_CALLERS];
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i, k;
-	u64 key = ip;
-
-	for (i = 0; i < nr && frames[i] != ip; i++)
-		;
-	for (k = 0; i < nr && k < LS_FAULT_CALLERS; i++, k++)
-		key = ls_mix(key + frames[i]);
-	return key;
-}
-
-/*
- * Stack of @task, which sleeps, from the place @ip on; without one, from whoever
- * called the scheduler. May be none. Any context but hooks.
- */
-u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
-{
-	static typeof(stack_trace_save_tsk) *save;
-	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
-	u32 nr, i;
-
-	if (!save)
-		save = (void *)ls_symbol("stack_trace_save_tsk");
-	nr = save ? save(task, frames, ARRAY_SIZE(frames), 0) : 0;
-	if (!ip) {
-		for (i = 0; i < nr && frames[i] >= sched_start && frames[i] < sched_end; i++)
-			;
-		while (i < nr && within_module(frames[i], THIS_MODULE))
-			i++;
-		nr = min_t(u32, nr - i, LS_STACK_FRAMES);
-		memcpy(to, &frames[i], nr * sizeof(*to));
-		return nr;
-	}
-	for (i = 0; i < nr && frames[i] != ip; i++)
-		;
-	if (i >= nr) {
-		to[0] = ip;
-		return 1;
-	}
-	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
-	memcpy(to, &frames[i], nr * sizeof(*to));
-	return nr;
-}
-
-/* LS_TASK_* of the current task. Any context. */
-u32 ls_task_flags(void)
-{
-	u32 flags = 0;
-
-	if (current->flags & PF_KTHREAD)
-		flags |= LS_TASK_KTHREAD;
-	if (current->flags & PF_WQ_WORKER)
-		flags |= LS_TASK_WORKER;
-	return flags;
 }
 
 /* Room for an event about @ctx, NULL when there is none now. */
@@ -248,7 +64,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 		s->held[i].lock = ls_lock_instance(ctx->held[i].lock);
 		s->held[i].pad = 0;
 	}
-	s->stack = save_stack((u64 *)&s->held[ctx->depth], ip);
+	s->stack = ls_stack_from((u64 *)&s->held[ctx->depth], ip);
 	if (!ip)
 		s->ip = *(u64 *)&s->held[ctx->depth];
 }
@@ -268,7 +84,7 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	 * Where no place is given, what is held tells one fault from another; where it
 	 * is about no lock, who called: the place alone may be in the allocator.
 	 */
-	key = !ip ? ctx->key ^ current->pid : val & LS_VAL_CLASS_MASK ? ip : callers_of(ip);
+	key = !ip ? ctx->key ^ current->pid : val & LS_VAL_CLASS_MASK ? ip : ls_callers_of(ip);
 	key = ls_mix(ls_mix(key) + (val & LS_VAL_CLASS_MASK) * 32 + what) | 1;
 	slot = &told[key >> (64 - TOLD_BITS)];
 	if (ls_load(slot) == key)
@@ -297,15 +113,3 @@ void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u6
 	ctx->busy = 0;
 }
 
-/*
- * Set the thread to work; at most one irq_work is under way on a CPU. One that comes or
- * goes takes locks while nobody serves its interrupts: an irq_work queued then would stay,
- * and no other on this CPU, not the kernel's either, would be raised ever after. The
- * thread looks by itself a few times a second.
- */
-void ls_wake_worker(void)
-{
-	if (unlikely(!cpu_online(raw_smp_processor_id())))
-		return;
-	irq_work_queue(this_cpu_ptr(&ls_cpus.work));
-}

@@ -9,42 +9,9 @@
 
 #include "instances.h"
 #include "lockscope.h"
-#include "lockword.h"
+#include "core/lockword.h"
 #include "refine.h"
 #include "slab.h"
-
-DEFINE_PER_CPU_ALIGNED(struct ls_cpu, ls_cpus);
-struct ls_tables ls __cacheline_aligned;
-int ls_active __read_mostly;
-
-bool ls_strict __read_mostly;		/* any nesting of a class in itself is a fault */
-u32 ls_slack __read_mostly;		/* what a way of hooking may add to preempt_count() */
-
-/* Depth of RCU read sides of the current task. */
-static __always_inline int rcu_depth(void)
-{
-#ifdef CONFIG_PREEMPT_RCU
-	return READ_ONCE(current->rcu_read_lock_nesting);
-#else
-	return 0;
-#endif
-}
-
-static __always_inline struct ls_ctx *context(struct ls_cpu *pc, unsigned long count, u32 *level)
-{
-	if (unlikely(ls_has_tail(pc)) && !(count & NMI_MASK)) {
-		*level = LS_HARDIRQ;
-		return &pc->level[LS_HARDIRQ - 1];
-	}
-	if (likely(!(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))) {
-		*level = LS_TASK;
-		if (likely(pc->cur == current))
-			return pc->task;
-		return ls_ctx_fix(pc);
-	}
-	*level = count & NMI_MASK ? LS_NMI : count & HARDIRQ_MASK ? LS_HARDIRQ : LS_SOFTIRQ;
-	return &pc->level[*level - 1];
-}
 
 /* Signature of everything held. */
 static u32 gates_of(const struct ls_ctx *ctx)
@@ -361,17 +328,6 @@ static __always_inline u32 class_of(u64 lock, bool rare)
 	return ls_classes_fast(&ls.classes, key);
 }
 
-/* How and where a lock is taken, without its class. */
-static __always_inline u32 how(u32 desc, unsigned long count)
-{
-	u32 val = desc & LS_DESC_VAL;
-
-	val |= (~native_save_fl() & X86_EFLAGS_IF) << (25 - 9);
-	if (unlikely(count & SOFTIRQ_MASK))
-		val |= LS_VAL_BH_OFF;
-	return val;
-}
-
 /*
  * The author vouches for the order of this lock's class: when one of it is held
  * already, taking another orders nothing.
@@ -422,31 +378,6 @@ static noinline bool refine_held(struct ls_ctx *ctx)
 	return changed;
 }
 
-/* LS_VAL_* bits of where we are. Preemption off. */
-u32 ls_where(u32 level)
-{
-	return how(0, preempt_count()) | level << LS_VAL_LEVEL_SHIFT;
-}
-
-/* Context of the code that the hook interrupted. Preemption off. */
-struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level)
-{
-	return context(pc, preempt_count(), level);
-}
-
-/* The same of code that had preempt_count() @count. */
-struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level)
-{
-	return context(pc, count, level);
-}
-
-/* May code that had preempt_count() @count, our own included, not sleep? */
-static __always_inline bool atomic(unsigned long count)
-{
-	return (count > PREEMPT_OFFSET + ls_slack) || !(native_save_fl() & X86_EFLAGS_IF) ||
-	       rcu_depth();
-}
-
 /*
  * Where a kernel has __hrtimer_rearm_deferred(), an interrupt programs the timer last of
  * all, when preempt_count() knows of no interrupt any more: what it came upon, be it our
@@ -467,13 +398,13 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	u32 level, val, stamp = 0;
 	u64 key;
 
-	ctx = context(pc, count, &level);
+	ctx = ls_context_in(pc, count, &level);
 	if (unlikely(in_tail(ctx, ip, level))) {
 		/* Hooks leave their usual way until it is given back. */
 		pc->tail = lock;
 		pc->behind = pc->cur;
 		pc->cur = NULL;
-		ctx = context(pc, count, &level);
+		ctx = ls_context_in(pc, count, &level);
 	}
 	this_cpu_inc(ls_cpus.acquisitions[level]);
 	if (unlikely(ctx->busy)) {
@@ -493,14 +424,14 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE &&
 	    !ls_semaphore_taken(ctx, lock, val, level, &stamp)) {
 		if (static_branch_unlikely(&ls_stat_key))
-			ls_stat_acquired(ctx, lock, ip, val | how(desc, count) | level << LS_VAL_LEVEL_SHIFT,
+			ls_stat_acquired(ctx, lock, ip, val | ls_how(desc, count) | level << LS_VAL_LEVEL_SHIFT,
 					 false);
 		return;
 	}
-	val |= how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
+	val |= ls_how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
 	if (unlikely(LS_AWAITED_KINDS >> (desc >> LS_DESC_KIND_SHIFT) & 1))
 		val |= LS_VAL_WAIT;
-	if (desc & LS_DESC_SLEEPS && atomic(count))
+	if (desc & LS_DESC_SLEEPS && ls_is_atomic(count))
 		val |= LS_VAL_ATOMIC;
 	if (unlikely(ctx->nest)) {
 		ctx->nest = 0;
@@ -580,7 +511,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	if (unlikely(!val) || unlikely(ctx->state >= LS_MAX_DEPTH))
 		goto unusual;
 	desc = ls_desc_of(func5);
-	val |= how(desc, count);
+	val |= ls_how(desc, count);
 	/* Readers with softirqs off are another kind of reader. */
 	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
 		goto unusual;
@@ -588,7 +519,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 		if (unlikely(ls_rearms(ip)))
 			goto unusual;
 	} else if (unlikely(val & LS_VAL_IRQ_OFF) ||
-		   unlikely(((u32)count ^ PREEMPT_OFFSET) | (u32)rcu_depth())) {
+		   unlikely(((u32)count ^ PREEMPT_OFFSET) | (u32)ls_rcu_depth())) {
 		goto unusual;
 	}
 	key = ls_chain_mix(ctx->key, val);
@@ -690,7 +621,7 @@ noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	struct ls_ctx *ctx;
 	u32 level, now;
 
-	ctx = context(pc, preempt_count(), &level);
+	ctx = ls_context_in(pc, preempt_count(), &level);
 	now = ls_where(level);
 	this_cpu_inc(ls_cpus.releases);
 	if (likely(ls_held_is_top(ctx, lock) && !ctx->busy &&

@@ -7,11 +7,12 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched/task_stack.h>
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <asm/unwind.h>
 
 #include "lockscope.h"
-#include "lockword.h"
+#include "core/lockword.h"
 #include "slab.h"
 #include "base/wrapper/tracepoint.h"
 
@@ -289,6 +290,38 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 	    !(regs->flags & X86_EFLAGS_IF))
 		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, ls_where(level), mask, 0);
 	ls_leave();
+}
+
+/*
+ * Code and data at [start, end) are about to go: nobody may hold a lock in there.
+ * What others hold changes meanwhile, so each is looked at, and told of, through a copy.
+ * Process context.
+ */
+void ls_context_range_gone(unsigned long start, unsigned long end)
+{
+	struct ls_ctx *copy = kmalloc(sizeof(*copy), GFP_KERNEL);
+	u32 i, k;
+
+	if (!copy) {
+		ls_lose(LS_LOSS_RECORDS);
+		return;
+	}
+	for (i = 0; i < ls_context_count(); i++) {
+		*copy = ls_contexts[i];
+		copy->depth = min_t(u32, copy->depth, LS_MAX_DEPTH);
+		for (k = 0; k < copy->depth; k++) {
+			const struct ls_held *h = &copy->held[k];
+
+			if (h->lock < start || h->lock >= end ||
+			    ls_kind_of(h->val) == LS_KIND_WORK)
+				continue;
+			preempt_disable_notrace();
+			ls_fault(this_cpu_ptr(&ls_cpus), copy, LS_FINDING_HELD_FREED, h->lock,
+				 h->ip, h->val, 1ull << k, 0);
+			ls_leave();
+		}
+	}
+	kfree(copy);
 }
 
 static const struct {

@@ -17,6 +17,11 @@
 #include "base/memory.h"
 #include "base/preempt.h"
 #include "base/tracepoint.h"
+#include "core/context.h"
+#include "core/prims.h"
+#include "core/stacks.h"
+#include "core/stat.h"
+#include "core/state.h"
 #include "chains.h"
 #include "classes.h"
 #include "edges.h"
@@ -37,71 +42,10 @@
 #define LS_EV_PAIR 4		/* a pair of instances not seen before */
 #define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
 #define LS_EV_NESTED 16		/* a pair of instances of one class, the log is to have it */
-#define LS_FAULT_CALLERS 4	/* frames that tell faults apart which are about no lock */
 #define LS_PAIRS_TOLD 64	/* pairs of one class that rings are looked for in, or that are looked into */
 #define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation the log has */
 #define LS_INVERSIONS_TOLD 32	/* pairs of one class that were taken in both orders */
 #define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
-
-#define LS_SAMPLE 64		/* mean number of acquisitions between counted ones */
-
-/*
- * State of one CPU. Written by its own CPU with preemption off; statistics are
- * single-instruction updates, so an interrupt in between does no harm.
- */
-struct ls_cpu {
-	struct task_struct *cur;	/* whose locks @task holds */
-	struct ls_ctx *task;		/* held locks of cur */
-	struct ls_ctx *home;		/* context of whoever holds nothing while switched out */
-	u32 sample;			/* acquisitions until the next counted one */
-	u32 sample_weight;
-	u32 random;
-	u64 tail;			/* lock that the end of an interrupt has taken, see in_tail(); 0: none */
-	struct task_struct *behind;	/* what cur was before, for as long */
-	u64 acquisitions[LS_NR_LEVELS];
-	u64 releases;
-	u64 unknown_releases;
-	u64 stale;			/* held entries given up: their release was not seen */
-	u64 losses[LS_NR_LOSSES];
-	struct ls_ring ring;
-	struct irq_work work;
-	struct ls_ctx *level;	/* LS_NR_LEVELS - 1: softirq, hardirq, NMI; modules get little per-CPU memory */
-};
-DECLARE_PER_CPU(struct ls_cpu, ls_cpus);
-
-/* Is the lock held that the end of an interrupt takes? See in_tail(). */
-static __always_inline bool ls_has_tail(const struct ls_cpu *pc)
-{
-	return LS_HAS_REARM && pc->tail;
-}
-
-/* Tables that every CPU reads; laid out once at load. */
-struct ls_tables {
-	struct ls_chains chains;
-	struct ls_classes classes;
-	struct ls_edges edges;
-	struct ls_pairs pairs;
-	struct ls_gates gates;		/* what dependencies and pairs of instances were always seen with */
-	struct ls_seen seen;		/* pairs of instances of two classes that were reported */
-	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
-	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
-	struct ls_orphans orphans;	/* semaphores released by another context -> when */
-	struct ls_addrmap takers;	/* semaphore on no held-lock stack -> its last taker (semaphores.c) */
-	struct ls_addrmap semaphores;	/* semaphore released in its present life -> how (semaphores.c) */
-	struct ls_addrmap completers;	/* completion -> its last completer (completions.c) */
-	struct ls_addrmap makers;	/* completion made with a device's mutex held -> number of that hold */
-	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
-	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */
-	u32 device_holds;		/* of devices' mutexes that completions were made in */
-	u32 signal_changes;		/* semaphore classes whose use is taken for another than before */
-};
-extern struct ls_tables ls;
-
-/* enum ls_kind of a held or acquired word. */
-static __always_inline u32 ls_kind_of(u32 val)
-{
-	return ls.classes.table[val & LS_VAL_CLASS_MASK].kind;
-}
 
 /* Allocation site of the kmalloc object that starts at @object, 0 unknown. Any context. */
 static __always_inline u32 ls_alloc_site(unsigned long object)
@@ -109,41 +53,16 @@ static __always_inline u32 ls_alloc_site(unsigned long object)
 	return ls_addrmap_find(&ls.sites, object);
 }
 
-extern int ls_active;			/* hooks record; set by the worker's owner only */
 extern bool ls_splat, ls_splat_unproven;
-extern bool ls_strict;
-extern u32 ls_slack;
-
-/* Count a loss. Any context. */
-#define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
-
-/* Map @addr to @id. What has to go for it is a loss. Any context. */
-static __always_inline void ls_remember(struct ls_addrmap *m, u64 addr, u32 id)
-{
-	if (unlikely(ls_addrmap_set(m, addr, id)))
-		ls_lose(LS_LOSS_ADDRESSES);
-}
 
 /* prims.c */
-int ls_prims_init(void);
 int ls_prims_attach(void);
 void ls_prims_detach(void);
 void ls_prims_keep_on_cpu(void);
-bool ls_prims_acquire_in(unsigned long ip);
-bool ls_prims_spins_in(unsigned long ip);
-bool ls_prims_hooks(unsigned long func5);
-void ls_prims_readers(enum ls_read read);
-u32 ls_prims_count(void);
-void ls_prims_info(u32 i, struct ls_prim_info *out);
-extern u32 ls_desc_table[];
-extern u64 ls_desc_mul;
-#define LS_DESC_BITS 10
-static __always_inline u32 ls_desc_of(unsigned long func5)
-{
-	return ls_desc_table[(u64)func5 * ls_desc_mul >> (64 - LS_DESC_BITS)];
-}
 
 DECLARE_PER_CPU(long, ls_inflight);	/* tasks in hooked functions that will come back through us */
+
+extern char *ls_hook_how;
 
 /* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes; by name, where no ENDBR is needed. */
 void __noendbr ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
@@ -155,13 +74,8 @@ void ls_hook_sleep(unsigned long ip);
 void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip);
-u32 ls_where(u32 level);
-struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level);
-struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level);
-struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 
 /* special.c */
-extern bool ls_ww_unlock_covered;	/* ww_mutex_unlock() calls mutex_unlock() */
 void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5);
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
@@ -188,7 +102,6 @@ void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 complet
 		      u64 mask, u32 level, u32 kind);
 
 /* waitqueues.c */
-extern bool ls_waitqueues;
 void ls_hook_queue(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5,
 		   unsigned long frame);
 void ls_alarm_set(struct ls_cpu *pc, u64 timer);
@@ -196,16 +109,7 @@ int ls_waitqueues_attach(void);
 void ls_waitqueues_detach(void);
 
 /* events.c: what the thread is told */
-void ls_events_init(void);
 void ls_events_clear(void);
-u32 ls_task_flags(void);
-u64 ls_waiter_ip(void);
-bool ls_is_tracer(u64 ip);
-u64 ls_caller(u64 ip);
-u64 ls_allocator_caller(void);
-u32 ls_stack_save(unsigned long *frames, u32 size);
-u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip);
-void ls_wake_worker(void);
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra);
@@ -213,15 +117,6 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	      u64 extra);
 void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val,
 		   u64 mask, u64 extra);
-
-/* The current task, and no interrupt, runs and holds nothing. Preemption off. */
-static __always_inline bool ls_holds_nothing(void)
-{
-	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
-
-	return pc->cur == current && !(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) &&
-	       !pc->task->depth;
-}
 
 /* life.c: lives of locks, of memory and of tasks */
 void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip);
@@ -239,12 +134,9 @@ void ls_preempt_attach(void);
 void ls_preempt_unhook(void);
 void ls_preempt_detach(void);
 
-/* stat.c */
-DECLARE_STATIC_KEY_FALSE(ls_stat_key);	/* somebody is attached to acquired, released or waited */
-void ls_stat_acquired(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, bool held);
-void ls_stat_released(struct ls_ctx *ctx, u32 i);
-int ls_stat_attach(void);
-void ls_stat_detach(void);
+/* contention.c */
+int ls_contention_attach(void);
+void ls_contention_detach(void);
 
 /* waits.c: thread only */
 int ls_waits_init(u32 nr);
@@ -259,18 +151,12 @@ void ls_annotations_detach(void);
 /* unhook.c */
 int ls_unhook_sleepers(void);
 
-/* context.c */
-int ls_context_init(u32 nr);
-void ls_context_exit(void);
-void ls_context_clear(void);
-bool ls_in_schedule(u64 ip);
+/* life.c */
 void ls_context_range_gone(unsigned long start, unsigned long end);
-u32 ls_context_next(u32 i);
-const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task);
-u32 ls_context_waits_on(struct task_struct *task, u64 *queue);
-bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out);
-int ls_context_attach(void);
-void ls_context_detach(void);
+
+/* sched.c */
+int ls_sched_attach(void);
+void ls_sched_detach(void);
 
 /* identity.c */
 extern unsigned long ls_percpu_static_start, ls_percpu_static_size;

@@ -12,7 +12,6 @@
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
-#include "control.h"
 #include "access.h"
 #include "lockscope.h"
 
@@ -37,8 +36,6 @@ MODULE_PARM_DESC(log_mb, "bound of the log in MiB, 1 .. 4096; memory is taken as
 bool ls_splat, ls_splat_unproven;
 module_param_named(splat, ls_splat, bool, 0644);
 module_param_named(splat_unproven, ls_splat_unproven, bool, 0644);
-module_param_named(strict, ls_strict, bool, 0644);
-MODULE_PARM_DESC(strict, "any nesting of a class in itself is a fault, as with lockdep");
 MODULE_PARM_DESC(splat, "print each new finding on the console in lockdep's wording");
 MODULE_PARM_DESC(splat_unproven, "with splat: cycles of classes, too, whose instances were not seen to meet, as lockdep");
 
@@ -75,7 +72,7 @@ void ls_info_fill(struct ls_info *info)
 	info->max_classes = ls.classes.max;
 	info->max_edges = ls.edges.max;
 	info->max_chains = ls.chains.max;
-	info->nr_prims = ls_prims_count();
+	info->nr_prims = LS_NR_PRIMS;
 	info->ring_bytes = ls_ring_bytes;
 	info->nr_cpus = nr_cpu_ids;
 	strscpy(info->release, init_utsname()->release, sizeof(info->release));
@@ -137,13 +134,6 @@ static int init_tables(void)
 	return keys && classes && edges && chains && pairs && seen && gates ? 0 : -ENOMEM;
 }
 
-void lockscope_set_rules(bool strict, bool recursive_reads)
-{
-	WRITE_ONCE(ls_strict, strict);
-	ls_prims_readers(recursive_reads ? LS_RECURSIVE : LS_SHARED);
-}
-EXPORT_SYMBOL_GPL(lockscope_set_rules);
-
 static void free_all(void)
 {
 	int cpu;
@@ -165,6 +155,7 @@ static void free_all(void)
 	ls_free(ls.seen.slots);
 	ls_free(ls.gates.slots);
 	ls_context_exit();
+	ls_waits_exit();
 	ls_alloc_exit();
 	ls_identity_exit();
 	ls_names_exit();
@@ -182,10 +173,10 @@ static void detach(void)
 	ls_prims_detach();
 	ls_preempt_detach();
 	ls_special_detach();
-	ls_stat_detach();
+	ls_contention_detach();
 	ls_waitqueues_detach();
 	ls_life_detach();
-	ls_context_detach();
+	ls_sched_detach();
 	ls_modules_exit();
 	ls_annotations_detach();
 	ls_alloc_detach();
@@ -204,6 +195,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : init_rings();
 	rc = rc ? rc : init_tables();
 	rc = rc ? rc : ls_context_init(clamp(max_sleepers, 64u, 65536u));
+	rc = rc ? rc : ls_waits_init(ls_context_count());
 	rc = rc ? rc : ls_alloc_init(17);
 	rc = rc ? rc : ls_identity_init();
 	rc = rc ? rc : ls_names_init(max_classes);
@@ -213,16 +205,16 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : ls_worker_init(max_classes, max_edges);
 	if (rc)
 		goto out_free;
-	ls_events_init();
+	ls_stacks_init();
 	ls_allocators_init();
 	ls_roots_init();
-	rc = ls_context_attach();
+	rc = ls_sched_attach();
 	rc = rc ? rc : ls_modules_init();
 	rc = rc ? rc : ls_alloc_attach();
 	rc = rc ? rc : ls_life_attach();
 	rc = rc ? rc : ls_special_attach();
 	rc = rc ? rc : ls_waitqueues_attach();
-	rc = rc ? rc : ls_stat_attach();
+	rc = rc ? rc : ls_contention_attach();
 	ls_percpu_attach();
 	ls_preempt_attach();
 	rc = rc ? rc : ls_prims_attach();

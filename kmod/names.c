@@ -15,7 +15,7 @@
 #include "features.h"
 #include "lockscope.h"
 #include "refine.h"
-#include "trace.h"
+#include "core/trace.h"
 
 #define NAMELESS "static lock without a symbol"
 

@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 
 #include "lockscope.h"
-#include "trace.h"
+#include "core/trace.h"
 
 #define PAIR_BITS 15
 #define INSTANCE_NODES 4096

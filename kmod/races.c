@@ -14,7 +14,7 @@
 
 #include "access.h"
 #include "races.h"
-#include "trace.h"
+#include "core/trace.h"
 
 static uint shadow_mb = 48;
 module_param(shadow_mb, uint, 0400);

@@ -19,7 +19,7 @@
 #include <linux/sched/task_stack.h>
 
 #include "lockscope.h"
-#include "lockword.h"
+#include "core/lockword.h"
 
 /*
  * A counter of semaphore acquisitions tells "since" (orphans.h): the entry has its value

@@ -9,7 +9,7 @@
 
 #include "handover.h"
 #include "lockscope.h"
-#include "lockword.h"
+#include "core/lockword.h"
 
 static void downgrade(struct ls_cpu *pc, u64 lock)
 {

@@ -13,17 +13,12 @@
  * could wake somebody on a queue of the class counts against the locks that it did
  * without, whether anybody was there or not, as does every wake-up past the queue.
  */
-#include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/wait.h>
 
 #include "base/stack.h"
 #include "lockscope.h"
-
-bool ls_waitqueues __read_mostly;
-module_param_named(waitqueues, ls_waitqueues, bool, 0444);
-MODULE_PARM_DESC(waitqueues, "watch who waits on wait queues with locks held, and who wakes them");
 
 #define WAIT_DESC LS_DESC(WAITQUEUE, 0, 0, 0)
 

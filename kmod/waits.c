@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 
 #include "lockscope.h"
-#include "lockword.h"
+#include "core/lockword.h"
 
 static uint long_wait_ms = 60000;
 module_param(long_wait_ms, uint, 0644);

@@ -13,12 +13,11 @@
 #include <linux/wait.h>
 
 #include "access.h"
-#include "control.h"
 #include "evidence.h"
 #include "exempt.h"
 #include "lockscope.h"
 #include "logindex.h"
-#include "trace.h"
+#include "core/trace.h"
 
 #define STACK_BITS 18
 #define MAX_STACKS (1u << (STACK_BITS - 1))
@@ -643,12 +642,6 @@ int ls_worker_control(u32 op)
 	return rc;
 }
 
-int lockscope_control(u32 op)
-{
-	return ls_worker_control(op);
-}
-EXPORT_SYMBOL_GPL(lockscope_control);
-
 u32 ls_worker_findings(void)
 {
 	return READ_ONCE(nr_findings);
@@ -659,12 +652,6 @@ u64 ls_worker_taken(void)
 {
 	return READ_ONCE(taken);
 }
-
-u32 lockscope_findings(void)
-{
-	return ls_worker_findings();
-}
-EXPORT_SYMBOL_GPL(lockscope_findings);
 
 void ls_worker_info(struct ls_info *info)
 {

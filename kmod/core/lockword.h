@@ -14,7 +14,7 @@
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 
-#include "lockscope.h"
+#include "core/state.h"
 
 enum ls_word {
 	LS_WORD_UNKNOWN,	/* this kind does not tell */

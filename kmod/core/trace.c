@@ -2,4 +2,4 @@
 #include <linux/types.h>
 
 #define CREATE_TRACE_POINTS
-#include "trace.h"
+#include "core/trace.h"

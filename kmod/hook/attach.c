@@ -1,146 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From the table of primitives to live hooks: find each function, choose how to
- * hook it, attach and detach. Direct calls where they can be had; ftrace_ops
- * where a function is already taken by another direct user (a BPF fentry, say);
- * kretprobes there if the return value matters.
+ * Live hooks: choose how to hook each primitive, attach and detach. Direct calls where
+ * they can be had; ftrace_ops where a function is already taken by another direct user (a
+ * BPF fentry, say); kretprobes there if the return value matters.
  */
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/semaphore.h>
-#include <net/sock.h>
+#include <linux/slab.h>
 
-#include "lockscope.h"
 #include "base/wrapper/ftrace.h"
+#include "core/prims.h"
+#include "lockscope.h"
 
-static char *hook = "auto";
-module_param(hook, charp, 0444);
-MODULE_PARM_DESC(hook, "how to hook: auto (direct calls, ftrace_ops where taken), direct, ftrace");
-
-#define FENTRY_CALL 5	/* bytes of the patched call at a function's start */
-
-static const struct {
-	const char *function;
-	u32 desc;
-	u8 group;
-	u8 flags;
-} table[] = {
-#define X(f, kind, group, bits, offset, flags) \
-	{ #f, LS_DESC(kind, bits, offset, flags), LS_G_##group, flags },
-	LS_PRIMITIVES(X)
-#undef X
-};
-#define NR_PRIMS ARRAY_SIZE(table)
-
-static struct prim {
-	unsigned long start;	/* of the function */
-	unsigned long addr;	/* of the call that is patched in: behind ENDBR, where there is one */
-	u8 state;		/* enum ls_prim_state */
-	s32 error;
-	struct kretprobe *probe;
-} prims[NR_PRIMS];
-
-u32 ls_desc_table[1 << LS_DESC_BITS];
-u64 ls_desc_mul __read_mostly;
+char *ls_hook_how = "auto";
 DEFINE_PER_CPU(long, ls_inflight);
-bool ls_ww_unlock_covered;
-
-/*
- * Does the function call one of the hooked primitives? Then hooking it too
- * would count one acquire twice. Calls and tail calls are e8/e9 with a 32-bit
- * displacement; a false match in other bytes costs no more than a primitive
- * reported as covered.
- */
-static bool calls_primitive(unsigned long addr)
-{
-	const u8 *code = (const u8 *)addr;
-	u32 at, i;
-
-	for (at = FENTRY_CALL; at < 96; at++) {
-		unsigned long target;
-
-		if (code[at] != 0xe8 && code[at] != 0xe9)
-			continue;
-		target = addr + at + 5 + *(s32 *)(code + at + 1);
-		for (i = 0; i < NR_PRIMS; i++)
-			/* might_sleep() is called from many and covers none. */
-			if (prims[i].addr && prims[i].start == target &&
-			    table[i].group != LS_G_SPECIAL &&
-			    table[i].group != LS_G_SLEEP && table[i].group != LS_G_WAIT &&
-			    table[i].group != LS_G_QUEUE &&
-			    table[i].desc >> LS_DESC_KIND_SHIFT != LS_KIND_SPINLOCK)
-				return true;
-	}
-	return false;
-}
-
-/* One multiplication tells any hooked function from any other. */
-static int build_desc_table(void)
-{
-	u64 mul = LS_GOLDEN;
-	int tries;
-
-	for (tries = 0; tries < 100000; tries++, mul = mul * 6364136223846793005ull + 1442695040888963407ull) {
-		bool clash = false;
-		u32 i;
-
-		memset(ls_desc_table, 0, sizeof(ls_desc_table));
-		for (i = 0; i < NR_PRIMS && !clash; i++) {
-			u32 *slot;
-
-			if (!prims[i].addr)
-				continue;
-			slot = &ls_desc_table[(u64)(prims[i].addr + FENTRY_CALL) * (mul | 1) >> (64 - LS_DESC_BITS)];
-			clash = *slot != 0;
-			/* Kind NONE with operation 0 would look free; no entry has that. */
-			*slot = table[i].desc;
-		}
-		if (!clash) {
-			ls_desc_mul = mul | 1;
-			return 0;
-		}
-	}
-	return -ENOSPC;
-}
-
-int ls_prims_init(void)
-{
-	typeof(ftrace_location) *location;
-	u32 i;
-
-	location = (void *)ls_symbol("ftrace_location");
-	if (!location) {
-		pr_err("lockscope: this kernel has no dynamic ftrace\n");
-		return -ENODEV;
-	}
-	for (i = 0; i < NR_PRIMS; i++) {
-		if (table[i].group == LS_G_QUEUE && !ls_waitqueues) {
-			prims[i].state = LS_PRIM_OFF;
-			continue;
-		}
-		prims[i].start = ls_symbol(table[i].function);
-		if (!prims[i].start)
-			continue;
-		/* Something there that cannot be traced is as good as absent. */
-		prims[i].addr = location(prims[i].start);
-		if (!prims[i].addr) {
-			prims[i].state = LS_PRIM_FAILED;
-			prims[i].error = -EINVAL;
-		}
-	}
-	for (i = 0; i < NR_PRIMS; i++) {
-		if (prims[i].addr && table[i].group == LS_G_SPECIAL &&
-		    (table[i].desc & LS_OP_MASK) == LS_OP_WW_UNLOCK)
-			ls_ww_unlock_covered = calls_primitive(prims[i].addr);
-		if (prims[i].addr && (table[i].flags & LS_P_WRAPS) && calls_primitive(prims[i].addr)) {
-			prims[i].addr = 0;
-			prims[i].state = LS_PRIM_COVERED;
-		}
-	}
-	return build_desc_table();
-}
 
 void ls_tramp_acquire(void);
 void ls_tramp_spin(void);
@@ -155,13 +31,13 @@ void ls_tramp_queue(void);
 static void on_acquire(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs)
 {
-	ls_hook_acquire(ftrace_regs_get_argument(fregs, 0), parent, ip + FENTRY_CALL);
+	ls_hook_acquire(ftrace_regs_get_argument(fregs, 0), parent, ip + LS_FENTRY_CALL);
 }
 
 static void on_release(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs)
 {
-	const unsigned long frame[] = { ip + FENTRY_CALL, parent };
+	const unsigned long frame[] = { ip + LS_FENTRY_CALL, parent };
 
 	ls_hook_release(ftrace_regs_get_argument(fregs, 0), frame);
 }
@@ -177,14 +53,14 @@ static void on_special(unsigned long ip, unsigned long parent, struct ftrace_ops
 		       struct ftrace_regs *fregs)
 {
 	ls_hook_special(ftrace_regs_get_argument(fregs, 0), ftrace_regs_get_argument(fregs, 1),
-			parent, ip + FENTRY_CALL);
+			parent, ip + LS_FENTRY_CALL);
 }
 
 static void on_queue(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 		     struct ftrace_regs *fregs)
 {
 	ls_hook_queue(ftrace_regs_get_argument(fregs, 0), ftrace_regs_get_argument(fregs, 1),
-		      parent, ip + FENTRY_CALL, ftrace_regs_get_stack_pointer(fregs));
+		      parent, ip + LS_FENTRY_CALL, ftrace_regs_get_stack_pointer(fregs));
 }
 
 static DEFINE_MUTEX(groups_mutex);	/* what is hooked, and how */
@@ -223,7 +99,7 @@ static int on_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	d->ip = *(unsigned long *)regs->sp;
 	if (!probe)
 		return 0;
-	func5 = (unsigned long)probe->kp.addr + FENTRY_CALL;
+	func5 = (unsigned long)probe->kp.addr + LS_FENTRY_CALL;
 	switch (ls_desc_of(func5) >> LS_DESC_KIND_SHIFT) {
 	case LS_KIND_WW_MUTEX:
 		ls_hook_ww(d->lock, d->arg1, d->ip);
@@ -241,7 +117,7 @@ static int on_probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct kretprobe *probe = get_kretprobe(ri);
 
 	if (probe)
-		ls_hook_result(d->lock, d->ip, (unsigned long)probe->kp.addr + FENTRY_CALL, regs->ax,
+		ls_hook_result(d->lock, d->ip, (unsigned long)probe->kp.addr + LS_FENTRY_CALL, regs->ax,
 			       d->arg1);
 	return 0;
 }
@@ -252,7 +128,7 @@ static void attach_kretprobe(u32 i)
 	int rc = -ENOMEM;
 
 	if (probe) {
-		probe->kp.addr = (void *)prims[i].addr;
+		probe->kp.addr = (void *)ls_prims[i].addr;
 		probe->handler = on_probe_return;
 		probe->entry_handler = on_probe_entry;
 		probe->data_size = sizeof(struct probe_data);
@@ -261,12 +137,12 @@ static void attach_kretprobe(u32 i)
 	}
 	if (rc) {
 		kfree(probe);
-		prims[i].state = LS_PRIM_FAILED;
-		prims[i].error = rc;
+		ls_prims[i].state = LS_PRIM_FAILED;
+		ls_prims[i].error = rc;
 		return;
 	}
-	prims[i].probe = probe;
-	prims[i].state = LS_PRIM_KRETPROBE;
+	ls_prims[i].probe = probe;
+	ls_prims[i].state = LS_PRIM_KRETPROBE;
 }
 
 /* Can this one function be had for a direct call? */
@@ -286,12 +162,12 @@ static bool direct_possible(struct group *g, unsigned long addr)
 
 static int set_filter(struct ftrace_ops *ops, u32 group, u32 state)
 {
-	unsigned long ips[NR_PRIMS];
+	unsigned long ips[LS_NR_PRIMS];
 	u32 i, nr = 0;
 
-	for (i = 0; i < NR_PRIMS; i++)
-		if (table[i].group == group && prims[i].addr && prims[i].state == state)
-			ips[nr++] = prims[i].addr;
+	for (i = 0; i < LS_NR_PRIMS; i++)
+		if (ls_prim_table[i].group == group && ls_prims[i].addr && ls_prims[i].state == state)
+			ips[nr++] = ls_prims[i].addr;
 	if (!nr)
 		return -ENOENT;
 	return ftrace_set_filter_ips(ops, ips, nr, 0, 1);
@@ -301,10 +177,10 @@ static void set_state(u32 group, u32 from, u32 to, int error)
 {
 	u32 i;
 
-	for (i = 0; i < NR_PRIMS; i++) {
-		if (table[i].group == group && prims[i].addr && prims[i].state == from) {
-			prims[i].state = to;
-			prims[i].error = error;
+	for (i = 0; i < LS_NR_PRIMS; i++) {
+		if (ls_prim_table[i].group == group && ls_prims[i].addr && ls_prims[i].state == from) {
+			ls_prims[i].state = to;
+			ls_prims[i].error = error;
 		}
 	}
 }
@@ -321,10 +197,10 @@ static int attach_direct(u32 group)
 		rc = ls_direct_register(&g->direct, (unsigned long)g->tramp);
 	if (rc == -EBUSY) {
 		/* Somebody has one of them: find out which, take the others. */
-		for (i = 0; i < NR_PRIMS; i++)
-			if (table[i].group == group && prims[i].addr &&
-			    prims[i].state == LS_PRIM_DIRECT && !direct_possible(g, prims[i].addr))
-				prims[i].state = LS_PRIM_FTRACE;
+		for (i = 0; i < LS_NR_PRIMS; i++)
+			if (ls_prim_table[i].group == group && ls_prims[i].addr &&
+			    ls_prims[i].state == LS_PRIM_DIRECT && !direct_possible(g, ls_prims[i].addr))
+				ls_prims[i].state = LS_PRIM_FTRACE;
 		rc = set_filter(&g->direct, group, LS_PRIM_DIRECT);
 		if (!rc)
 			rc = ls_direct_register(&g->direct, (unsigned long)g->tramp);
@@ -342,8 +218,8 @@ static int attach_ops(u32 group)
 	int rc;
 
 	if (!g->func) {
-		for (i = 0; i < NR_PRIMS; i++)
-			if (table[i].group == group && prims[i].addr && prims[i].state == LS_PRIM_FTRACE)
+		for (i = 0; i < LS_NR_PRIMS; i++)
+			if (ls_prim_table[i].group == group && ls_prims[i].addr && ls_prims[i].state == LS_PRIM_FTRACE)
 				attach_kretprobe(i);
 		return 0;
 	}
@@ -394,12 +270,12 @@ void ls_prims_keep_on_cpu(void)
 
 int ls_prims_attach(void)
 {
-	bool direct = strcmp(hook, "ftrace"), ops = strcmp(hook, "direct");
+	bool direct = strcmp(ls_hook_how, "ftrace"), ops = strcmp(ls_hook_how, "direct");
 	u32 i;
 	int rc = 0;
 
-	if (direct && ops && strcmp(hook, "auto")) {
-		pr_err("lockscope: hook=%s: must be auto, direct or ftrace\n", hook);
+	if (direct && ops && strcmp(ls_hook_how, "auto")) {
+		pr_err("lockscope: hook=%s: must be auto, direct or ftrace\n", ls_hook_how);
 		return -EINVAL;
 	}
 	/* Where no task is preempted but where it asks for that, the short way will do. */
@@ -431,8 +307,8 @@ int ls_prims_attach(void)
 	 * Other ways than ours may turn preemption off before they call us: then
 	 * one level of it proves nothing.
 	 */
-	for (i = 0; i < NR_PRIMS; i++)
-		if (prims[i].state == LS_PRIM_FTRACE || prims[i].state == LS_PRIM_KRETPROBE)
+	for (i = 0; i < LS_NR_PRIMS; i++)
+		if (ls_prims[i].state == LS_PRIM_FTRACE || ls_prims[i].state == LS_PRIM_KRETPROBE)
 			ls_slack = 2;
 	return 0;
 }
@@ -490,11 +366,11 @@ void ls_prims_detach(void)
 		ftrace_free_filter(&g->direct);
 	}
 	mutex_unlock(&groups_mutex);
-	for (i = 0; i < NR_PRIMS; i++) {
-		if (prims[i].probe) {
-			unregister_kretprobe(prims[i].probe);
-			kfree(prims[i].probe);
-			prims[i].probe = NULL;
+	for (i = 0; i < LS_NR_PRIMS; i++) {
+		if (ls_prims[i].probe) {
+			unregister_kretprobe(ls_prims[i].probe);
+			kfree(ls_prims[i].probe);
+			ls_prims[i].probe = NULL;
 		}
 	}
 	/* Nobody enters any more; those preempted in a trampoline leave it. */
@@ -505,72 +381,4 @@ void ls_prims_detach(void)
 		wait_for_sleepers(max(redirected, 0));
 	}
 	synchronize_rcu_tasks();
-}
-
-/* How every read_lock() counts from now on, where it does not depend on the context. */
-void ls_prims_readers(enum ls_read read)
-{
-	u32 i;
-
-	for (i = 0; i < NR_PRIMS; i++) {
-		u32 *slot = &ls_desc_table[(u64)(prims[i].addr + FENTRY_CALL) * ls_desc_mul >> (64 - LS_DESC_BITS)];
-
-		if (prims[i].addr && table[i].group != LS_G_RELEASE && table[i].desc & LS_VAL_READ_MASK &&
-		    table[i].desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWLOCK)
-			WRITE_ONCE(*slot, (table[i].desc & ~LS_VAL_READ_MASK) | (u32)read << LS_VAL_READ_SHIFT);
-	}
-}
-
-/* The hooked function that @ip lies in, NR_PRIMS for none. Any context. */
-static u32 prim_around(unsigned long ip)
-{
-	unsigned long size, offset;
-	u32 i;
-
-	if (!ls_size_offset(ip, &size, &offset))
-		return NR_PRIMS;
-	for (i = 0; i < NR_PRIMS; i++)
-		if (prims[i].addr && prims[i].start == ip - offset)
-			break;
-	return i;
-}
-
-/* Does @ip lie in a hooked function that waits asleep for a lock? Any context. */
-bool ls_prims_acquire_in(unsigned long ip)
-{
-	u32 i = prim_around(ip);
-
-	return i < NR_PRIMS && table[i].desc & LS_DESC_SLEEPS;
-}
-
-/* Does @ip lie in a hooked function that waits for a lock with preemption off? Any context. */
-bool ls_prims_spins_in(unsigned long ip)
-{
-	u32 i = prim_around(ip);
-
-	return i < NR_PRIMS && table[i].group == LS_G_SPIN;
-}
-
-/* Is @func5 where a hooked function goes on behind its hook? Any context. */
-bool ls_prims_hooks(unsigned long func5)
-{
-	u32 i;
-
-	for (i = 0; i < NR_PRIMS; i++)
-		if (prims[i].addr && prims[i].addr + FENTRY_CALL == func5)
-			return true;
-	return false;
-}
-
-u32 ls_prims_count(void)
-{
-	return NR_PRIMS;
-}
-
-void ls_prims_info(u32 i, struct ls_prim_info *out)
-{
-	strscpy(out->function, table[i].function, sizeof(out->function));
-	out->kind = table[i].desc >> LS_DESC_KIND_SHIFT;
-	out->state = prims[i].state;
-	out->error = prims[i].error;
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacks of code in hooks: without our own frames, and with what tracers of returns hide. */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/stacktrace.h>
+
+#include "abi.h"
+#include "base/lookup.h"
+#include "core/prims.h"
+#include "core/stacks.h"
+#include "hash.h"
+
+/* Most frames between a hook and the code it hooked. */
+#define OWN_FRAMES 13
+
+static unsigned long sched_start, sched_end;
+
+/* Where a function returns to whose return function_graph or a kretprobe traces; 0: not here. */
+static unsigned long graph_return, probe_return;
+static unsigned long iterators[2];	/* between a tracepoint and several who are attached to it */
+
+void ls_stacks_init(void)
+{
+	sched_start = ls_symbol("__sched_text_start");
+	sched_end = ls_symbol("__sched_text_end");
+	graph_return = ls_symbol("return_to_handler");
+	probe_return = ls_symbol("arch_rethook_trampoline");
+	iterators[0] = ls_symbol("__traceiter_kmalloc");
+	iterators[1] = ls_symbol("__traceiter_kmalloc_node");
+}
+
+/*
+ * The current stack, our own frames first; how many there are. The unwinder is a reader of
+ * RCU: the end of one that an interrupt has come into may wake a thread, and takes the
+ * scheduler's locks for it, unless interrupts are off.
+ */
+u32 ls_stack_save(unsigned long *frames, u32 size)
+{
+	unsigned long flags;
+	u32 nr;
+
+	raw_local_irq_save(flags);
+	nr = stack_trace_save(frames, size, 0);
+	raw_local_irq_restore(flags);
+	return nr;
+}
+
+/* Is @ip no caller, but a tracer of returns that has put itself in a caller's place? Any context. */
+bool ls_is_tracer(u64 ip)
+{
+	return ip && (ip == graph_return || ip == probe_return);
+}
+
+/* The unwinder knows whose place the tracer took. Preemption off. */
+static noinline u64 traced_caller(u64 ip)
+{
+	unsigned long frames[OWN_FRAMES + 4];
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
+
+	while (first < nr && within_module(frames[first], THIS_MODULE))
+		first++;
+	/* Ours, ftrace's where it called us, the hooked function, its caller; without those in
+	 * between where the function returns through us. */
+	for (i = first; i + 1 < nr && i < first + 3; i++)
+		if (ls_prims_hooks(frames[i]))
+			return frames[i + 1];
+	return first < nr ? frames[first] : ip;
+}
+
+/*
+ * Who called the function that a hook is in, given the return address @ip that the hook
+ * found. Any context, preemption off.
+ */
+u64 ls_caller(u64 ip)
+{
+	return unlikely(ls_is_tracer(ip)) ? traced_caller(ip) : ip;
+}
+
+/* Who called the allocator whose tracepoint a hook is on; 0: not known. Preemption off. */
+u64 ls_allocator_caller(void)
+{
+	unsigned long frames[OWN_FRAMES + 4], size, offset;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i = 0;
+
+	while (i < nr && within_module(frames[i], THIS_MODULE))
+		i++;
+	if (i < nr && ls_size_offset && ls_size_offset(frames[i], &size, &offset) &&
+	    (frames[i] - offset == iterators[0] || frames[i] - offset == iterators[1]))
+		i++;
+	return i + 1 < nr ? frames[i + 1] : 0;
+}
+
+/*
+ * Stack from the place @ip down to the entry. Without a place: from whoever
+ * called the scheduler, or where our own frames end.
+ */
+u32 ls_stack_from(u64 *to, unsigned long ip)
+{
+	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames));
+	u32 first = 0, i;
+
+	if (!ip) {
+		while (first < nr && within_module(frames[first], THIS_MODULE))
+			first++;
+		for (i = first; i < nr; i++)
+			if (frames[i] >= sched_start && frames[i] < sched_end)
+				first = i + 1;
+		i = first;
+	} else {
+		for (i = 0; i < nr && frames[i] != ip; i++)
+			;
+	}
+	/* The caller must be there even if the unwinder missed it. */
+	if (i >= nr) {
+		to[0] = ip;
+		return 1;
+	}
+	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+	memcpy(to, &frames[i], nr * sizeof(*to));
+	return nr;
+}
+
+/* Who called the lock function that is about to wait. Any context. */
+u64 ls_waiter_ip(void)
+{
+	unsigned long frames[OWN_FRAMES];
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
+
+	for (i = 0; i < nr; i++)
+		if (frames[i] >= sched_start && frames[i] < sched_end)
+			first = i + 1;
+	/* The function may return through us. */
+	while (first < nr && within_module(frames[first], THIS_MODULE))
+		first++;
+	return first < nr ? frames[first] : 0;
+}
+
+/* The innermost callers from the place @ip on, as one number. */
+u64 ls_callers_of(u64 ip)
+{
+	unsigned long frames[OWN_FRAMES + LS_FAULT_CALLERS];
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i, k;
+	u64 key = ip;
+
+	for (i = 0; i < nr && frames[i] != ip; i++)
+		;
+	for (k = 0; i < nr && k < LS_FAULT_CALLERS; i++, k++)
+		key = ls_mix(key + frames[i]);
+	return key;
+}
+
+/*
+ * Stack of @task, which sleeps, from the place @ip on; without one, from whoever
+ * called the scheduler. May be none. Any context but hooks.
+ */
+u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
+{
+	static typeof(stack_trace_save_tsk) *save;
+	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
+	u32 nr, i;
+
+	if (!save)
+		save = (void *)ls_symbol("stack_trace_save_tsk");
+	nr = save ? save(task, frames, ARRAY_SIZE(frames), 0) : 0;
+	if (!ip) {
+		for (i = 0; i < nr && frames[i] >= sched_start && frames[i] < sched_end; i++)
+			;
+		while (i < nr && within_module(frames[i], THIS_MODULE))
+			i++;
+		nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+		memcpy(to, &frames[i], nr * sizeof(*to));
+		return nr;
+	}
+	for (i = 0; i < nr && frames[i] != ip; i++)
+		;
+	if (i >= nr) {
+		to[0] = ip;
+		return 1;
+	}
+	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+	memcpy(to, &frames[i], nr * sizeof(*to));
+	return nr;
+}
+
+/* LS_TASK_* of the current task. Any context. */
+u32 ls_task_flags(void)
+{
+	u32 flags = 0;
+
+	if (current->flags & PF_KTHREAD)
+		flags |= LS_TASK_KTHREAD;
+	if (current->flags & PF_WQ_WORKER)
+		flags |= LS_TASK_WORKER;
+	return flags;
+}

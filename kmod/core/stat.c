@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Figures of every acquisition, for programs on the tracepoints acquired, released and
+ * waited. Any context, like the hooks, which come here only while one is attached.
+ */
+#include <linux/cpu.h>
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
+
+#include "core/stat.h"
+#include "core/trace.h"
+
+DEFINE_STATIC_KEY_FALSE(ls_stat_key);
+static u64 attached_at;		/* ns: entries from before tell no time */
+
+/* The fast path has no branch for us: it leaves an acquisition that has to be counted. */
+static void count_each(void *unused)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+
+	pc->sample = pc->sample_weight = 1;
+}
+
+int ls_stat_on(void)
+{
+	int cpu;
+
+	if (!static_key_enabled(&ls_stat_key))
+		WRITE_ONCE(attached_at, local_clock());
+	static_branch_inc(&ls_stat_key);
+	/* Nobody is left who has not seen the key, and counts in larger steps again. */
+	synchronize_rcu();
+	/* Those that are off line begin with it when they come. */
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			per_cpu_ptr(&ls_cpus, cpu)->sample = per_cpu_ptr(&ls_cpus, cpu)->sample_weight = 1;
+	on_each_cpu(count_each, NULL, 1);
+	cpus_read_unlock();
+	return 0;
+}
+
+void ls_stat_off(void)
+{
+	static_branch_dec(&ls_stat_key);
+}
+
+static u64 passed(u64 since)
+{
+	s64 ns = local_clock() - since;
+
+	/* Clocks of two processors may differ by a little. */
+	return ns > 0 ? ns : 0;
+}
+
+/*
+ * Handlers run with interrupts off: a BPF program that is interrupted by its own
+ * like would miss it. They may take locks, which are not looked at.
+ */
+static bool begin(struct ls_ctx *ctx, unsigned long *flags)
+{
+	if (unlikely(!rcu_is_watching())) {
+		ls_lose(LS_LOSS_RECURSION);
+		return false;
+	}
+	raw_local_irq_save(*flags);
+	ctx->busy = 1;
+	barrier();
+	return true;
+}
+
+static void end(struct ls_ctx *ctx, unsigned long flags)
+{
+	barrier();
+	ctx->busy = 0;
+	raw_local_irq_restore(flags);
+}
+
+static bool is_lock(u32 val)
+{
+	return LS_GUARDING_KINDS >> ls_kind_of(val) & 1;
+}
+
+/* @val was taken, or is about to be waited for. @held: it lies on top of @ctx, which is not busy. */
+noinline void ls_stat_acquired(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, bool held)
+{
+	unsigned long flags;
+
+	if (held) {
+		ctx->since[ctx->depth - 1] = local_clock();
+		ctx->timed = 1;
+	}
+	if (!is_lock(val) || !begin(ctx, &flags))
+		return;
+	trace_acquired(val & LS_VAL_CLASS_MASK, val, lock, ip);
+	end(ctx, flags);
+}
+
+/* Entry @i of @ctx, which is not busy, is given back. */
+noinline void ls_stat_released(struct ls_ctx *ctx, u32 i)
+{
+	const struct ls_held *h = &ctx->held[i];
+	unsigned long flags;
+
+	if (!is_lock(h->val) || ctx->since[i] < attached_at || !begin(ctx, &flags))
+		return;
+	trace_released(h->val & LS_VAL_CLASS_MASK, h->val, h->lock, h->ip, passed(ctx->since[i]));
+	end(ctx, flags);
+}
+
+/* Wait @w of @ctx, which is not busy, is over with @ret: 0, or why it was given up. */
+void ls_stat_waited(struct ls_ctx *ctx, const struct ls_wait *w, int ret)
+{
+	u64 ns = passed(w->since);
+	unsigned long flags;
+
+	/* Waiting is no part of holding. */
+	if (!ret && ls_held_is_top(ctx, w->lock))
+		ctx->since[ctx->depth - 1] = local_clock();
+	if (w->since >= attached_at && begin(ctx, &flags)) {
+		trace_waited(w->val & LS_VAL_CLASS_MASK, w->val, w->lock, w->ip, ns, ret);
+		end(ctx, flags);
+	}
+}

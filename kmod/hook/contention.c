@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What each context waits for at the moment, from the kernel's own tracepoints of contended locks. */
+#include <linux/kernel.h>
+#include <linux/sched/clock.h>
+#include <linux/semaphore.h>
+#include <linux/tracepoint.h>
+#include <net/sock.h>
+#include <trace/events/lock.h>
+
+#include "base/tracepoint.h"
+#include "core/context.h"
+#include "core/stacks.h"
+#include "core/stat.h"
+#include "lockscope.h"
+
+/* Kind of a lock that the kernel's own tracepoint tells of. */
+static u32 kind_of_wait(unsigned int flags)
+{
+	if (flags & LCB_F_RT)
+		return LS_KIND_RT_MUTEX;
+	if (flags & LCB_F_PERCPU)
+		return LS_KIND_PERCPU_RWSEM;
+	if (flags & LCB_F_MUTEX)
+		return LS_KIND_MUTEX;
+	if (flags & (LCB_F_READ | LCB_F_WRITE))
+		return flags & LCB_F_SPIN ? LS_KIND_RWLOCK : LS_KIND_RWSEM;
+	return flags & LCB_F_SPIN ? LS_KIND_SPINLOCK : LS_KIND_SEMAPHORE;
+}
+
+static u32 slot_of(unsigned int flags)
+{
+	return flags & LCB_F_SPIN && !(flags & LCB_F_MUTEX) ? LS_WAIT_SPIN : LS_WAIT_SLEEP;
+}
+
+static void on_begin(void *data, void *at, unsigned int flags)
+{
+	u32 level, kind = kind_of_wait(flags), id;
+	struct ls_wait *w;
+	struct ls_ctx *ctx;
+	u64 lock;
+	int i;
+
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	lock = (u64)at + LS_KIND_OFFSET(kind);
+	ctx = ls_context(this_cpu_ptr(&ls_cpus), &level);
+	w = &ctx->wait[slot_of(flags)];
+	/* Who spins, then sleeps, still waits for the same. */
+	if (ctx->busy || w->lock == lock)
+		goto out;
+	i = ls_held_find(ctx, lock);
+	if (i >= 0 && i == (int)ctx->depth - 1) {
+		w->val = ctx->held[i].val;
+		w->ip = ctx->held[i].ip;
+	} else {
+		/* It will be taken when its function returns. */
+		ctx->busy = 1;
+		barrier();
+		w->ip = ls_waiter_ip();
+		barrier();
+		ctx->busy = 0;
+		id = ls_class_at(ctx, lock, kind, w->ip);
+		if (!id)
+			goto out;
+		w->val = id | ls_where(level);
+		if (flags & LCB_F_READ)
+			w->val |= LS_SHARED << LS_VAL_READ_SHIFT;
+	}
+	w->since = local_clock();
+	barrier();
+	w->lock = lock;
+out:
+	ls_leave();
+}
+
+static void on_end(void *data, void *at, int ret)
+{
+	struct ls_wait *w = NULL;
+	struct ls_ctx *ctx;
+	u32 level, i;
+
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ctx = ls_context(this_cpu_ptr(&ls_cpus), &level);
+	for (i = 0; i < LS_NR_WAITS; i++) {
+		u64 lock = ctx->wait[i].lock;
+
+		if (lock && lock - (u64)at == LS_KIND_OFFSET(ls_kind_of(ctx->wait[i].val)))
+			w = &ctx->wait[i];
+	}
+	if (!w || ctx->busy)
+		goto out;
+	if (static_branch_unlikely(&ls_stat_key))
+		ls_stat_waited(ctx, w, ret);
+	w->lock = 0;
+out:
+	ls_leave();
+}
+
+/* Without these tracepoints (before 5.19) nobody is known to wait who has not asked for good. */
+int ls_contention_attach(void)
+{
+	int rc = ls_tracepoint_attach("contention_begin", on_begin, NULL);
+
+	rc = rc ? rc : ls_tracepoint_attach("contention_end", on_end, NULL);
+	if (rc)
+		pr_warn("lockscope: no tracepoint contention_begin (%d): waiting for locks is not measured\n", rc);
+	return 0;
+}
+
+void ls_contention_detach(void)
+{
+	ls_tracepoint_detach("contention_begin", on_begin, NULL);
+	ls_tracepoint_detach("contention_end", on_end, NULL);
+}
