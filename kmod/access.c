@@ -12,7 +12,7 @@
 
 #include "access.h"
 #include "handover.h"
-#include "slab.h"
+#include "identity/slab.h"
 
 #define BYTES_PER_COST 16	/* of a block that cost as much as an access, about */
 #define ERA_ACCESSES 3584	/* of a sample, on one CPU in an era; new ways of accessing count more */

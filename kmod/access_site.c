@@ -9,7 +9,7 @@
 #include <linux/stacktrace.h>
 
 #include "access.h"
-#include "slab.h"
+#include "identity/slab.h"
 
 #define MEMO_BITS 15
 #define NEW_SITE_COST 100	/* in accesses, the thread's part included */

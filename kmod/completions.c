@@ -27,7 +27,7 @@
 #include "base/stack.h"
 #include "handover.h"
 #include "lockscope.h"
-#include "refine.h"
+#include "identity/refine.h"
 
 #define WAIT_DESC LS_DESC(COMPLETION, 0, 0, 0)
 

@@ -10,8 +10,9 @@
 #include "instances.h"
 #include "lockscope.h"
 #include "core/lockword.h"
-#include "refine.h"
-#include "slab.h"
+#include "identity/lookup.h"
+#include "identity/refine.h"
+#include "identity/slab.h"
 
 /* Signature of everything held. */
 static u32 gates_of(const struct ls_ctx *ctx)
@@ -260,74 +261,6 @@ static noinline void count_chain(struct ls_cpu *pc, u64 key)
 	pc->sample = pc->sample_weight;
 }
 
-/* Not found where it usually lies: further along, or not at all yet. */
-static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
-{
-	u32 id;
-
-	if (lock >= __START_KERNEL_map) {
-		id = ls_classes_find(&ls.classes, ls_key_address(lock));
-		if (id)
-			return id;
-	}
-
-	ctx->busy = 1;
-	barrier();
-	id = ls_identify(lock, kind, ls_caller(ip));
-	barrier();
-	ctx->busy = 0;
-	return id;
-}
-
-/*
- * Class of @lock without touching any per-object state, 0 when that does not
- * tell: static locks by address, locks in slab objects by cache and offset (the
- * address of the page's cache and one reciprocal division), locks in kmalloc
- * memory by the object's allocation site as well. Where a marker says so, what the
- * object is used for is part of the key; @rare: even where that takes a call.
- */
-static __always_inline u32 class_of(u64 lock, bool rare)
-{
-	const struct ls_class *marker;
-	struct kmem_cache *cache;
-	unsigned long object;
-	u32 offset, site;
-	u64 key, id;
-
-	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset))
-		return ls_classes_fast(&ls.classes, ls_key_address(lock));
-	key = ls_key_slab((u64)cache, offset);
-	id = ls_classes_first(&ls.classes, key);
-	if (likely(ls_class_answers(id)))
-		return id;
-	if (unlikely(id - 1 >= LS_TAG_ID_MASK))
-		return 0;
-	marker = &ls.classes.table[id & LS_VAL_CLASS_MASK];
-	if (marker->marks & LS_CLASS_KMALLOC) {
-		site = ls_alloc_site(object);
-		if (unlikely(!site))
-			return 0;
-		key = ls_key_alloc((u64)cache, offset, site);
-		id = ls_classes_first(&ls.classes, key);
-		if (likely(ls_class_answers(id)))
-			return id;
-		if (unlikely(id - 1 >= LS_TAG_ID_MASK))
-			return 0;
-		marker = &ls.classes.table[id & LS_VAL_CLASS_MASK];
-	}
-	if (!(marker->marks & LS_CLASS_REFINE))
-		return 0;
-	if (marker->refinement == LS_REFINE_INODE)
-		key = ls_key_refined(key, ls_role_of_inode((struct inode *)(lock - marker->root)));
-	else if (marker->refinement == LS_REFINE_SOCK)
-		key = ls_key_refined(key, ls_role_of_sock((struct sock *)(lock - marker->root)));
-	else if (rare)
-		key = ls_key_refined(key, ls_role_of_rare(marker->refinement, lock - marker->root));
-	else
-		return 0;
-	return ls_classes_fast(&ls.classes, key);
-}
-
 /*
  * The author vouches for the order of this lock's class: when one of it is held
  * already, taking another orders nothing.
@@ -345,14 +278,6 @@ static u32 nested(const struct ls_ctx *ctx, u32 val)
 	return val;
 }
 
-/* Class of @lock, made if it is new; 0 when there is no room. Preemption off, @ctx not busy. */
-u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
-{
-	u32 id = class_of(lock, true);
-
-	return likely(id) ? id : new_class(ctx, lock, kind, ip);
-}
-
 /*
  * What was still being made when it was taken may be known by now: its entry gets its
  * class, before an order is learnt from it. True when one has changed.
@@ -367,7 +292,7 @@ static noinline bool refine_held(struct ls_ctx *ctx)
 
 		if (!is_unrefined(h->val))
 			continue;
-		id = class_of(h->lock, true);
+		id = ls_class_known(h->lock, true);
 		if (!id)
 			id = ls_identify(h->lock, ls_kind_of(h->val), h->ip);
 		if (!id || id == (h->val & LS_VAL_CLASS_MASK) || ls.classes.table[id].kind != ls_kind_of(h->val))
@@ -507,7 +432,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
-	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : class_of(lock, false);
+	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) : ls_class_known(lock, false);
 	if (unlikely(!val) || unlikely(ctx->state >= LS_MAX_DEPTH))
 		goto unusual;
 	desc = ls_desc_of(func5);

@@ -6,7 +6,7 @@
 #include <linux/kernel.h>
 
 #include "instances.h"
-#include "slab.h"
+#include "identity/slab.h"
 
 /* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
 static u32 pair_gates(const struct ls_ctx *ctx, u32 i)

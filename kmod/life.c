@@ -13,7 +13,7 @@
 
 #include "lockscope.h"
 #include "core/lockword.h"
-#include "slab.h"
+#include "identity/slab.h"
 #include "base/wrapper/tracepoint.h"
 
 /* Entries of @ctx in [start, end) are reported as @what and given up. */

@@ -22,6 +22,8 @@
 #include "core/stacks.h"
 #include "core/stat.h"
 #include "core/state.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
 #include "chains.h"
 #include "classes.h"
 #include "edges.h"
@@ -47,12 +49,6 @@
 #define LS_INVERSIONS_TOLD 32	/* pairs of one class that were taken in both orders */
 #define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
 
-/* Allocation site of the kmalloc object that starts at @object, 0 unknown. Any context. */
-static __always_inline u32 ls_alloc_site(unsigned long object)
-{
-	return ls_addrmap_find(&ls.sites, object);
-}
-
 extern bool ls_splat, ls_splat_unproven;
 
 /* prims.c */
@@ -73,7 +69,6 @@ void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned lon
 void ls_hook_sleep(unsigned long ip);
 void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
-u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip);
 
 /* special.c */
 void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5);
@@ -158,63 +153,9 @@ void ls_context_range_gone(unsigned long start, unsigned long end);
 int ls_sched_attach(void);
 void ls_sched_detach(void);
 
-/* identity.c */
-extern unsigned long ls_percpu_static_start, ls_percpu_static_size;
-int ls_identity_init(void);
-u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
-void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip);
-void ls_identity_cache_gone(unsigned long cache);
-bool ls_identity_is_named(unsigned long lock);
-void ls_identity_annotate(unsigned long lock, const char *name);
-void ls_identity_forget_names(unsigned long start, unsigned long end);
-void ls_identity_exit(void);
-
-/* alloc.c: kmalloc objects and where they were allocated */
-int ls_alloc_init(u32 bits);
-void ls_alloc_exit(void);
-int ls_alloc_attach(void);
-void ls_alloc_detach(void);
-void ls_alloc_forget(unsigned long start, unsigned long end);
-unsigned long ls_site_ip(u32 site);
-void ls_alloc_seed(const void *object, const char *function);
-u32 ls_site_bytes(u32 site);
-u32 ls_site_refinement(u32 site);
-u32 ls_life(unsigned long addr);
-u32 ls_life_known(unsigned long addr);
-u64 ls_lock_instance(u64 lock);
-u32 ls_lives(unsigned long a, unsigned long b);
-void ls_watch_memory(unsigned long addr);
-bool ls_watch_area(unsigned long start);
-void ls_area_freed(unsigned long start);
-u32 ls_alloc_site_at(unsigned long ip);
-void ls_site_has_lock(u32 site, bool mixed);
-bool ls_site_serves_others(unsigned long ip);
-u32 ls_alloc_sites(u32 *learnt);
-void ls_watch_object(unsigned long object);
-
-/* allocators.c: functions that allocate for others */
-void ls_allocators_init(void);
-void ls_allocators_module(struct module *mod, bool coming);
-u32 ls_allocator_refines(unsigned long ip);
-bool ls_allocator_for_others(unsigned long ip);
-bool ls_allocator_keyed(unsigned long ip);
-bool ls_non_owner(unsigned long ip);
-bool ls_lock_helper(unsigned long ip);
-unsigned long ls_lock_user(unsigned long ip);
-unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement);
-
-/* percpu.c: per-CPU memory that has no symbol of the kernel */
-bool ls_percpu_find(unsigned long at, struct ls_range *out);
-bool ls_percpu_module_name(unsigned long at, char *name, size_t len);
-int ls_percpu_init(void);
-void ls_percpu_exit(void);
-void ls_percpu_attach(void);
-void ls_percpu_detach(void);
-void ls_percpu_module(struct module *mod, bool coming);
-void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name);
-
-/* roots.c */
-void ls_roots_init(void);
+/* memory.c */
+int ls_memory_attach(void);
+void ls_memory_detach(void);
 
 /* symbols.c: worker only */
 u32 ls_symbol_number(const char *symbol, unsigned long start, bool in_kernel);

@@ -156,8 +156,10 @@ static void free_all(void)
 	ls_free(ls.gates.slots);
 	ls_context_exit();
 	ls_waits_exit();
-	ls_alloc_exit();
+	ls_sites_exit();
+	ls_lives_exit();
 	ls_identity_exit();
+	ls_semaphores_exit();
 	ls_names_exit();
 	ls_races_exit();
 	ls_percpu_exit();
@@ -179,7 +181,7 @@ static void detach(void)
 	ls_sched_detach();
 	ls_modules_exit();
 	ls_annotations_detach();
-	ls_alloc_detach();
+	ls_memory_detach();
 	ls_percpu_detach();
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
@@ -196,8 +198,10 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : init_tables();
 	rc = rc ? rc : ls_context_init(clamp(max_sleepers, 64u, 65536u));
 	rc = rc ? rc : ls_waits_init(ls_context_count());
-	rc = rc ? rc : ls_alloc_init(17);
+	rc = rc ? rc : ls_sites_init(17);
+	rc = rc ? rc : ls_lives_init();
 	rc = rc ? rc : ls_identity_init();
+	rc = rc ? rc : ls_semaphores_init();
 	rc = rc ? rc : ls_names_init(max_classes);
 	rc = rc ? rc : ls_percpu_init();
 	rc = rc ? rc : ls_log_init(log_mb);
@@ -210,7 +214,7 @@ static int __init lockscope_init(void)
 	ls_roots_init();
 	rc = ls_sched_attach();
 	rc = rc ? rc : ls_modules_init();
-	rc = rc ? rc : ls_alloc_attach();
+	rc = rc ? rc : ls_memory_attach();
 	rc = rc ? rc : ls_life_attach();
 	rc = rc ? rc : ls_special_attach();
 	rc = rc ? rc : ls_waitqueues_attach();

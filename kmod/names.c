@@ -14,7 +14,7 @@
 
 #include "features.h"
 #include "lockscope.h"
-#include "refine.h"
+#include "identity/refine.h"
 #include "core/trace.h"
 
 #define NAMELESS "static lock without a symbol"

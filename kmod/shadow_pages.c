@@ -5,7 +5,7 @@
 
 #include "access.h"
 #include "handover.h"
-#include "slab.h"
+#include "identity/slab.h"
 
 #define PAGE_TABLE_BITS 15
 #define SITE_TABLE_BITS 18

@@ -8,9 +8,11 @@
 #include <linux/tty.h>
 #include <linux/tty_driver.h>
 
-#include "devices.h"
-#include "refine.h"
-#include "slab.h"
+#include "abi.h"
+#include "base/word.h"
+#include "identity/alloc.h"
+#include "identity/refine.h"
+#include "identity/slab.h"
 
 /* A header of a btrfs tree block, as it is on disk. */
 #define HEADER_BYTENR 48

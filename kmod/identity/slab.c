@@ -2,9 +2,9 @@
 /* Where the slab allocator's structures keep what slab.h reads. */
 #include <linux/kernel.h>
 
+#include "base/lookup.h"
 #include "btf.h"
-#include "lockscope.h"
-#include "slab.h"
+#include "identity/slab.h"
 
 struct ls_slab_layout ls_slab __ro_after_init;
 

@@ -10,11 +10,11 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+#include "base/lookup.h"
+#include "base/word.h"
 #include "btf.h"
-#include "lockscope.h"
-#include "refine.h"
-#include "slab.h"
-#include "vmap.h"
+#include "identity/slab.h"
+#include "identity/vmap.h"
 
 #define MAX_DEPTH 64		/* of a tree */
 #define TRIES 3

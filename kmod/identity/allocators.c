@@ -8,9 +8,11 @@
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 
-#include "lockscope.h"
-#include "refine.h"
+#include "base/lookup.h"
 #include "base/wrapper/module.h"
+#include "core/stacks.h"
+#include "identity/alloc.h"
+#include "identity/refine.h"
 
 #define THROUGH 1	/* the site is where it was called */
 #define SIZED 2		/* what it allocates differs by size alone */

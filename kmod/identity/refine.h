@@ -27,11 +27,10 @@
 #define LOCKSCOPE_REFINE_H
 
 #include <linux/fs.h>
-#include <linux/uaccess.h>
 #include <net/sock.h>
 
 #include "base/word.h"
-#include "lockscope.h"
+#include "classes.h"
 
 enum ls_refinement {
 	LS_REFINE_NONE = 0,
@@ -44,7 +43,7 @@ enum ls_refinement {
 	LS_REFINE_TTY_PORT,
 	LS_REFINE_DISK,
 	LS_REFINE_EXTENT,
-	LS_REFINE_DEVICE,	/* devices.h, as the next one */
+	LS_REFINE_DEVICE,	/* devices.c, as the next one */
 	LS_REFINE_SUBSYSTEM,
 	LS_REFINE_ARRAY,	/* elements of an array are one class (arrays.h): no role */
 };
@@ -111,5 +110,21 @@ u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cach
  * was read from. Any context.
  */
 void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role, u64 root);
+
+/* Process context, once. */
+void ls_devices_init(void);
+
+/* Is the mutex at @lock the one of a struct device that was initialised? Any context. */
+bool ls_is_device_mutex(unsigned long lock);
+
+/*
+ * What the struct device at @dev is, or the bus or class of devices whose private data lie at
+ * @subsystem: a number, 0 while nothing says so, and in words, LS_ROLE_LEN bytes at most. Any
+ * context. Names are read letter by letter: for locks that are not taken often.
+ */
+u64 ls_role_of_device(u64 dev);
+void ls_describe_device(u64 dev, char *role);
+u64 ls_role_of_subsystem(u64 subsystem);
+void ls_describe_subsystem(u64 subsystem, char *role);
 
 #endif /* LOCKSCOPE_REFINE_H */

@@ -11,7 +11,9 @@
 #include <linux/memcontrol.h>
 #include <linux/mmzone.h>
 
-#include "lockscope.h"
+#include "base/lookup.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
 
 static void page_sets(void)
 {

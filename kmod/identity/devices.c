@@ -14,8 +14,9 @@
 #include <linux/kobject.h>
 #include <linux/mutex.h>
 
-#include "devices.h"
+#include "base/lookup.h"
 #include "hash.h"
+#include "identity/refine.h"
 
 #define MAX_DEPTH 32		/* devices above a device that are counted */
 #define MAX_NAME 20		/* characters of each name of a device: "thunderbolt_retimer" is whole */

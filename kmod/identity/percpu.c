@@ -7,11 +7,18 @@
 #include <linux/module.h>
 #include <linux/spinlock.h>
 
-#include "lockscope.h"
+#include "base/lookup.h"
+#include "base/memory.h"
+#include "base/tracepoint.h"
+#include "core/state.h"
+#include "identity/identity.h"
 
 #define MAX_RANGES 24576	/* of 32 bytes */
 #define GRAIN_BITS 17	/* of 8 bytes: on average five a range */
 #define MAX_SYMBOLS 1024
+
+/* The kernel's static per-CPU area as symbols have it: from 0, since 6.15 from where it was loaded. */
+unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro_after_init;
 
 static struct ls_ranges ranges;
 static void *grains;
@@ -22,6 +29,20 @@ static struct module_symbol {
 	char name[LS_NAME_MAX - 16];
 } *symbols;
 static u32 nr_symbols;
+
+/* Offset in the static per-CPU area, or -1. */
+long ls_percpu_offset(unsigned long lock)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		unsigned long at = lock - __per_cpu_offset[cpu] - ls_percpu_static_start;
+
+		if (at < ls_percpu_static_size)
+			return at;
+	}
+	return -1;
+}
 
 /* Range around offset @at, a copy in @out. False when there is none. Any context. */
 bool ls_percpu_find(unsigned long at, struct ls_range *out)
@@ -165,6 +186,8 @@ int ls_percpu_init(void)
 {
 	struct ls_range *all = ls_zalloc(array_size(MAX_RANGES, sizeof(*all)));
 
+	ls_percpu_static_start = ls_symbol("__per_cpu_start");
+	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_percpu_static_start;
 	grains = ls_zalloc(ls_addrmap_bytes(GRAIN_BITS));
 	symbols = ls_zalloc(array_size(MAX_SYMBOLS, sizeof(*symbols)));
 	if (all && grains)

@@ -8,11 +8,13 @@
 #include <linux/sched/task_stack.h>
 #include <asm/unwind.h>
 
-#include "identity.h"
-#include "lockscope.h"
-#include "refine.h"
-#include "slab.h"
-#include "vmap.h"
+#include "base/lookup.h"
+#include "core/state.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
+#include "identity/refine.h"
+#include "identity/slab.h"
+#include "identity/vmap.h"
 
 /* What is known of the memory around a lock; the key is 0 when that is nothing. */
 struct place {
@@ -158,10 +160,4 @@ u32 ls_class_on_stack(unsigned long lock, u32 kind)
 		return id;
 	}
 	return 0;
-}
-
-/* Process context, once, when the slab allocator's structures are known. */
-void ls_unnamed_init(void)
-{
-	ls_vmap_init();
 }

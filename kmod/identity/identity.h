@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From a lock's address to its class. Any context unless it says otherwise. */
+#ifndef LOCKSCOPE_IDENTITY_H
+#define LOCKSCOPE_IDENTITY_H
+
+#include <linux/types.h>
+
+#include "arrays.h"
+#include "base/stack.h"
+#include "classes.h"
+#include "core/state.h"
+#include "ranges.h"
+
+struct module;
+
+extern struct ls_arrays ls_lock_arrays;		/* in memory that many types share */
+
+/* identity.c */
+u32 ls_class_add(const struct ls_class *proto);
+u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip);
+u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip);
+void ls_identity_cache_gone(unsigned long cache);
+int ls_identity_init(void);
+void ls_identity_exit(void);
+
+/* @lock is of class @id, by its address too. Where there is no room that is found out again: no loss. */
+static inline bool ls_file_class(unsigned long lock, u32 id)
+{
+	return ls_addrmap_add(&ls.addrs, ls_addr_of_lock(lock), id);
+}
+
+/* named.c */
+bool ls_identity_is_named(unsigned long lock);
+void ls_identity_annotate(unsigned long lock, const char *name);
+void ls_identity_forget_names(unsigned long start, unsigned long end);
+u32 ls_named_class(unsigned long lock, u32 kind);
+u32 ls_named_mark(void);
+int ls_named_init(void);
+void ls_named_exit(void);
+
+/* objects.c */
+void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip);
+u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip);
+u32 ls_class_of_area(unsigned long lock, u32 kind, const char *name, unsigned long ip);
+u32 ls_class_of_device(unsigned long lock);
+void ls_objects_init(void);
+
+/* unnamed.c */
+/* Class of @lock, which lies on the current task's stack; 0: its frame is not found. */
+u32 ls_class_on_stack(unsigned long lock, u32 kind);
+/* Class of @lock by its address, and where it is acquired, at @ip; 0: no room, or none of its kind. */
+u32 ls_class_by_address(unsigned long lock, u32 kind, unsigned long ip);
+
+/* percpu.c: per-CPU memory */
+extern unsigned long ls_percpu_static_start, ls_percpu_static_size;
+long ls_percpu_offset(unsigned long lock);
+bool ls_percpu_find(unsigned long at, struct ls_range *out);
+bool ls_percpu_module_name(unsigned long at, char *name, size_t len);
+int ls_percpu_init(void);
+void ls_percpu_exit(void);
+void ls_percpu_attach(void);
+void ls_percpu_detach(void);
+void ls_percpu_module(struct module *mod, bool coming);
+void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name);
+
+/* roots.c */
+void ls_roots_init(void);
+
+#endif /* LOCKSCOPE_IDENTITY_H */

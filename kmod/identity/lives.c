@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lives of objects: memory is used again, and what is known of an address ends with the
+ * object that lay there.
+ */
+#include <linux/mm.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+
+#include "base/memory.h"
+#include "core/state.h"
+#include "identity/alloc.h"
+#include "identity/slab.h"
+#include "identity/vmap.h"
+
+#define LIFE_BITS 17			/* objects whose life is followed: those with locks that were reported */
+#define AREA_BITS 12			/* vmalloc areas with locks that are known by address */
+
+static struct ls_addrmap lives;		/* object -> number of its life */
+static u32 nr_lives;
+static struct ls_addrmap areas;
+unsigned long ls_watched_memory[BITS_TO_LONGS(1 << LS_WATCH_BITS)];
+
+static unsigned long object_of(unsigned long addr)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset;
+
+	if (addr - VMEMMAP_START < 1ul << 40)	/* a lock in struct page lives as long as the page's use */
+		return addr & ~(sizeof(struct page) - 1);
+	return ls_slab_locate(addr, &cache, &object, &offset) ? object : addr;
+}
+
+/* Does an object, of a cache or a page's, begin at @addr? */
+static bool is_object(unsigned long addr)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset;
+
+	return addr - VMEMMAP_START < 1ul << 40 || ls_slab_locate(addr, &cache, &object, &offset);
+}
+
+static u32 life_of(unsigned long object)
+{
+	u32 life = ls_addrmap_find(&lives, object);
+
+	if (!life) {
+		life = (ls_fetch_add(&nr_lives, 1) & LS_ADDR_ID_MASK) | 1;
+		if (ls_addrmap_set(&lives, object, life))
+			ls_lose(LS_LOSS_PAIRS);
+		set_bit(ls_watch_bit(object), ls_watched_memory);
+	}
+	return life;
+}
+
+/*
+ * The lock at @lock as records have it: its address, with the life of the object it
+ * lies in in place of the top bits, so that another lock at the same place is another
+ * instance. What lies in no object that comes and goes keeps its address. Any context.
+ */
+u64 ls_lock_instance(u64 lock)
+{
+	unsigned long object = object_of(lock);
+
+	if (lock >= __START_KERNEL_map || (object == lock && !is_object(lock)))
+		return lock;
+	return (lock & ((1ull << LS_INSTANCE_SHIFT) - 1)) |
+	       (u64)life_of(object) << LS_INSTANCE_SHIFT;
+}
+
+/* The life of the object that @addr lies in. Any context. */
+u32 ls_life(unsigned long addr)
+{
+	return life_of(object_of(addr));
+}
+
+/* The same, 0 when it was not asked for before. Any context. */
+u32 ls_life_known(unsigned long addr)
+{
+	return ls_addrmap_find(&lives, object_of(addr));
+}
+
+/* A number for the lives of the objects that @a and @b lie in, in any order. Any context. */
+u32 ls_lives(unsigned long a, unsigned long b)
+{
+	a = object_of(a);
+	b = object_of(b);
+	if (a > b)
+		swap(a, b);
+	return ls_mix((u64)life_of(a) << 32 | life_of(b)) >> 16;
+}
+
+/* The object at @object is freed: what comes there next is another one. Any context. */
+void ls_life_ends(unsigned long object)
+{
+	ls_addrmap_remove(&lives, object);
+}
+
+/* Something is known of the object at @object by its address: a lock's name, a benign range. */
+void ls_watch_object(unsigned long object)
+{
+	set_bit(ls_watch_bit(object), ls_watched_memory);
+}
+
+/* Locks in [start, end) are known by address only no more. */
+void ls_forget_locks(unsigned long start, unsigned long end)
+{
+	for (; start < end; start += 4)
+		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(start));
+}
+
+/* A lock in the vmalloc area at @start is known by address. Without room it stays known. */
+bool ls_watch_area(unsigned long start)
+{
+	return ls_addrmap_add(&areas, start, 1);
+}
+
+/* What is at @addr is known by address only: forget it when its memory is freed. */
+void ls_watch_memory(unsigned long addr)
+{
+	unsigned long stack = (unsigned long)task_stack_page(current), object;
+	struct kmem_cache *cache;
+	struct ls_vmap area;
+	u32 offset;
+
+	if (in_direct_map(addr)) {
+		set_bit(ls_watch_bit(addr & PAGE_MASK), ls_watched_memory);
+		if (ls_slab_locate(addr, &cache, &object, &offset))
+			set_bit(ls_watch_bit(object), ls_watched_memory);
+	} else if (addr - stack < THREAD_SIZE) {
+		ls_watch_area(stack);
+	} else if (ls_vmap_find(addr, &area)) {
+		ls_watch_area(area.start);
+	}
+}
+
+/* The vmalloc area at @start is freed. Any context. */
+void ls_area_freed(unsigned long start)
+{
+	struct ls_vmap area;
+
+	/* To go through all locks costs too much to be done for every thread's stack. */
+	if (ls_addrmap_remove(&areas, start) && ls_vmap_find(start, &area))
+		ls_addrmap_forget_locks(&ls.addrs, area.start, area.size);
+}
+
+int ls_lives_init(void)
+{
+	void *life = ls_zalloc(ls_addrmap_bytes(LIFE_BITS));
+	void *area = ls_zalloc(ls_addrmap_bytes(AREA_BITS));
+
+	if (!life || !area) {
+		ls_free(area);
+		ls_free(life);
+		return -ENOMEM;
+	}
+	ls_addrmap_init_spread(&lives, life, LIFE_BITS);
+	ls_addrmap_init(&areas, area, AREA_BITS);
+	return 0;
+}
+
+void ls_lives_exit(void)
+{
+	ls_free(lives.slots);
+	ls_free(areas.slots);
+}

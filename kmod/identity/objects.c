@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Classes of locks in objects of the slab allocator, in large kmalloc memory and in vmalloc
+ * areas: by cache and offset, by allocation site, by what the objects are used for. Runs in
+ * hooks, see identity.c.
+ */
+#include <linux/device.h>
+#include <linux/mm.h>
+#include <linux/semaphore.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "base/lookup.h"
+#include "core/state.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
+#include "identity/refine.h"
+#include "identity/slab.h"
+#include "identity/vmap.h"
+#include "primitives.h"
+
+#define MAX_OFFSET 0xffffu	/* of a lock in its object, beyond: it is known by address */
+
+static unsigned long device_initialize_at __ro_after_init;	/* what the mutexes of devices are named by */
+
+/* The class that an initialiser names: its expression and the function it stands in. */
+static u32 class_of_init(u32 kind, const char *name, unsigned long ip)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
+		/* A queue and the spinlock in it have one initialiser. */
+		.key = ls_key_init((u64)name, ip) + LS_KIND_OFFSET(kind),
+	};
+	u32 id = ls_classes_find(&ls.classes, proto.key);
+
+	if (id)
+		return id;
+	ls_copy_label(proto.label, name, sizeof(proto.label));
+	return ls_class_add(&proto);
+}
+
+static bool is_kmalloc(const struct kmem_cache *cache)
+{
+	return strstarts(ls_cache_name(cache), "kmalloc-") ||
+	       strstarts(ls_cache_name(cache), "dma-kmalloc-");
+}
+
+/*
+ * The class of what @marker stands for, in objects of @role such as that at @root, found by
+ * @key from now on.
+ */
+static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 root, u64 key)
+{
+	struct ls_class proto = *marker;
+	u32 id;
+
+	proto.marks = ls_named_mark() | (role ? 0 : LS_CLASS_UNREFINED);
+	/* One initialiser names one class, wherever the objects come from. */
+	proto.key = marker->origin == LS_ORIGIN_INIT ? ls_key_init(role, marker->addr) : key;
+	ls_role_describe(&proto, marker->refinement, role, root);
+	id = ls_classes_find(&ls.classes, proto.key);
+	if (!id) {
+		id = ls_class_add(&proto);
+		if (id && !role)
+			ls_fetch_add(&ls.nr_unrefined, 1);
+	}
+	if (id && proto.key != key)
+		ls_classes_alias(&ls.classes, key, id);
+	return id;
+}
+
+/* Class of @lock, whose object is refined as marker @id says; @key led to the marker. */
+static u32 refined_class(u32 id, u64 key, unsigned long lock)
+{
+	const struct ls_class *marker = &ls.classes.table[id];
+	u64 root = lock - marker->root, role = ls_role_of(marker->refinement, root);
+	u32 made;
+
+	key = ls_key_refined(key, role);
+	made = ls_classes_find(&ls.classes, key);
+	return made ? made : new_refined(marker, role, root, key);
+}
+
+/* The mutex of a device is named by its initialiser, wherever the device lies. */
+static void name_device(struct ls_class *proto)
+{
+	proto->origin = LS_ORIGIN_INIT;
+	proto->addr = device_initialize_at;
+	ls_copy_label(proto->label, "&dev->mutex", sizeof(proto->label));
+}
+
+/* Class of @lock, of a device whose allocation was not seen: what it is now. */
+u32 ls_class_of_device(unsigned long lock)
+{
+	struct ls_class proto = {
+		.kind = LS_KIND_MUTEX, .refinement = LS_REFINE_DEVICE, .root = offsetof(struct device, mutex),
+	};
+	u64 root = lock - proto.root, role = ls_role_of(proto.refinement, root), key;
+	u32 id;
+
+	name_device(&proto);
+	key = ls_key_init(role, proto.addr);
+	id = ls_classes_find(&ls.classes, key);
+	return id ? id : new_refined(&proto, role, root, key);
+}
+
+/*
+ * The class that @proto describes, of @lock in the object of @cache at @object: refined, if
+ * such objects are. @site: 0 in a named cache; @init: where it was initialised, or 0.
+ */
+static u32 object_member(struct ls_class *proto, unsigned long lock, const struct kmem_cache *cache,
+			 unsigned long object, u32 site, unsigned long init)
+{
+	u64 key = proto->key;
+	s32 root;
+	u32 id;
+
+	proto->refinement = ls_refinement_of(lock, proto->kind, cache, object, site, init, &root);
+	if (!proto->refinement)
+		return ls_class_add(proto);
+	if (proto->refinement == LS_REFINE_DEVICE)
+		name_device(proto);
+	proto->root = root;
+	proto->marks = LS_CLASS_REFINE;
+	id = ls_class_add(proto);
+	return id ? refined_class(id, key, lock) : 0;
+}
+
+/* Elements of an array are one class; what it is called says where in an element the lock lies. */
+static u32 array_class(struct ls_class *proto, const struct ls_array *array, u32 site)
+{
+	u32 stride = array->stride, place = array->first % stride, id;
+
+	proto->key = ls_key_refined(ls_key_alloc(proto->cache, place, site), (u64)proto->kind << 32 | stride);
+	id = ls_classes_find(&ls.classes, proto->key);
+	if (id)
+		return id;
+	proto->offset = place;
+	proto->root = stride;
+	proto->refinement = LS_REFINE_ARRAY;
+	return ls_class_add(proto);
+}
+
+/* The initialiser of a ww_mutex is that of the mutex in it. */
+static bool same_kind(u32 a, u32 b)
+{
+	const u32 mutexes = 1u << LS_KIND_MUTEX | 1u << LS_KIND_WW_MUTEX;
+
+	return a == b || (mutexes >> a & 1 && mutexes >> b & 1);
+}
+
+static unsigned long function_of(unsigned long ip)
+{
+	unsigned long size, offset;
+
+	return ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
+}
+
+/* Was the lock of class @c initialised by other code than @ip, which now initialises one in its place as @name? */
+static bool other_initialiser(const struct ls_class *c, const char *name, unsigned long ip)
+{
+	if (c->origin != LS_ORIGIN_INIT || c->addr == ip)
+		return false;
+	return strncmp(c->label, name, sizeof(c->label) - 1) || function_of(c->addr) != function_of(ip);
+}
+
+/*
+ * A lock in memory that many types share, allocated at @site: of @cache, NULL for pages of
+ * its own. @name: of the initialiser that the code at @ip calls, NULL when the class comes
+ * from an acquire.
+ */
+static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object, u32 offset,
+		       u32 kind, const char *name, unsigned long ip)
+{
+	/* Of kvmalloc() both pages and areas come. */
+	u64 memory = cache || in_direct_map(object) ? (u64)cache : ~0ull;
+	u64 key = ls_key_alloc(memory, offset, site);
+	unsigned long lock = object + offset;
+	u32 id;
+	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .marks = ls_named_mark() };
+	const struct ls_array *array = NULL;
+	bool full = false, device;
+	s32 root;
+
+	if (!site)
+		return 0;
+	id = ls_classes_find(&ls.classes, key);
+	if (id && !same_kind(ls.classes.table[id].kind, kind)) {
+		/* Two kinds in one place: a union, or memory for two uses. The place alone does not tell. */
+		ls_tagtab_change(&ls.classes.keys, key, id, id | LS_KEY_ASK);
+		ls_site_has_lock(site, true);
+		key = ls_key_refined(key, kind);
+		id = ls_classes_find(&ls.classes, key);
+	}
+	if (id && ls.classes.table[id].marks & LS_CLASS_REFINE)
+		return refined_class(id, key, lock);
+	if (id) {
+		if (name && other_initialiser(&ls.classes.table[id], name, ip))
+			ls_site_has_lock(site, true);
+		return id;
+	}
+	ls_site_has_lock(site, false);
+	device = kind == LS_KIND_MUTEX && ls_is_device_mutex(lock);
+	if (!name && !device)
+		array = ls_arrays_see(&ls_lock_arrays, ls_key_alloc(memory, 0, site), kind, offset, ip, &full);
+	/* Elements of one array may be as many classes now, and an order of two of them two orders. */
+	if (full)
+		ls_lose(LS_LOSS_SITES);
+	/* Elements of an array are no one completion, nor one queue: what completes one does not complete another. */
+	if (array && LS_AWAITED_KINDS >> kind & 1)
+		return 0;
+	proto.key = key;
+	proto.cache = memory;
+	proto.offset = offset;
+	proto.addr = ls_site_ip(site);
+	proto.bytes = ls_site_bytes(site);
+	proto.object_size = cache ? ls_cache_object_size(cache) : 0;
+	ls_copy_label(proto.label, cache ? ls_cache_name(cache) : memory ? "vmalloc" : "kmalloc-large",
+		      sizeof(proto.label));
+	if (array)
+		return array_class(&proto, array, site);
+	/* What the initialiser calls it is the same for all of its callers. */
+	if (!name || ls_allocator_keyed(ip))
+		return object_member(&proto, lock, cache, object, site, 0);
+	if (ls_refinement_of(lock, kind, cache, object, site, ip, &root)) {
+		proto.origin = LS_ORIGIN_INIT;
+		proto.addr = ip;
+		ls_copy_label(proto.label, name, sizeof(proto.label));
+		return object_member(&proto, lock, cache, object, site, ip);
+	}
+	id = class_of_init(kind, name, ip);
+	if (id)
+		ls_classes_alias(&ls.classes, key, id);
+	return id;
+}
+
+static u32 slab_class(struct kmem_cache *cache, unsigned long object, u32 offset, u32 kind)
+{
+	struct ls_class proto = {
+		.kind = kind, .origin = LS_ORIGIN_SLAB,
+		.offset = offset, .object_size = ls_cache_object_size(cache),
+		.key = ls_key_slab((u64)cache, offset), .cache = (u64)cache,
+		.marks = is_kmalloc(cache) ? LS_CLASS_KMALLOC : ls_named_mark(),
+	};
+
+	ls_copy_label(proto.label, ls_cache_name(cache), sizeof(proto.label));
+	if (proto.marks & LS_CLASS_KMALLOC)
+		return ls_class_add(&proto);
+	return object_member(&proto, object + offset, cache, object, 0, 0);
+}
+
+/* Large kmalloc: pages of its own, starting where the object starts. 0: @lock lies in none. */
+static unsigned long large_object(unsigned long lock)
+{
+	unsigned long object = (unsigned long)page_address(virt_to_head_page((void *)lock));
+
+	return lock - object < MAX_OFFSET ? object : 0;
+}
+
+u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset, id;
+
+	if (ls_slab_locate(lock, &cache, &object, &offset)) {
+		u64 key = ls_key_slab((u64)cache, offset);
+
+		id = ls_classes_find(&ls.classes, key);
+		if (!id)
+			id = slab_class(cache, object, offset, kind);
+		if (id && ls.classes.table[id].marks & LS_CLASS_REFINE)
+			return refined_class(id, key, lock);
+		if (!id || !(ls.classes.table[id].marks & LS_CLASS_KMALLOC))
+			return id;
+		return alloc_class(ls_alloc_site(object), cache, object, offset, kind, NULL, ip);
+	}
+	object = large_object(lock);
+	return object ? alloc_class(ls_alloc_site(object), NULL, object, lock - object, kind, NULL, ip) : 0;
+}
+
+/*
+ * A lock in a vmalloc area: the kernel keeps which code allocated that. @name: as of
+ * alloc_class(). 0: it lies in none, or in one that was allocated for others.
+ */
+u32 ls_class_of_area(unsigned long lock, u32 kind, const char *name, unsigned long ip)
+{
+	struct ls_vmap area;
+	u32 site, id;
+
+	if (!ls_vmap_find(lock, &area) || area.stack)
+		return 0;
+	site = ls_alloc_site_at(area.caller);
+	id = alloc_class(site, NULL, area.start, lock - area.start, kind, name, ip);
+	if (id && ls_file_class(lock, id))
+		ls_watch_area(area.start);
+	return id;
+}
+
+/* Initialiser's word for a lock known by address only. */
+static void name_address(unsigned long lock, u32 kind, const char *name, unsigned long ip)
+{
+	u32 id = class_of_init(kind, name, ip);
+
+	if (id) {
+		ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
+		ls_watch_memory(lock);
+	}
+}
+
+/*
+ * An initialiser ran on @lock: @name is the expression it was given, empty where it
+ * is given none, @ip its caller. Named slab caches and static locks need no such help: their name must
+ * not depend on whether the initialiser was seen.
+ */
+void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip)
+{
+	struct kmem_cache *cache;
+	unsigned long object;
+	u32 offset;
+
+	if (lock >= __START_KERNEL_map)
+		return;
+	if (ls_slab_locate(lock, &cache, &object, &offset)) {
+		if (is_kmalloc(cache))
+			alloc_class(ls_alloc_site(object), cache, object, offset, kind, name, ip);
+		return;
+	}
+	if (in_direct_map(lock)) {
+		object = large_object(lock);
+		if (object && alloc_class(ls_alloc_site(object), NULL, object, lock - object, kind, name, ip))
+			return;
+		if (ls_percpu_offset(lock) >= 0)
+			return;
+	}
+	if (!ls_on_own_stack(lock) && ls_class_of_area(lock, kind, name, ip))
+		return;
+	name_address(lock, kind, name, ip);
+}
+
+/* Process context, once. */
+void ls_objects_init(void)
+{
+	device_initialize_at = ls_symbol("device_initialize");
+}

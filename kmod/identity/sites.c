@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where kmalloc objects come from: the identity of locks in memory that many
+ * types share. One word an object.
+ */
+#include <linux/kernel.h>
+
+#include "base/lookup.h"
+#include "base/memory.h"
+#include "core/stacks.h"
+#include "core/state.h"
+#include "identity/alloc.h"
+#include "tagtab.h"
+
+#define SITE_BITS 13			/* 8,192 allocation sites */
+#define SITE_SLOT_BITS (SITE_BITS + 1)
+
+static struct ls_tagtab site_ids;	/* call site -> number */
+static struct site {
+	unsigned long ip;
+	u32 size, look;			/* of sizes that differ from size in these bits something is to be done */
+	u32 bytes;			/* 0, or the size where it says what the memory is for */
+	u8 refinement;			/* enum ls_refinement of the objects */
+	u8 for_others;			/* the code at ip allocates for its callers */
+	u8 learnt;			/* that, from what was allocated */
+	u8 several;			/* sizes were asked for */
+	u8 locks;			/* there are some in the objects */
+} *site_table;
+static u32 nr_sites, nr_learnt;
+
+unsigned long ls_site_ip(u32 site)
+{
+	return site && site <= ls_load(&nr_sites) ? site_table[site].ip : 0;
+}
+
+/* Size that is part of the site's identity, 0: none is. */
+u32 ls_site_bytes(u32 site)
+{
+	return site_table[site].bytes;
+}
+
+u32 ls_site_refinement(u32 site)
+{
+	return site_table[site].refinement;
+}
+
+static u32 new_site(const struct site *site, u64 key)
+{
+	u32 id = ls_load(&nr_sites);
+
+	do {
+		if (id + 1 >= 1u << SITE_BITS) {
+			ls_lose(LS_LOSS_SITES);
+			return 0;
+		}
+	} while (!ls_cmpxchg(&nr_sites, &id, id + 1));
+	site_table[id + 1] = *site;
+	return ls_tagtab_insert(&site_ids, key, id + 1);
+}
+
+/* Site of @bytes that the code at @ip has asked for, not for itself. */
+static noinline u32 site_for_others(unsigned long ip, u32 bytes)
+{
+	struct site site = { };
+	u32 refinement, id;
+	u64 key;
+
+	site.ip = ls_allocator_caller_of(ip, &bytes, &refinement);
+	if (ls_is_tracer(site.ip))
+		return 0;
+	site.bytes = bytes;
+	site.refinement = refinement;
+	/* Apart from what the same code allocates for itself; its sizes are not looked at. */
+	key = ls_mix(ls_mix(site.ip) + ((u64)bytes << 8 | 1));
+	id = ls_tagtab_find(&site_ids, key);
+	return id ? id : new_site(&site, key);
+}
+
+/* No size that is asked for has this bit. */
+#define NO_SIZE (1u << 31)
+
+/* The code at the site allocates for its callers: whatever is asked for is looked at. */
+static void serves_others(struct site *site, bool learnt)
+{
+	if (learnt && !READ_ONCE(site->learnt))
+		ls_fetch_add(&nr_learnt, 1);
+	site->size = NO_SIZE;
+	WRITE_ONCE(site->look, NO_SIZE);
+	WRITE_ONCE(site->for_others, 1);
+	WRITE_ONCE(site->learnt, learnt);
+}
+
+/*
+ * Memory of one type is of one size, and its locks are initialised at one place. Code that
+ * has shown otherwise of memory with locks in it allocates for its callers.
+ */
+static void see_sizes(struct site *site)
+{
+	if (READ_ONCE(site->several) && READ_ONCE(site->locks) && !site->for_others)
+		serves_others(site, true);
+}
+
+/* A lock of an object from @site has got a class; @mixed: other than the one that another object has there. */
+void ls_site_has_lock(u32 site, bool mixed)
+{
+	struct site *s = &site_table[site];
+	struct site plain = { .ip = s->ip };
+	u64 key = ls_mix(s->ip);
+	u32 id;
+
+	if (!mixed) {
+		WRITE_ONCE(s->locks, 1);
+		see_sizes(s);
+		return;
+	}
+	/* What called an allocator may be one as well. */
+	id = ls_tagtab_find(&site_ids, key);
+	if (!id)
+		id = new_site(&plain, key);
+	if (id && !READ_ONCE(site_table[id].learnt))
+		serves_others(&site_table[id], true);
+}
+
+/* Allocation sites so far; *@learnt: those found to allocate for their callers. */
+u32 ls_alloc_sites(u32 *learnt)
+{
+	*learnt = ls_load(&nr_learnt);
+	return ls_load(&nr_sites);
+}
+
+/* Has the code at @ip shown that it allocates for its callers? Any context. */
+bool ls_site_serves_others(unsigned long ip)
+{
+	u32 id = ls_tagtab_find(&site_ids, ls_mix(ip));
+
+	return id && READ_ONCE(site_table[id].learnt);
+}
+
+/* The allocator's return is traced: the unwinder knows to where. */
+static noinline u32 traced_site(u32 bytes)
+{
+	u64 ip = ls_allocator_caller();
+
+	return ip && !ls_is_tracer(ip) ? ls_site_of(ip, bytes) : 0;
+}
+
+/* Site @id is asked for @bytes by the code at @ip, which it was not before, or it allocates for others. */
+static noinline u32 look_at_site(u32 id, unsigned long ip, u32 bytes)
+{
+	struct site *site = &site_table[id];
+
+	if (!bytes && !site->for_others)
+		return id;
+	if (!site->for_others && !site->size) {
+		site->size = bytes;
+		return id;
+	}
+	if (!site->for_others) {
+		WRITE_ONCE(site->look, 0);
+		WRITE_ONCE(site->several, 1);
+		see_sizes(site);
+	}
+	return site->for_others ? site_for_others(ip, bytes) : id;
+}
+
+/* Number of the code at @ip that has asked for @bytes, 0: it is not known; 0: no room. Preemption off. */
+u32 ls_site_of(unsigned long ip, u32 bytes)
+{
+	u64 key = ls_mix(ip);
+	u64 slot = ls_tagtab_first(&site_ids, key);
+	u32 id = slot & LS_TAG_ID_MASK;
+
+	if (unlikely(!ls_tag_match(slot, key) || !id))
+		id = ls_tagtab_find(&site_ids, key);
+	if (unlikely(!id)) {
+		struct site site = { .ip = ip, .size = bytes, .look = ~0u };
+
+		if (ls_is_tracer(ip))
+			return traced_site(bytes);
+		site.refinement = ls_allocator_refines(ip);
+		if (ls_allocator_for_others(ip))
+			serves_others(&site, false);
+		id = new_site(&site, key);
+	}
+	if (unlikely((site_table[id].size ^ bytes) & site_table[id].look))
+		return look_at_site(id, ip, bytes);
+	return id;
+}
+
+/*
+ * The same of code at @ip that allocated a while ago. 0 as well where it did so for its
+ * callers, of whom nothing is known any more.
+ */
+u32 ls_alloc_site_at(unsigned long ip)
+{
+	return ls_allocator_for_others(ip) || ls_site_serves_others(ip) || ls_is_tracer(ip) ? 0 : ls_site_of(ip, 0);
+}
+
+/* Code at [start, end) goes away: its allocation sites must not name what comes there next. */
+void ls_alloc_forget(unsigned long start, unsigned long end)
+{
+	u32 id, nr = ls_load(&nr_sites);
+
+	for (id = 1; id <= nr; id++) {
+		const struct site *s = &site_table[id];
+
+		if (s->ip < start || s->ip >= end)
+			continue;
+		ls_tagtab_remove(&site_ids, ls_mix(s->ip));
+		ls_tagtab_remove(&site_ids, ls_mix(ls_mix(s->ip) + ((u64)s->bytes << 8 | 1)));
+	}
+}
+
+/*
+ * @object was allocated before we came, by @function: its locks get the names
+ * they would have got.
+ */
+void ls_alloc_seed(const void *object, const char *function)
+{
+	unsigned long ip = ls_symbol(function);
+	u32 site = object && ip ? ls_site_of(ip + 1, 0) : 0;
+
+	if (site)
+		ls_remember(&ls.sites, (u64)object, site);
+}
+
+/* @bits: log2 of the kmalloc objects that can be known at one time. */
+int ls_sites_init(u32 bits)
+{
+	void *objects = ls_zalloc(ls_addrmap_bytes(bits));
+	void *slots = ls_zalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
+
+	site_table = ls_zalloc(sizeof(*site_table) << SITE_BITS);
+	if (!objects || !slots || !site_table) {
+		ls_free(objects);
+		ls_free(slots);
+		return -ENOMEM;
+	}
+	ls_addrmap_init_spread(&ls.sites, objects, bits);
+	ls_tagtab_init(&site_ids, slots, SITE_SLOT_BITS);
+	return 0;
+}
+
+void ls_sites_exit(void)
+{
+	ls_free(ls.sites.slots);
+	ls_free(site_ids.slots);
+	ls_free(site_table);
+}
