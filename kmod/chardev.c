@@ -9,7 +9,8 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "access.h"
+#include "check/access/access.h"
+#include "out/accesses.h"
 #include "lockscope.h"
 #include "base/wrapper/mm.h"
 

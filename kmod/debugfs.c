@@ -7,7 +7,9 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
-#include "access.h"
+#include "check/access/access.h"
+#include "lockscope.h"
+#include "out/accesses.h"
 
 static struct dentry *dir;
 

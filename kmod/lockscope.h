@@ -17,11 +17,14 @@
 #include "base/memory.h"
 #include "base/preempt.h"
 #include "base/tracepoint.h"
+#include "check/check.h"
+#include "check/events.h"
 #include "core/context.h"
 #include "core/prims.h"
 #include "core/stacks.h"
 #include "core/stat.h"
 #include "core/state.h"
+#include "hook/hook.h"
 #include "identity/alloc.h"
 #include "identity/identity.h"
 #include "chains.h"
@@ -38,124 +41,13 @@
 #include "seen.h"
 #include "base/wrapper/rearm.h"
 
-/* What is special about an event: ls_rec.flags while it lies in the ring. */
-#define LS_EV_INVERSION 1	/* two instances of a class, the other way round than before */
-#define LS_EV_SAME 2		/* the same instance once more */
-#define LS_EV_PAIR 4		/* a pair of instances not seen before */
-#define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
-#define LS_EV_NESTED 16		/* a pair of instances of one class, the log is to have it */
-#define LS_PAIRS_TOLD 64	/* pairs of one class that rings are looked for in, or that are looked into */
-#define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation the log has */
-#define LS_INVERSIONS_TOLD 32	/* pairs of one class that were taken in both orders */
-#define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
-
 extern bool ls_splat, ls_splat_unproven;
-
-/* prims.c */
-int ls_prims_attach(void);
-void ls_prims_detach(void);
-void ls_prims_keep_on_cpu(void);
-
-DECLARE_PER_CPU(long, ls_inflight);	/* tasks in hooked functions that will come back through us */
-
-extern char *ls_hook_how;
-
-/* hooks.c: called by the trampolines, the ftrace_ops and the kretprobes; by name, where no ENDBR is needed. */
-void __noendbr ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5);
-void __noendbr ls_hook_release(unsigned long lock, const unsigned long *frame);
-void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5);
-void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5,
-			      unsigned long ret, unsigned long arg1);
-void ls_hook_sleep(unsigned long ip);
-void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
-void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
-
-/* special.c */
-void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5);
-void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
-void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
-bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip);
-int ls_special_attach(void);
-void ls_special_detach(void);
-
-/* semaphores.c */
-void ls_add_orphan(u64 lock);
-void ls_drop_moved(struct ls_ctx *ctx, u32 level);
-void ls_make_room(struct ls_ctx *ctx, u32 level);
-void ls_drop_semaphores(struct ls_ctx *ctx, bool user);
-int ls_semaphores_init(void);
-void ls_semaphores_exit(void);
-bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *stamp);
-bool ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip);
-
-/* completions.c */
-void ls_completion_made(struct ls_cpu *pc, u64 completion);
-void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip);
-void ls_wait_over(u64 completion, u32 desc, unsigned long ret);
-u64 ls_needed_mask(const struct ls_ctx *ctx);
-void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
-		      u64 mask, u32 level, u32 kind);
-
-/* waitqueues.c */
-void ls_hook_queue(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5,
-		   unsigned long frame);
-void ls_alarm_set(struct ls_cpu *pc, u64 timer);
-int ls_waitqueues_attach(void);
-void ls_waitqueues_detach(void);
-
-/* events.c: what the thread is told */
-void ls_events_clear(void);
-struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
-void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
-		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra);
-void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
-	      u64 extra);
-void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val,
-		   u64 mask, u64 extra);
-
-/* life.c: lives of locks, of memory and of tasks */
-void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip);
-void ls_object_freed(unsigned long object, unsigned long ip);
-void ls_vmalloc_freed(unsigned long addr, unsigned long ip);
-void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key, u32 val);
-void ls_lock_initialised(struct ls_cpu *pc, unsigned long lock, unsigned long ip);
-void ls_tick(struct ls_cpu *pc, bool user);
-void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx);
-int ls_life_attach(void);
-void ls_life_detach(void);
-
-/* preempt.c: changes of the preemption model */
-void ls_preempt_attach(void);
-void ls_preempt_unhook(void);
-void ls_preempt_detach(void);
-
-/* contention.c */
-int ls_contention_attach(void);
-void ls_contention_detach(void);
 
 /* waits.c: thread only */
 int ls_waits_init(u32 nr);
 void ls_waits_exit(void);
 void ls_waits_look(void);
 long ls_waits_list(struct ls_waits_req __user *arg);	/* any sleepable context */
-
-/* annotations.c */
-void ls_annotations_module(struct module *mod);
-void ls_annotations_detach(void);
-
-/* unhook.c */
-int ls_unhook_sleepers(void);
-
-/* life.c */
-void ls_context_range_gone(unsigned long start, unsigned long end);
-
-/* sched.c */
-int ls_sched_attach(void);
-void ls_sched_detach(void);
-
-/* memory.c */
-int ls_memory_attach(void);
-void ls_memory_detach(void);
 
 /* symbols.c: worker only */
 u32 ls_symbol_number(const char *symbol, unsigned long start, bool in_kernel);

@@ -12,7 +12,8 @@
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
-#include "access.h"
+#include "check/access/access.h"
+#include "out/accesses.h"
 #include "lockscope.h"
 
 static uint max_classes = 16384;
@@ -174,10 +175,10 @@ static void detach(void)
 	ls_preempt_unhook();
 	ls_prims_detach();
 	ls_preempt_detach();
-	ls_special_detach();
+	ls_deferred_detach();
 	ls_contention_detach();
-	ls_waitqueues_detach();
-	ls_life_detach();
+	ls_queues_detach();
+	ls_task_detach();
 	ls_sched_detach();
 	ls_modules_exit();
 	ls_annotations_detach();
@@ -212,12 +213,13 @@ static int __init lockscope_init(void)
 	ls_stacks_init();
 	ls_allocators_init();
 	ls_roots_init();
+	ls_special_init();
 	rc = ls_sched_attach();
 	rc = rc ? rc : ls_modules_init();
 	rc = rc ? rc : ls_memory_attach();
-	rc = rc ? rc : ls_life_attach();
-	rc = rc ? rc : ls_special_attach();
-	rc = rc ? rc : ls_waitqueues_attach();
+	rc = rc ? rc : ls_task_attach();
+	rc = rc ? rc : ls_deferred_attach();
+	rc = rc ? rc : ls_queues_attach();
 	rc = rc ? rc : ls_contention_attach();
 	ls_percpu_attach();
 	ls_preempt_attach();

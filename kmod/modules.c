@@ -8,7 +8,8 @@
 #include <linux/mm.h>
 #include <linux/notifier.h>
 
-#include "access.h"
+#include "check/access/access.h"
+#include "out/accesses.h"
 #include "lockscope.h"
 #include "base/wrapper/module.h"
 

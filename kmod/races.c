@@ -12,7 +12,9 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "access.h"
+#include "check/access/access.h"
+#include "lockscope.h"
+#include "out/accesses.h"
 #include "races.h"
 #include "core/trace.h"
 

@@ -8,7 +8,9 @@
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 
-#include "access.h"
+#include "check/access/access.h"
+#include "lockscope.h"
+#include "out/accesses.h"
 #include "doubts.h"
 
 static void function(char *text, u64 ip)

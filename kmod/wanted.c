@@ -9,7 +9,7 @@
 #include <linux/sched.h>
 
 #include "evidence.h"
-#include "instances.h"
+#include "check/instances.h"
 #include "lockscope.h"
 
 #define WANTED_BITS 12

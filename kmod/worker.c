@@ -12,7 +12,8 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
-#include "access.h"
+#include "check/access/access.h"
+#include "out/accesses.h"
 #include "evidence.h"
 #include "exempt.h"
 #include "lockscope.h"

@@ -13,7 +13,8 @@
 
 #include "base/wrapper/ftrace.h"
 #include "core/prims.h"
-#include "lockscope.h"
+#include "core/state.h"
+#include "hook/hook.h"
 
 char *ls_hook_how = "auto";
 DEFINE_PER_CPU(long, ls_inflight);

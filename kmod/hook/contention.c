@@ -7,11 +7,13 @@
 #include <net/sock.h>
 #include <trace/events/lock.h>
 
+#include "base/preempt.h"
 #include "base/tracepoint.h"
 #include "core/context.h"
 #include "core/stacks.h"
 #include "core/stat.h"
-#include "lockscope.h"
+#include "hook/hook.h"
+#include "identity/identity.h"
 
 /* Kind of a lock that the kernel's own tracepoint tells of. */
 static u32 kind_of_wait(unsigned int flags)

@@ -3,13 +3,14 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "access.h"
 #include "base/tracepoint.h"
 #include "base/wrapper/tracepoint.h"
+#include "check/access/access.h"
+#include "check/check.h"
+#include "hook/hook.h"
 #include "identity/alloc.h"
 #include "identity/identity.h"
 #include "identity/slab.h"
-#include "lockscope.h"
 
 static noinline void watched_freed(unsigned long object)
 {

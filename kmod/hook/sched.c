@@ -2,13 +2,14 @@
 /* Switches of tasks: what a task holds goes with it, the run queue's lock changes hands. */
 #include <linux/sched.h>
 
-#include "access.h"
 #include "base/tracepoint.h"
 #include "base/wrapper/tracepoint.h"
+#include "check/access/access.h"
+#include "check/check.h"
 #include "core/context.h"
 #include "core/prims.h"
 #include "core/stacks.h"
-#include "lockscope.h"
+#include "hook/hook.h"
 
 static bool spins(const struct ls_held *h)
 {

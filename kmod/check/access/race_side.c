@@ -9,7 +9,10 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
-#include "access.h"
+#include "base/memory.h"
+#include "check/access/access.h"
+#include "check/access/race_side.h"
+#include "core/stacks.h"
 
 #define TOLD_BITS 10
 #define TASK_BITS 0x7fffu		/* of its number that are known of a context */
@@ -199,62 +202,6 @@ LS_COLD void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32
 void ls_access_untell(void)
 {
 	memset(told, 0, sizeof(told));
-}
-
-static bool fits(const struct ls_race_side *s, u32 i, const struct ls_guard_rec *guard)
-{
-	return !(s->vals[i] & LS_VAL_READ_MASK) == !(guard->val & LS_VAL_READ_MASK) &&
-	       ls_worker_class(s->vals[i]) == ls_worker_class(guard->val);
-}
-
-/*
- * The instance of guard @i of an access. A lockset has no order: where two of its locks are
- * of one class, which of them was taken where is not known.
- */
-static u64 instance_of(const struct ls_race_side *s, const struct ls_guard_rec *guards, u32 nr, u32 i)
-{
-	u32 k, same = 0;
-	u64 lock = 0;
-
-	if (s->in_order)
-		return s->nr_locks == nr && fits(s, i, &guards[i]) ? s->locks[i] : 0;
-	for (k = 0; k < nr; k++)
-		same += !((guards[k].val ^ guards[i].val) & LS_VAL_CLASS_MASK) &&
-			!(guards[k].val & LS_VAL_READ_MASK) == !(guards[i].val & LS_VAL_READ_MASK);
-	if (same > 1)
-		return 0;
-	for (k = 0; k < s->nr_locks; k++) {
-		if (!s->vals[k] || !(s->vals[k] & LS_VAL_CLASS_MASK) || !fits(s, k, &guards[i]))
-			continue;
-		if (lock)
-			return 0;
-		lock = s->locks[k];
-	}
-	return lock;
-}
-
-void ls_sides_log(struct ls_race_event *e, const struct ls_rec_access *const accesses[2],
-		  const struct ls_guard_rec *const guards[2])
-{
-	u64 locks[LS_LOCKSET_LOCKS];
-	u32 side, i;
-
-	for (side = 0; side < 2; side++) {
-		const struct ls_race_side *s = &e->sides[side];
-		u32 nr = accesses[side]->nr_guards;
-		struct ls_rec_side rec = {
-			.hdr = { sizeof(rec) + nr * sizeof(u64), LS_REC_SIDE }, .race = e->race.id,
-			.flags = s->flags, .time_ns = e->race.time_ns, .access = accesses[side]->id,
-			.stack = s->nr_frames ? ls_worker_stack_id(s->frames, s->nr_frames) : 0,
-			.pid = s->pid, .tgid = s->tgid, .task_flags = s->task_flags, .cpu = s->cpu,
-			.nr_locks = nr,
-		};
-
-		memcpy(rec.comm, s->comm, LS_COMM_LEN);
-		for (i = 0; i < nr; i++)
-			locks[i] = instance_of(s, guards[side], nr, i);
-		ls_log_append(&rec, sizeof(rec), locks, nr * sizeof(u64), NULL);
-	}
 }
 
 /* The shadow is virgin again: no context and no lockset of before is asked for. Nothing is watched. */

@@ -11,12 +11,12 @@
 #include <linux/uaccess.h>
 #include <asm/tsc.h>
 
-#include "access.h"
+#include "base/lookup.h"
 #include "base/registers.h"
+#include "check/access/access.h"
+#include "check/access/race_side.h"
 
-static bool watchpoints = true;
-module_param(watchpoints, bool, 0400);
-MODULE_PARM_DESC(watchpoints, "try to catch races in the act: accessors may wait for half a millisecond (default 1)");
+bool ls_watchpoints = true;
 
 #define WANTED 16		/* places that wait for their turn */
 #define TRIES 8			/* times that each is watched */
@@ -378,7 +378,7 @@ int ls_watchpoints_init(void)
 {
 	struct task_struct *t;
 
-	used = watchpoints;
+	used = ls_watchpoints;
 	module_at = (void *)ls_symbol("__module_text_address");
 	ls_trapped_init();
 	t = kthread_run(watcher, NULL, "lockscope-watch");

@@ -18,8 +18,13 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
-#include "lockscope.h"
+#include "base/memory.h"
+#include "belief.h"
+#include "check/check.h"
+#include "core/context.h"
 #include "core/lockword.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
 
 /*
  * A counter of semaphore acquisitions tells "since" (orphans.h): the entry has its value

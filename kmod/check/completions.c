@@ -25,8 +25,11 @@
 #include <linux/uaccess.h>
 
 #include "base/stack.h"
-#include "handover.h"
-#include "lockscope.h"
+#include "check/access/handover.h"
+#include "check/check.h"
+#include "check/events.h"
+#include "core/context.h"
+#include "identity/identity.h"
 #include "identity/refine.h"
 
 #define WAIT_DESC LS_DESC(COMPLETION, 0, 0, 0)
@@ -198,7 +201,8 @@ static void confirm(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completio
 		tell(pc, ctx, id, completion, ip, 0, level, ~0ull, LS_COMPLETE_CONFIRMED);
 }
 
-static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
+/* The current task is about to wait for @completion. Preemption off, hooks active. */
+void ls_wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 {
 	bool stack = ls_on_own_stack(completion);
 	u32 level, id;
@@ -220,22 +224,6 @@ static void wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 	/* What lay below may have been found gone: the depth tells nothing. */
 	if (ls_held_is_top(ctx, completion))
 		ls_held_pop_top(ctx);
-}
-
-/*
- * wait_for_completion() or one of its kin begins. @arg1: how long it waits, where
- * it does not wait for ever. Who gives up after a while is in no deadlock.
- */
-void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5)
-{
-	u32 desc = ls_desc_of(func5);
-
-	if (desc & LS_VAL_TRY && arg1 != MAX_SCHEDULE_TIMEOUT)
-		return;
-	preempt_disable_notrace();
-	if (likely(ls_active))
-		wait_begins(this_cpu_ptr(&ls_cpus), completion, ip);
-	ls_leave();
 }
 
 /* A wait for @completion is over: its completer is forgotten, unless complete_all() was called. */

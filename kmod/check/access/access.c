@@ -10,8 +10,13 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 
-#include "access.h"
-#include "handover.h"
+#include "base/preempt.h"
+#include "check/access/access.h"
+#include "check/access/handover.h"
+#include "check/access/race_side.h"
+#include "check/check.h"
+#include "core/context.h"
+#include "identity/identity.h"
 #include "identity/slab.h"
 
 #define BYTES_PER_COST 16	/* of a block that cost as much as an access, about */

@@ -23,7 +23,7 @@ void kcsan_enable_current_nowarn(void);
 #include <linux/export.h>
 #include <linux/uaccess.h>
 
-#include "access.h"
+#include "check/access/access.h"
 
 static __always_inline void see(void *addr, u32 size, u32 op, unsigned long ip)
 {

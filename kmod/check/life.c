@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Lives of locks against those of what they lie in: memory freed, a frame left,
- * a lock initialised, a task gone, user code entered, while a lock is held. And
- * sleeping where that is not allowed.
+ * a lock initialised, a task gone, user code entered, while a lock is held.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -11,10 +10,13 @@
 #include <linux/vmalloc.h>
 #include <asm/unwind.h>
 
-#include "lockscope.h"
+#include "base/preempt.h"
+#include "check/check.h"
+#include "check/events.h"
+#include "core/context.h"
 #include "core/lockword.h"
+#include "identity/alloc.h"
 #include "identity/slab.h"
-#include "base/wrapper/tracepoint.h"
 
 /* Entries of @ctx in [start, end) are reported as @what and given up. */
 static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 end, u64 ip)
@@ -201,19 +203,13 @@ void ls_tick(struct ls_cpu *pc, bool user)
 		held_at_end(pc, ctx, LS_FINDING_HELD_USER);
 }
 
-static void on_exit(void *data, struct task_struct *task)
+/* The current task is about to exit. Preemption off. */
+void ls_task_exits(struct ls_cpu *pc)
 {
-	struct ls_cpu *pc;
-	struct ls_ctx *ctx;
+	struct ls_ctx *ctx = pc->cur == current ? pc->task : ls_ctx_fix(pc);
 
-	if (!READ_ONCE(ls_active) || task != current)
-		return;
-	preempt_disable_notrace();
-	pc = this_cpu_ptr(&ls_cpus);
-	ctx = pc->cur == current ? pc->task : ls_ctx_fix(pc);
 	if (unlikely(ctx->depth))
 		held_at_end(pc, ctx, LS_FINDING_HELD_EXIT);
-	ls_leave();
 }
 
 /*
@@ -230,66 +226,6 @@ void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
 			mask |= 1ull << i;
 	/* The interrupts are the scheduler's own to turn off. */
 	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, 0, 0, mask, 0);
-}
-
-/* For ls_tramp_sleep: offset of the depth of RCU read sides in struct task_struct. */
-static void __used __maybe_unused export_offsets(void)
-{
-	asm volatile(".globl ls_rcu_nesting\n\t.set ls_rcu_nesting, %c0"
-		     : : "i" (offsetof(struct task_struct, rcu_read_lock_nesting)));
-}
-
-/* A place that may sleep was reached where nobody may. From the trampoline, any context. */
-void ls_hook_sleep(unsigned long ip)
-{
-	struct ls_cpu *pc;
-	struct ls_ctx *ctx;
-	u64 mask = 0;
-	u32 level, i;
-
-	preempt_disable_notrace();
-	if (!ls_active || oops_in_progress || system_state != SYSTEM_RUNNING)
-		goto out;
-	pc = this_cpu_ptr(&ls_cpus);
-	ctx = ls_context(pc, &level);
-	if (level == LS_TASK && is_idle_task(current))
-		goto out;
-	/* Lock functions are such places too; what they do is told of the lock. */
-	if (ctx->busy || ls_prims_acquire_in(ip))
-		goto out;
-	for (i = 0; i < ctx->depth; i++)
-		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
-			mask |= 1ull << i;
-	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, ls_where(level), mask, 0);
-out:
-	ls_leave();
-}
-
-/*
- * Kernel code touched user memory that is not there. Where it may not sleep the
- * access fails, unless the code has said that it expects that.
- */
-static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *regs,
-			    unsigned long error_code)
-{
-	struct ls_cpu *pc;
-	struct ls_ctx *ctx;
-	u64 mask = 0;
-	u32 level, i, count = preempt_count();
-
-	if (!READ_ONCE(ls_active) || address >= TASK_SIZE_MAX || current->pagefault_disabled ||
-	    !current->mm || in_nmi())
-		return;
-	preempt_disable_notrace();
-	pc = this_cpu_ptr(&ls_cpus);
-	ctx = ls_context(pc, &level);
-	for (i = 0; i < ctx->depth; i++)
-		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
-			mask |= 1ull << i;
-	if (mask || (count & (HARDIRQ_MASK | SOFTIRQ_MASK)) || (count & PREEMPT_MASK) > LS_TRACEPOINT_PREEMPT ||
-	    !(regs->flags & X86_EFLAGS_IF))
-		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, ls_where(level), mask, 0);
-	ls_leave();
 }
 
 /*
@@ -324,31 +260,3 @@ void ls_context_range_gone(unsigned long start, unsigned long end)
 	kfree(copy);
 }
 
-static const struct {
-	const char *name;
-	void *probe;
-} probes[] = {
-	{ "sched_process_exit", on_exit },
-	{ "page_fault_kernel", on_kernel_fault },
-};
-
-int ls_life_attach(void)
-{
-	u32 i;
-	int rc;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
-		if (rc)
-			pr_warn("lockscope: no tracepoint %s (%d)\n", probes[i].name, rc);
-	}
-	return 0;
-}
-
-void ls_life_detach(void)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		ls_tracepoint_detach(probes[i].name, probes[i].probe, NULL);
-}

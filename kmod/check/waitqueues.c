@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hooks of wait queues, in place with waitqueues=1 only. Any context, like those
- * of hooks.c.
+ * Wait queues, looked at with waitqueues=1 only. Any context, like acquire.c.
  *
  * The same two edges as with completions (completions.c): from the locks of a task
  * that waits on a queue to the queue, and from the queue to the locks that all who
@@ -17,8 +16,12 @@
 #include <linux/sched/task_stack.h>
 #include <linux/wait.h>
 
+#include "base/lookup.h"
 #include "base/stack.h"
-#include "lockscope.h"
+#include "check/check.h"
+#include "core/context.h"
+#include "core/prims.h"
+#include "identity/identity.h"
 
 #define WAIT_DESC LS_DESC(WAITQUEUE, 0, 0, 0)
 
@@ -44,7 +47,7 @@ static bool can_be_woken(u64 entry)
 }
 
 /* prepare_to_wait() or one of its kin, called from where @frame has its return address. */
-static void queued(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
+void ls_queue_add(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
 {
 	u64 queue = head + LS_WQ_OFF;
 	u32 level;
@@ -70,7 +73,7 @@ static void queued(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
 	w->frame = frame;
 }
 
-static void finished(struct ls_cpu *pc, u64 head)
+void ls_queue_remove(struct ls_cpu *pc, u64 head)
 {
 	u32 level;
 	struct ls_ctx *ctx = ls_context(pc, &level);
@@ -85,7 +88,7 @@ static void finished(struct ls_cpu *pc, u64 head)
 }
 
 /* A function that sleeps until somebody wakes it is called. */
-static void sleeps(struct ls_cpu *pc, u64 ip, u64 frame)
+void ls_queue_sleep(struct ls_cpu *pc, u64 ip, u64 frame)
 {
 	u32 level;
 	struct ls_ctx *ctx = ls_context(pc, &level);
@@ -122,7 +125,7 @@ static u64 needed(const struct ls_ctx *ctx)
 	return mask;
 }
 
-static void wakes(struct ls_cpu *pc, u64 head, u64 ip)
+void ls_queue_wake(struct ls_cpu *pc, u64 head, u64 ip)
 {
 	u64 queue = head + LS_WQ_OFF;
 	u32 level, id;
@@ -140,38 +143,6 @@ static void wakes(struct ls_cpu *pc, u64 head, u64 ip)
 		ls_see_completer(pc, ctx, id, queue, ip, needed(ctx), level, 0);
 }
 
-/* @frame: where the return address to the caller, @ip, lies. */
-void ls_hook_queue(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5,
-		   unsigned long frame)
-{
-	struct ls_cpu *pc;
-
-	preempt_disable_notrace();
-	if (unlikely(!ls_active))
-		goto out;
-	pc = this_cpu_ptr(&ls_cpus);
-	switch (ls_desc_of(func5) & LS_OP_MASK) {
-	case LS_OP_QUEUE:
-		queued(pc, arg0, arg1, ip, frame);
-		break;
-	case LS_OP_UNQUEUE:
-		finished(pc, arg0);
-		break;
-	case LS_OP_SLEEP_FOR:
-		if (arg0 != MAX_SCHEDULE_TIMEOUT)
-			break;
-		fallthrough;
-	case LS_OP_SLEEP_ON:
-		sleeps(pc, ip, frame);
-		break;
-	case LS_OP_WAKE:
-		wakes(pc, arg0, ip);
-		break;
-	}
-out:
-	ls_leave();
-}
-
 /* A timer at @timer is started: one on the stack is for who is about to sleep. Preemption off. */
 void ls_alarm_set(struct ls_cpu *pc, u64 timer)
 {
@@ -186,41 +157,28 @@ void ls_alarm_set(struct ls_cpu *pc, u64 timer)
 }
 
 /*
- * @task is about to be woken. Who does so past the queue, with no lock of it, shows
- * that nothing is needed for certain; but a signal is not what was waited for.
+ * @task is about to be woken. A wake-up past the queue, with no lock of it, shows that
+ * nothing is needed for certain; but a signal is not what was waited for. Preemption off.
  */
-static void on_waking(void *data, struct task_struct *task)
+void ls_queue_waking(struct task_struct *task)
 {
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
 	u32 level, id;
 	u64 queue;
 
-	if (!READ_ONCE(ls_active))
-		return;
-	preempt_disable_notrace();
 	id = ls_context_waits_on(task, &queue);
-	if (id) {
-		pc = this_cpu_ptr(&ls_cpus);
-		ctx = ls_context(pc, &level);
-		if (ls_held_find(ctx, queue - LS_WQ_OFF) >= 0)
-			ls_see_completer(pc, ctx, id, queue, 0, needed(ctx), level, 0);
-		else if (!signal_pending(task))
-			ls_see_completer(pc, ctx, id, queue, 0, 0, level, 0);
-	}
-	ls_leave();
+	if (!id)
+		return;
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = ls_context(pc, &level);
+	if (ls_held_find(ctx, queue - LS_WQ_OFF) >= 0)
+		ls_see_completer(pc, ctx, id, queue, 0, needed(ctx), level, 0);
+	else if (!signal_pending(task))
+		ls_see_completer(pc, ctx, id, queue, 0, 0, level, 0);
 }
 
-int ls_waitqueues_attach(void)
+void ls_waitqueues_init(void)
 {
-	if (!ls_waitqueues)
-		return 0;
 	wakes_always = ls_symbol("autoremove_wake_function");
-	return ls_tracepoint_attach("sched_waking", on_waking, NULL);
-}
-
-void ls_waitqueues_detach(void)
-{
-	if (ls_waitqueues)
-		ls_tracepoint_detach("sched_waking", on_waking, NULL);
 }

@@ -8,7 +8,10 @@
 #include <linux/sched/clock.h>
 #include <linux/stacktrace.h>
 
-#include "lockscope.h"
+#include "check/events.h"
+#include "core/stacks.h"
+#include "core/state.h"
+#include "identity/alloc.h"
 
 /*
  * One event is enough for a fault at one place. A slot that two places fight for

@@ -17,7 +17,8 @@
 #include <linux/sched/task_stack.h>
 #include <linux/stop_machine.h>
 
-#include "lockscope.h"
+#include "base/lookup.h"
+#include "hook/hook.h"
 
 extern char ls_tramp_result_back[];
 

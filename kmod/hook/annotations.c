@@ -9,10 +9,16 @@
 #include <linux/semaphore.h>
 #include <net/sock.h>
 
-#include "access.h"
 #include "annotate.h"
-#include "lockscope.h"
+#include "base/preempt.h"
 #include "base/wrapper/ftrace.h"
+#include "check/access/access.h"
+#include "check/check.h"
+#include "check/events.h"
+#include "core/context.h"
+#include "hook/hook.h"
+#include "identity/identity.h"
+#include "primitives.h"
 
 static void on_annotation(unsigned long ip, unsigned long parent, struct ftrace_ops *o,
 			  struct ftrace_regs *fregs);

@@ -5,12 +5,18 @@
 
 #include <linux/hardirq.h>
 
-#include "lockscope.h"
+#include "core/state.h"
+#include "hash.h"
 #include "lockset.h"
 #include "order.h"
 #include "same.h"
 #include "sample.h"
 #include "shadow.h"
+#include "sites.h"
+#include "tagtab.h"
+
+struct kmem_cache;
+struct pt_regs;
 
 #define LS_MAX_SITES (1u << 17)
 
@@ -214,67 +220,11 @@ void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, s
 void ls_access_allow_races(bool begin);
 u32 ls_access_context(u32 level);
 
-/* access_site.c: any context, preemption off */
+/* site.c: any context, preemption off */
 u32 ls_access_site(struct ls_now *n);
 u32 ls_access_frames(u64 *to, const struct ls_now *n);
 void ls_memo_clear(void);
 void ls_access_site_init(void);
-
-/* One side of a race on its way to the thread, see struct ls_rec_side. */
-struct ls_race_side {
-	u32 flags, pid, tgid, task_flags;
-	u16 cpu, nr_locks, nr_frames;
-	bool in_order;			/* locks: as they were taken */
-	char comm[LS_COMM_LEN];
-	u64 locks[LS_LOCKSET_LOCKS];
-	u32 vals[LS_LOCKSET_LOCKS];	/* class, 0: not known, and LS_VAL_READ_MASK or none of it */
-	u64 frames[LS_STACK_FRAMES];
-};
-
-struct ls_race_event {
-	struct ls_rec_race race;
-	struct ls_history_rec history[LS_SHADOW_ENTRIES];
-	struct ls_race_side sides[2];
-};
-
-/*
- * A task that accessed watched memory, by the bits of its number that the shadow has for it.
- * @start is written last; UINT64_MAX: it is being written.
- */
-struct ls_side_task {
-	u64 start;			/* the task's start_time, 0: none */
-	char comm[LS_COMM_LEN];
-	u32 pid, tgid, task_flags;
-	bool several;			/* another one had the same bits */
-};
-#define LS_SIDE_TASK_BITS 12
-extern struct ls_side_task ls_side_tasks[];
-
-/* race_side.c: hooks, any context, preemption off */
-void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
-		  const struct ls_shadow_side *other, u32 site);
-void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
-		    u32 flags, const struct ls_race_side *side);
-void ls_side_now(const struct ls_now *n, struct ls_race_side *s);
-void ls_side_locks(const struct ls_ctx *ctx);
-void ls_side_task_new(struct ls_side_task *t);
-/* The current context, @context to the shadow, accesses watched memory. */
-static __always_inline void ls_side_task(u32 context)
-{
-	struct ls_side_task *t = &ls_side_tasks[context & ((1u << LS_SIDE_TASK_BITS) - 1)];
-
-	if (context < 0x8000 &&
-	    unlikely(ls_load(&t->start) != current->start_time || t->pid != current->pid ||
-		     *(const u64 *)t->comm != *(const u64 *)current->comm))
-		ls_side_task_new(t);
-}
-void ls_access_untell(void);
-/* Thread. The sides of @e, whose race is in the log, with the guards of both. */
-void ls_sides_log(struct ls_race_event *e, const struct ls_rec_access *const accesses[2],
-		  const struct ls_guard_rec *const guards[2]);
-void ls_sides_forget(void);
-int ls_sides_init(void);
-void ls_sides_exit(void);
 
 /* shadow_pages.c */
 struct ls_shadow_page *ls_shadow_of(unsigned long addr);
@@ -284,6 +234,7 @@ void ls_shadow_freed(unsigned long start, unsigned long size);
 bool ls_access_is_benign(unsigned long addr);
 
 /* watchpoints.c */
+extern bool ls_watchpoints;		/* to be used from the start */
 extern unsigned long ls_stop_at;	/* granule at which accessors are stopped, 0 none */
 void ls_stop(struct ls_now *n, u32 site);
 int ls_watchpoints_init(void);
@@ -299,15 +250,6 @@ bool ls_trapped_decode(const struct pt_regs *regs, struct ls_site *s);
 bool ls_trapped_in_us(struct pt_regs *regs);
 void ls_trapped_init(void);
 
-/* probes.c: process context */
-int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who);
-void ls_probes_disown(const void *who);
-long ls_probes_hits(u32 __user *to, u32 room);
-void ls_probes_init(void);
-void ls_probes_exit(void);
-u64 ls_probes_missed(void);
-u32 ls_probes_armed(void);
-extern u32 ls_max_probes;
 void ls_object_forget(unsigned long object);
 static __always_inline void ls_object_reborn(unsigned long object)
 {
@@ -322,22 +264,5 @@ extern u32 ls_follow_bytes;
 extern unsigned long ls_follow_start;
 void ls_access_forget_benign(unsigned long start, unsigned long end);
 int ls_access_benign(unsigned long start, unsigned long size);
-
-/* races.c: thread and process context */
-int ls_races_init(void);
-int ls_races_start(void);
-void ls_races_stop(void);
-void ls_access_info_fill(struct ls_access_info *info);
-void ls_races_exit(void);
-void ls_races_take(struct ls_event *e);
-void ls_races_work(void);
-bool ls_races_object(u32 id);
-long ls_races_pause(void);
-void ls_races_forget(void);
-long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg);
-bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards);
-
-/* splat_race.c */
-void ls_splat_race(const struct ls_race_event *e);
 
 #endif /* LOCKSCOPE_ACCESS_H */

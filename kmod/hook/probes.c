@@ -9,14 +9,12 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "access.h"
+#include "base/memory.h"
 #include "base/registers.h"
+#include "check/access/access.h"
+#include "hook/hook.h"
 
 #define LOOKED_AT 20		/* bytes: a jump's, up to the end of its last instruction */
-
-static uint max_probes = 4096;
-module_param(max_probes, uint, 0400);
-MODULE_PARM_DESC(max_probes, "most instructions of unmodified code watched at a time (default 4096)");
 
 #define BATCH 64		/* probes that go at a time: they share one grace period */
 
@@ -32,7 +30,7 @@ static u32 nr_probes;			/* in probes[], armed or not */
 static u32 nr_armed;
 static u64 missed_before;		/* by probes that are gone */
 static const void *owner;		/* who asked for them */
-u32 ls_max_probes;
+u32 ls_max_probes = 4096;
 
 static struct ls_probe *probe_of(struct ls_site *site)
 {
@@ -219,7 +217,7 @@ u32 ls_probes_armed(void)
 
 void ls_probes_init(void)
 {
-	ls_max_probes = clamp(max_probes, 1u, 65536u);
+	ls_max_probes = clamp(ls_max_probes, 1u, 65536u);
 }
 
 void ls_probes_exit(void)

@@ -10,9 +10,10 @@
 #include <linux/stacktrace.h>
 #include <asm/insn.h>
 
-#include "access.h"
-#include "operand.h"
+#include "base/lookup.h"
 #include "base/registers.h"
+#include "check/access/access.h"
+#include "operand.h"
 
 #define FRAMES 8	/* that are looked at for ours */
 #define CALL 0xe8

@@ -3,7 +3,7 @@
 #ifndef LOCKSCOPE_INSTANCES_H
 #define LOCKSCOPE_INSTANCES_H
 
-#include "lockscope.h"
+#include "core/state.h"
 
 /* What an acquisition brings. */
 struct ls_news {

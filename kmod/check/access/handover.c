@@ -2,8 +2,9 @@
 /* What contexts wait for, and the ways of objects: lockclass/order.h with this kernel's contexts. */
 #include <linux/kernel.h>
 
-#include "access.h"
-#include "handover.h"
+#include "check/access/access.h"
+#include "check/access/handover.h"
+#include "core/context.h"
 #include "order.h"
 
 static struct ls_order order;

@@ -9,8 +9,9 @@
  */
 #include <linux/kernel.h>
 
-#include "instances.h"
-#include "lockscope.h"
+#include "check/instances.h"
+#include "core/state.h"
+#include "identity/alloc.h"
 
 /* Dependencies and pairs of instances share a table: one bit tells them apart. */
 #define OF_PAIR 1ull

@@ -5,8 +5,16 @@
  */
 #include <linux/kernel.h>
 
-#include "instances.h"
+#include "check/events.h"
+#include "check/instances.h"
+#include "core/state.h"
+#include "identity/alloc.h"
 #include "identity/slab.h"
+
+#define LS_PAIRS_TOLD 64	/* pairs of one class that rings are looked for in, or that are looked into */
+#define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation the log has */
+#define LS_INVERSIONS_TOLD 32	/* pairs of one class that were taken in both orders */
+#define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
 
 /* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
 static u32 pair_gates(const struct ls_ctx *ctx, u32 i)

@@ -8,7 +8,11 @@
 #include <linux/sched/clock.h>
 #include <linux/stacktrace.h>
 
-#include "access.h"
+#include "base/lookup.h"
+#include "check/access/access.h"
+#include "core/stacks.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
 #include "identity/slab.h"
 
 #define MEMO_BITS 15

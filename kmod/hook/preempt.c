@@ -15,8 +15,9 @@
 #include <linux/sched.h>
 #include <linux/static_call.h>
 
-#include "lockscope.h"
+#include "base/lookup.h"
 #include "base/wrapper/ftrace.h"
+#include "hook/hook.h"
 
 #if defined(CONFIG_PREEMPT_DYNAMIC) && defined(CONFIG_HAVE_PREEMPT_DYNAMIC_CALL)
 /* The kernel's own numbers: none, voluntary; from here on tasks are preempted unasked. */

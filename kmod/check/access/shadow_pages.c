@@ -3,8 +3,11 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 
-#include "access.h"
-#include "handover.h"
+#include "base/memory.h"
+#include "check/access/access.h"
+#include "check/access/handover.h"
+#include "check/access/race_side.h"
+#include "identity/alloc.h"
 #include "identity/slab.h"
 
 #define PAGE_TABLE_BITS 15

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chains not seen before, and those that are looked at again: what is new about them goes
+ * to the worker. What acquire.c says of itself holds here.
+ */
+#include <linux/kernel.h>
+
+#include "check/check.h"
+#include "check/events.h"
+#include "check/instances.h"
+#include "check/usage.h"
+#include "core/context.h"
+#include "identity/identity.h"
+#include "identity/lookup.h"
+
+static void find_news(const struct ls_ctx *ctx, u32 val, struct ls_news *news)
+{
+	u32 i, gates = ls_gates_of(ctx);
+
+	for (i = 0; i < ctx->depth; i++) {
+		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
+			news->self = true;
+		if (!ls_orders(ctx->held[i].val, val))
+			continue;
+		if (ls_edges_peek(&ls.edges, ctx->held[i].val, val, gates) == LS_EDGE_NEWS)
+			news->mask |= 1ull << i;
+	}
+}
+
+static void mark_edges(const struct ls_ctx *ctx, u32 val, u64 mask)
+{
+	u32 i, gates = ls_gates_of(ctx);
+
+	for (i = 0; i < ctx->depth; i++)
+		if (mask & (1ull << i) &&
+		    ls_edges_mark(&ls.edges, ctx->held[i].val, val, gates) == LS_EDGE_FULL)
+			ls_lose(LS_LOSS_EDGES);
+}
+
+/* One event of a kind is enough for a class: the thread reports it once. */
+static void mark_told(u32 val, u32 flags)
+{
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+
+	if (flags & (LS_EV_SAME | LS_EV_STRICT))
+		ls_fetch_or(&c->marks, LS_CLASS_SAME);
+}
+
+/* Is the class of @val one of objects that were still being made when it was taken? */
+static bool is_unrefined(u32 val)
+{
+	return ls.classes.table[val & LS_VAL_CLASS_MASK].marks & LS_CLASS_UNREFINED;
+}
+
+static bool holds_unrefined(const struct ls_ctx *ctx)
+{
+	u32 i;
+
+	if (likely(!ls_load(&ls.nr_unrefined)))
+		return false;
+	for (i = 0; i < ctx->depth; i++)
+		if (is_unrefined(ctx->held[i].val))
+			return true;
+	return false;
+}
+
+/*
+ * A chain not seen before, or one that is looked at again: it nests a class in itself, or
+ * instances are wanted of its dependencies. Learns what is new; when there is no room for
+ * it now, forgets that it was here, so that the next time round tries again: nothing is
+ * lost, only put off.
+ */
+LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key)
+{
+	struct ls_news news = { 0 };
+	struct ls_chain *data = NULL;
+	struct ls_event *e = NULL;
+	enum ls_chain_result r;
+	u64 pairs;
+	u32 chain;
+
+	if (ls_chains_refused(&ls.chains, key))
+		return;
+	chain = ls_tagtab_find(&ls.chains.tab, key);
+	if (chain && !(chain & LS_CHAIN_SLOW))
+		return;		/* lay further along its probe run */
+	if (chain & LS_CHAIN_DERIVED)
+		chain = 0;	/* held before, but never taken like this */
+
+	if (unlikely(ls_held_distrusted(ctx)))
+		return;
+	if (!chain) {
+		find_news(ctx, val, &news);
+	} else {
+		data = ls_chains_get(&ls.chains, chain & LS_CHAIN_INDEX);
+		news.self = !data || ls_load(&data->looks) & LS_LOOKS_SELF;
+	}
+	if (news.self)
+		ls_instances_look(ctx, lock, val, &news);
+	pairs = ls_instances_new(ctx, lock, val, &news) | ls_gates_new(ctx, lock, val, &news);
+	news.mask |= pairs;
+	if (data && !news.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
+		ls_chains_ungate(data);
+	if (chain && !news.flags && !pairs) {
+		if (data)
+			ls_chains_looked(&ls.chains, key, data);
+		return;
+	}
+	news.usage = ls_usage_is_new(ctx, val, ls_usage(val));
+
+	if (news.mask || news.usage) {
+		e = ls_event_reserve(pc, ctx);
+		if (!e) {
+			ls_instances_forget(ctx, lock, val, &news);
+			return;
+		}
+	}
+	/* A chain with an unrefined class is looked at each time: see ls_refine_held(). */
+	if (news.self || holds_unrefined(ctx))
+		news.looks |= LS_LOOKS_SELF;
+	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.looks, &chain);
+	if (r == LS_CHAIN_FULL) {
+		ls_lose(LS_LOSS_CHAINS);
+		if (!e)
+			return;		/* nothing for the thread to do */
+	}
+	if (e) {
+		if (r == LS_CHAIN_DEFER) {
+			ls_store_release(&e->state, LS_EVENT_SKIP);
+			ls_fetch_add(&pc->ring.hdr->deferred, 1);
+			ls_instances_forget(ctx, lock, val, &news);
+			return;
+		}
+		mark_edges(ctx, val, news.mask);
+		ls_instances_seen(ctx, lock, val, news.mask);
+		ls_gates_seen(ctx, lock, val, news.mask);
+		mark_told(val, news.flags);
+		ls_usage_mark(ctx, val, ls_usage(val));
+		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, news.mask,
+			      chain & LS_CHAIN_INDEX, news.flags, news.related);
+		ls_ring_commit(e);
+	}
+	if (data)
+		ls_chains_looked(&ls.chains, key, data);
+	ls_wake_worker();
+}
+
+/*
+ * What was still being made when it was taken may be known by now: its entry gets its
+ * class, before an order is learnt from it. True when one has changed.
+ */
+noinline bool ls_refine_held(struct ls_ctx *ctx)
+{
+	bool changed = false;
+	u32 i, id;
+
+	for (i = 0; i < ctx->depth; i++) {
+		struct ls_held *h = &ctx->held[i];
+
+		if (!is_unrefined(h->val))
+			continue;
+		id = ls_class_known(h->lock, true);
+		if (!id)
+			id = ls_identify(h->lock, ls_kind_of(h->val), h->ip);
+		if (!id || id == (h->val & LS_VAL_CLASS_MASK) || ls.classes.table[id].kind != ls_kind_of(h->val))
+			continue;
+		ls_held_set_class(ctx, i, id);
+		changed = true;
+	}
+	return changed;
+}

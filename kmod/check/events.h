@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Events: what hooks have to say to the worker. Any context, preemption off. */
+#ifndef LOCKSCOPE_EVENTS_H
+#define LOCKSCOPE_EVENTS_H
+
+#include "core/state.h"
+
+/* What is special about an event: ls_rec.flags while it lies in the ring. */
+#define LS_EV_INVERSION 1	/* two instances of a class, the other way round than before */
+#define LS_EV_SAME 2		/* the same instance once more */
+#define LS_EV_PAIR 4		/* a pair of instances not seen before */
+#define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
+#define LS_EV_NESTED 16		/* a pair of instances of one class, the log is to have it */
+
+void ls_events_clear(void);
+struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
+void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
+		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra);
+void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
+	      u64 extra);
+void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val,
+		   u64 mask, u64 extra);
+
+#endif /* LOCKSCOPE_EVENTS_H */

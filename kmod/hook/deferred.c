@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work items and timers: a run of an item is a reader of its function's "lock", and both
+ * order what comes before their start and after their end.
+ */
+#include <linux/hardirq.h>
+#include <linux/percpu.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+
+#include "base/lookup.h"
+#include "base/preempt.h"
+#include "base/tracepoint.h"
+#include "check/access/handover.h"
+#include "check/check.h"
+#include "core/context.h"
+#include "hook/hook.h"
+#include "primitives.h"
+
+/*
+ * Items of one function run side by side: each is a reader of the function's
+ * "lock", and who waits for one is a writer.
+ */
+#define RUN_DESC LS_DESC(WORK, LS_SH, 0, 0)
+
+static void on_work_start(void *data, struct work_struct *work)
+{
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u32 level;
+
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	/* As a return address would lie: behind the function's start. */
+	pc = this_cpu_ptr(&ls_cpus);
+	ls_acquire(pc, (u64)work->func, (u64)work->func + 1, RUN_DESC);
+	ctx = ls_context(pc, &level);
+	if (ctx->depth)
+		ctx->run = (u64)work;
+	ls_waited((u64)work);
+	ls_leave();
+}
+
+static void on_work_end(void *data, struct work_struct *work, work_func_t function)
+{
+	struct ls_cpu *pc;
+	struct ls_ctx *ctx;
+	u32 level;
+	int i;
+
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = ls_context(pc, &level);
+	/* It may have begun before us. */
+	i = ctx->busy ? -1 : ls_held_find(ctx, (u64)function);
+	if (i >= 0)
+		ls_held_remove(ctx, i);
+	if (unlikely(ctx->depth) && !ctx->busy)
+		ls_drop_semaphores(ctx, false);
+	ctx->run = 0;
+	ls_completed((u64)work | LS_ENDED);
+	ls_leave();
+}
+
+/* The item that the timer that runs here queues: whoever started the timer has queued it. */
+static DEFINE_PER_CPU(struct work_struct *, delayed);
+static void *delayed_expired;		/* function of the timers of delayed work */
+
+static struct work_struct *delayed_work_of(struct timer_list *timer)
+{
+	return timer->function == delayed_expired && delayed_expired ?
+		       &container_of(timer, struct delayed_work, timer)->work : NULL;
+}
+
+struct pool_workqueue;
+
+/* Whoever queues an item is done with what it hands over in it. */
+static void on_work_queued(void *data, int cpu, struct pool_workqueue *pwq, struct work_struct *work)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	if (this_cpu_read(delayed) != work)
+		ls_completed((u64)work);
+	ls_leave();
+}
+
+/* Timers of either sort: the same goes for whoever starts one. */
+static void on_hrtimer_started(void *data, void *timer)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_completed((u64)timer);
+	ls_alarm_set(this_cpu_ptr(&ls_cpus), (u64)timer);
+	ls_leave();
+}
+
+static void on_timer_started(void *data, struct timer_list *timer)
+{
+	struct work_struct *work = delayed_work_of(timer);
+
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_completed((u64)timer);
+	if (work)
+		ls_completed((u64)work);
+	ls_leave();
+}
+
+static void on_hrtimer_expired(void *data, void *timer)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_waited((u64)timer);
+	ls_leave();
+}
+
+static void on_timer_expired(void *data, struct timer_list *timer)
+{
+	/* Read before its function runs, which may free it. */
+	this_cpu_write(delayed, delayed_work_of(timer));
+	on_hrtimer_expired(data, timer);
+}
+
+/* Its function has returned; the timer may be gone. */
+static void on_hrtimer_ended(void *data, void *timer)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	ls_completed((u64)timer | LS_ENDED);
+	ls_leave();
+}
+
+static void on_timer_ended(void *data, void *timer)
+{
+	this_cpu_write(delayed, NULL);
+	on_hrtimer_ended(data, timer);
+}
+
+static const struct {
+	const char *name;
+	void *probe;
+} probes[] = {
+	{ "workqueue_execute_start", on_work_start },
+	{ "workqueue_queue_work", on_work_queued },
+	{ "workqueue_execute_end", on_work_end },
+	{ "timer_start", on_timer_started },
+	{ "timer_expire_entry", on_timer_expired },
+	{ "timer_expire_exit", on_timer_ended },
+	{ "hrtimer_start", on_hrtimer_started },
+	{ "hrtimer_expire_entry", on_hrtimer_expired },
+	{ "hrtimer_expire_exit", on_hrtimer_ended },
+};
+
+int ls_deferred_attach(void)
+{
+	int rc = 0;
+	u32 i;
+
+	delayed_expired = (void *)ls_symbol("delayed_work_timer_fn");
+	for (i = 0; i < ARRAY_SIZE(probes) && !rc; i++)
+		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
+	return rc;
+}
+
+void ls_deferred_detach(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		ls_tracepoint_detach(probes[i].name, probes[i].probe, NULL);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Hooks of what is rare or odd. Any context. */
+#include <linux/completion.h>
+#include <linux/hardirq.h>
+#include <linux/mm.h>
+#include <linux/semaphore.h>
+#include <linux/workqueue.h>
+#include <linux/ww_mutex.h>
+#include <net/sock.h>
+
+#include "base/lookup.h"
+#include "base/preempt.h"
+#include "check/access/handover.h"
+#include "check/check.h"
+#include "core/context.h"
+#include "core/prims.h"
+#include "core/stacks.h"
+#include "hook/hook.h"
+#include "identity/identity.h"
+
+static void downgrade(struct ls_cpu *pc, u64 lock)
+{
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	int i = ctx->busy ? -1 : ls_held_find(ctx, lock);
+
+	if (i >= 0)
+		ls_held_set_read(ctx, i, LS_SHARED);
+}
+
+/* As good as taking @lock, but nothing is held afterwards. */
+static void wait_for(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
+{
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	u32 lost = ctx->lost;
+
+	ls_acquire(pc, lock, ip, desc);
+	/* Not by the depth: what lay below may have been found gone. Runs are readers. */
+	if (ls_held_is_top(ctx, lock) && !(ctx->held[ctx->depth - 1].val & LS_VAL_READ_MASK))
+		ls_held_pop_top(ctx);
+	/* Nobody will give it back. */
+	ctx->lost = lost;
+}
+
+/* A compiler may have made several of a function. */
+static const char *const freezer_names[] = {
+#define X(f) #f, #f ".part.0", #f ".isra.0", #f ".constprop.0",
+	LS_FREEZERS(X)
+#undef X
+};
+
+/* Code of LS_FREEZERS, as far as this kernel has it. */
+static struct {
+	unsigned long start, size;
+} freezers[ARRAY_SIZE(freezer_names)];
+static u32 nr_freezers;
+
+/* Process context. */
+void ls_special_init(void)
+{
+	u32 i;
+
+	nr_freezers = 0;
+	for (i = 0; i < ARRAY_SIZE(freezer_names); i++) {
+		ls_find_function(freezer_names[i], &freezers[nr_freezers].start,
+				 &freezers[nr_freezers].size);
+		nr_freezers += freezers[nr_freezers].size != 0;
+	}
+}
+
+/* Is @lock taken or given back at @ip to freeze or to thaw a file system? */
+static bool freezes(u32 kind, u64 ip)
+{
+	u32 i;
+
+	for (i = 0; kind == LS_KIND_PERCPU_RWSEM && i < nr_freezers; i++)
+		if (ip - freezers[i].start < freezers[i].size)
+			return true;
+	return false;
+}
+
+#define WAIT_DESC LS_DESC(WORK, 0, 0, 0)
+
+/* Waits until @work has run: as good as waiting for a lock that every run of its function holds. */
+static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
+{
+	u64 function = (u64)READ_ONCE(work->func);
+	u32 level;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+
+	if (!function || !ctx->depth)
+		return;
+	wait_for(pc, function, ip, WAIT_DESC);
+}
+
+void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5)
+{
+	u32 desc, kind;
+	u64 lock;
+	struct ls_cpu *pc;
+	bool dropped;
+
+	preempt_disable_notrace();
+	if (unlikely(!ls_active))
+		goto out;
+	pc = this_cpu_ptr(&ls_cpus);
+	ip = ls_caller(ip);
+	desc = ls_desc_of(func5);
+	kind = desc >> LS_DESC_KIND_SHIFT;
+	lock = arg0 + (desc & LS_DESC_OFFSET);
+	switch (desc & LS_OP_MASK) {
+	case LS_OP_ACQUIRE:
+		if (freezes(kind, ip))
+			wait_for(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		else
+			ls_acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		break;
+	case LS_OP_RELEASE:
+		if (freezes(kind, ip)) {
+			this_cpu_inc(ls_cpus.releases);
+			break;
+		}
+		dropped = kind == LS_KIND_SEMAPHORE && ls_semaphore_release(pc, lock, ip);
+		ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		/* No entry is left that depends on it. */
+		if (dropped)
+			ls_orphans_done(&ls.orphans, lock);
+		break;
+	case LS_OP_DOWNGRADE:
+		downgrade(pc, lock);
+		break;
+	case LS_OP_INIT:
+		ls_lock_initialised(pc, lock, ip);
+		ls_identity_named(lock, kind, (const char *)arg1, ip);
+		if (kind == LS_KIND_SPINLOCK)	/* __init_swait_queue_head() */
+			ls_completion_made(pc, lock - offsetof(struct completion, wait));
+		break;
+	case LS_OP_INIT_UNNAMED:
+		ls_lock_initialised(pc, lock, ip);
+		ls_identity_named(lock, kind, "", ip);
+		break;
+	case LS_OP_INIT_QUEUE:
+		ls_lock_initialised(pc, lock, ip);
+		ls_identity_named(lock, kind, (const char *)arg1, ip);
+		if (ls_waitqueues)
+			ls_identity_named(lock + LS_WQ_OFF, LS_KIND_WAITQUEUE, (const char *)arg1, ip);
+		break;
+	case LS_OP_CACHE_GONE:
+		ls_identity_cache_gone(arg0);
+		break;
+	case LS_OP_VFREE:
+		ls_vmalloc_freed(arg0, ip);
+		break;
+	case LS_OP_WAIT_WORK:
+		wait_for_work(pc, (struct work_struct *)arg0, ip);
+		/* If it is idle already; else a completion tells, or the end of __flush_work(). */
+		ls_waited(arg0 | LS_ENDED);
+		break;
+	case LS_OP_COMPLETE:
+		ls_complete(pc, lock, ip);
+		break;
+	case LS_OP_WW_UNLOCK:
+		ls_look_at_ww_unlock(pc, lock, ip);
+		if (!ls_ww_unlock_covered)
+			ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		break;
+	case LS_OP_TICK:
+		ls_tick(pc, arg0);
+		break;
+	}
+out:
+	ls_leave();
+}
+
+/* ww_mutex_lock() with acquire context @acquire (or none) begins. */
+void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip)
+{
+	struct ww_mutex *ww = (struct ww_mutex *)lock;
+
+	if (!acquire || likely(!READ_ONCE(ww->ctx)))
+		return;
+	preempt_disable_notrace();
+	if (ls_active)
+		ls_ww_begins(this_cpu_ptr(&ls_cpus), lock, ip);
+	ls_leave();
+}
+
+/*
+ * wait_for_completion() or one of its kin begins. @arg1: how long it waits, where
+ * it does not wait for ever. Who gives up after a while is in no deadlock.
+ */
+void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5)
+{
+	u32 desc = ls_desc_of(func5);
+
+	if (desc & LS_VAL_TRY && arg1 != MAX_SCHEDULE_TIMEOUT)
+		return;
+	preempt_disable_notrace();
+	if (likely(ls_active))
+		ls_wait_begins(this_cpu_ptr(&ls_cpus), completion, ip);
+	ls_leave();
+}
