@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hooks of completions. Any context, like those of hooks.c.
+ * Completions. Any context, like acquire.c.
  *
  * A task that waits for a completion with a lock held makes everybody who wants
  * that lock wait for it too: an edge like any other, from the lock to the

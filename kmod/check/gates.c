@@ -2,7 +2,7 @@
 /*
  * Gates of known chains: a chain is one of classes, so one that comes again with another
  * instance of a gate is known, and its dependencies may have a gate less. Slow paths of
- * hooks, in any context: what hooks.c says of itself holds here.
+ * hooks, in any context: what acquire.c says of itself holds here.
  *
  * Pairs of instances are compared while their chain is looked at; dependencies whose gates
  * made the judge dismiss a cycle, at every acquisition of their chains (wanted.c).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A class taken while it is held: the same instance again, or another one, and in which
- * order. Slow paths of hooks, in any context: what hooks.c says of itself holds here.
+ * order. Slow paths of hooks, in any context: what acquire.c says of itself holds here.
  */
 #include <linux/kernel.h>
 

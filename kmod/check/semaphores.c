@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Semaphores: the context that acquires one need not be the one that releases it.
- * What hooks.c, special.c, context.c and life.c do about that; any context.
+ * What acquire.c and life.c, and hook/sched.c and hook/special.c, ask about that; any context.
  *
  * An entry of a held stack says that this context has acquired a semaphore, not that
  * it still has it: a buffer that was locked and submitted is released by the completion

@@ -3,10 +3,12 @@
 #include <linux/export.h>
 #include <linux/preempt.h>
 
+#include "base/preempt.h"
 #include "control.h"
 #include "core/context.h"
 #include "core/prims.h"
-#include "lockscope.h"
+#include "core/state.h"
+#include "out/out.h"
 
 int lockscope_control(u32 op)
 {

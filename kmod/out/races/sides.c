@@ -3,8 +3,8 @@
 #include <linux/string.h>
 
 #include "check/access/race_side.h"
-#include "lockscope.h"
-#include "out/accesses.h"
+#include "out/out.h"
+#include "out/races/accesses.h"
 
 static bool fits(const struct ls_race_side *s, u32 i, const struct ls_guard_rec *guard)
 {

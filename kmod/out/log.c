@@ -9,7 +9,9 @@
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
-#include "lockscope.h"
+#include "base/memory.h"
+#include "core/state.h"
+#include "out/out.h"
 
 #define SEG_BITS 18
 #define SEG_BYTES (1ul << SEG_BITS)

@@ -8,10 +8,12 @@
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 
-#include "check/access/access.h"
-#include "lockscope.h"
-#include "out/accesses.h"
+#include "check/access/race_side.h"
+#include "core/state.h"
 #include "doubts.h"
+#include "out/console/splat.h"
+#include "out/out.h"
+#include "out/races/accesses.h"
 
 static void function(char *text, u64 ip)
 {

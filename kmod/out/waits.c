@@ -12,12 +12,15 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
-#include "lockscope.h"
+#include "base/memory.h"
+#include "core/context.h"
 #include "core/lockword.h"
+#include "core/stacks.h"
+#include "core/state.h"
+#include "identity/alloc.h"
+#include "out/out.h"
 
-static uint long_wait_ms = 60000;
-module_param(long_wait_ms, uint, 0644);
-MODULE_PARM_DESC(long_wait_ms, "report who waits for a lock longer than this, in milliseconds; 0: nobody");
+uint ls_long_wait_ms = 60000;
 
 /* A deadlock of more tasks than this is not looked for. */
 #define DEADLOCK_MAX 16
@@ -215,7 +218,7 @@ static bool look(u32 i)
 	if (w->task != b.task || w->since != b.wait.since)
 		*w = (struct seen){ .task = b.task, .since = b.wait.since };
 	now = local_clock();
-	if (w->told || !long_wait_ms || (s64)(now - w->since) < (s64)long_wait_ms * NSEC_PER_MSEC)
+	if (w->told || !ls_long_wait_ms || (s64)(now - w->since) < (s64)ls_long_wait_ms * NSEC_PER_MSEC)
 		return false;
 	owner = owner_of(&b);
 	if (!owner)
@@ -311,7 +314,7 @@ static void look_for_deadlock(u32 start)
 	ls_worker_deadlock(edges, n);
 }
 
-/* One round over all sleeping tasks that wait for something. Thread only, work_mutex held. */
+/* One round over all sleeping tasks that wait for something. Thread only, ls_work_mutex held. */
 void ls_waits_look(void)
 {
 	u32 i, nr = 0;

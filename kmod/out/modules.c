@@ -6,19 +6,93 @@
  * were. The log has which module's code lay where, and when.
  */
 #include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/slab.h>
 
-#include "check/access/access.h"
-#include "out/accesses.h"
-#include "lockscope.h"
+#include "base/lookup.h"
+#include "base/memory.h"
 #include "base/wrapper/module.h"
+#include "check/access/access.h"
+#include "check/check.h"
+#include "core/state.h"
+#include "hash.h"
+#include "hook/hook.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
+#include "out/out.h"
+#include "out/races/accesses.h"
+#include "tagtab.h"
+
+static void name_going(u64 ip, unsigned long start, unsigned long end, struct ls_tagtab *done)
+{
+	u64 key = ls_mix(ip);
+
+	if (ip < start || ip >= end || ls_tagtab_find(done, key))
+		return;
+	ls_tagtab_insert(done, key, 1);
+	ls_symbol_log(ip);
+}
+
+/* Where accesses were, and where the locks were taken that were held then. */
+static void going_accesses(unsigned long start, unsigned long end, struct ls_tagtab *done)
+{
+	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
+	struct ls_rec_access a;
+	u32 id, i, nr = ls_load(&ls_acc->nr_sites);
+
+	for (id = 1; id <= nr; id++) {
+		if (!ls_access_get(id, &a, guards))
+			continue;
+		name_going(a.ip, start, end, done);
+		for (i = 0; i < a.nr_guards; i++)
+			name_going(guards[i].ip, start, end, done);
+	}
+}
+
+/*
+ * Module code at [start, end) is about to go. Everything recorded is judged and
+ * every address in it that the log names gets its symbol. May sleep.
+ */
+static void code_going(unsigned long start, unsigned long end)
+{
+	u64 ips[LS_STACK_FRAMES];
+	struct ls_rec_sight s;
+	struct ls_held_rec *held;
+	struct ls_tagtab done;
+	u32 id, i, nr;
+
+	/* A signal of whoever unloads it ends the wait: what is known by then gets its name. */
+	if (!ls_worker_runs() || ls_worker_flush() == -ETIME || ls_worker_tagtab(&done, 14))
+		return;
+	held = kmalloc_array(LS_MAX_DEPTH, sizeof(*held), GFP_KERNEL);
+	mutex_lock(&ls_work_mutex);
+	for (id = 1; id <= ls_ledger_stacks(); id++) {
+		nr = ls_worker_stack(id, ips);
+		for (i = 0; i < nr; i++)
+			name_going(ips[i], start, end, &done);
+	}
+	/* Acquire sites of held locks need not be in any stack. */
+	for (id = 0; held && id < ls_ledger_sights(); id++) {
+		if (!ls_worker_sight(id, &s, held))
+			continue;
+		for (i = 0; i < s.nr_held; i++)
+			name_going(held[i].ip, start, end, &done);
+	}
+	going_accesses(start, end, &done);
+	ls_names_keep(start, end);
+	mutex_unlock(&ls_work_mutex);
+	kfree(held);
+	ls_free(done.slots);
+}
 
 static void area_going(unsigned long start, unsigned long end)
 {
 	ls_context_range_gone(start, end);
 	ls_watchpoints_forget(start, end);
 	ls_access_forget_benign(start, end);
-	ls_worker_module_going(start, end);
+	code_going(start, end);
 	ls_classes_forget_range(&ls.classes, start, end);
 	ls_alloc_forget(start, end);
 	ls_identity_forget_names(start, end);

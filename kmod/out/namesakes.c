@@ -10,8 +10,11 @@
 
 #include <namesakes.h>
 
-#include "lockscope.h"
+#include "base/lookup.h"
+#include "base/memory.h"
 #include "base/wrapper/module.h"
+#include "features.h"
+#include "out/out.h"
 
 /*
  * The kernel's symbols whose names have equal hashes: hash and low half of the address,

@@ -12,10 +12,16 @@
 
 #include <namesakes.h>
 
-#include "features.h"
-#include "lockscope.h"
-#include "identity/refine.h"
+#include "base/lookup.h"
+#include "base/memory.h"
+#include "core/state.h"
 #include "core/trace.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
+#include "identity/refine.h"
+#include "out/out.h"
+
+#include "features.h"
 
 #define NAMELESS "static lock without a symbol"
 

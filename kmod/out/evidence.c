@@ -2,13 +2,17 @@
 /*
  * Evidence: which observations of a cycle's dependencies are those of one deadlock. The
  * judge finds cycles of classes; a warning on the console is for those whose instances
- * were seen to match (meeting.h), or that cannot be followed. Worker only, work_mutex held.
+ * were seen to match (meeting.h), or that cannot be followed. Worker only, ls_work_mutex held.
  */
 #include <linux/sched.h>
 
-#include "evidence.h"
-#include "lockscope.h"
+#include "base/memory.h"
+#include "core/state.h"
+#include "judge.h"
 #include "meeting.h"
+#include "out/console/splat.h"
+#include "out/evidence.h"
+#include "out/out.h"
 
 #define SIDES 96		/* of one dependency, as one observation may show it more than once */
 #define CYCLES 256		/* that wait for evidence */

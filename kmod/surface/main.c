@@ -12,9 +12,19 @@
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 
-#include "check/access/access.h"
-#include "out/accesses.h"
-#include "lockscope.h"
+#include "base/lookup.h"
+#include "base/memory.h"
+#include "check/check.h"
+#include "core/context.h"
+#include "core/prims.h"
+#include "core/stacks.h"
+#include "core/state.h"
+#include "hook/hook.h"
+#include "identity/alloc.h"
+#include "identity/identity.h"
+#include "out/out.h"
+#include "out/races/accesses.h"
+#include "surface/surface.h"
 
 static uint max_classes = 16384;
 module_param(max_classes, uint, 0444);
@@ -34,14 +44,9 @@ MODULE_PARM_DESC(ring_kb, "event ring of one CPU in KiB, a power of two, 64 .. 6
 static uint log_mb = 64;
 module_param(log_mb, uint, 0444);
 MODULE_PARM_DESC(log_mb, "bound of the log in MiB, 1 .. 4096; memory is taken as needed");
-bool ls_splat, ls_splat_unproven;
-module_param_named(splat, ls_splat, bool, 0644);
-module_param_named(splat_unproven, ls_splat_unproven, bool, 0644);
-MODULE_PARM_DESC(splat, "print each new finding on the console in lockdep's wording");
-MODULE_PARM_DESC(splat_unproven, "with splat: cycles of classes, too, whose instances were not seen to meet, as lockdep");
 
 u32 ls_ring_bytes;
-u64 ls_instance;
+static u64 instance;
 
 /* Sum of what the CPUs counted. Any sleepable context. */
 void ls_info_fill(struct ls_info *info)
@@ -52,7 +57,7 @@ void ls_info_fill(struct ls_info *info)
 	info->abi_major = LS_ABI_MAJOR;
 	info->abi_minor = LS_ABI_MINOR;
 	info->active = READ_ONCE(ls_active);
-	info->instance = ls_instance;
+	info->instance = instance;
 	info->log_bytes = ls_log_len();
 	for_each_possible_cpu(cpu) {
 		struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
@@ -192,7 +197,7 @@ static int __init lockscope_init(void)
 {
 	int rc;
 
-	ls_instance = get_random_u64() | 1;
+	instance = get_random_u64() | 1;
 	rc = ls_lookup_init();
 	rc = rc ? rc : ls_prims_init();
 	rc = rc ? rc : init_rings();

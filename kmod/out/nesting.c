@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Locks of one class that nest in each other: one instance twice, two in both orders,
- * several in a ring. Worker only, work_mutex held.
+ * several in a ring. Worker only, ls_work_mutex held.
  */
 #include <linux/slab.h>
 
-#include "lockscope.h"
+#include "base/memory.h"
+#include "check/events.h"
+#include "core/state.h"
 #include "core/trace.h"
+#include "graph.h"
+#include "hash.h"
+#include "judge.h"
+#include "out/console/splat.h"
+#include "out/out.h"
+#include "tagtab.h"
 
 #define PAIR_BITS 15
 #define INSTANCE_NODES 4096

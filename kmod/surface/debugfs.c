@@ -7,9 +7,15 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
+#include "base/memory.h"
 #include "check/access/access.h"
-#include "lockscope.h"
-#include "out/accesses.h"
+#include "core/prims.h"
+#include "core/state.h"
+#include "identity/alloc.h"
+#include "out/evidence.h"
+#include "out/out.h"
+#include "out/races/accesses.h"
+#include "surface/surface.h"
 
 static struct dentry *dir;
 

@@ -3,14 +3,18 @@
  * Dependencies that are part of a cycle. A deadlock takes the same instances on all of
  * them: chains that show one are looked at again, each for a while, and of each
  * dependency the observations are noted, those recorded before as well. Those whose gates
- * speak against a cycle are looked at until no gate is left. Worker only, work_mutex held.
+ * speak against a cycle are looked at until no gate is left. Worker only, ls_work_mutex held.
  */
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 
-#include "evidence.h"
+#include "base/memory.h"
 #include "check/instances.h"
-#include "lockscope.h"
+#include "core/state.h"
+#include "hash.h"
+#include "out/evidence.h"
+#include "out/out.h"
+#include "tagtab.h"
 
 #define WANTED_BITS 12
 #define WANTED_MAX 1024

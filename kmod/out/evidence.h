@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between wanted.c and evidence.c. */
+/* Which observations are evidence of a cycle. Worker only. */
 #ifndef LOCKSCOPE_EVIDENCE_H
 #define LOCKSCOPE_EVIDENCE_H
 
 #include <linux/types.h>
+
+#include "abi.h"
 
 #define LS_WANTED_SIGHTS 64	/* observations kept of one dependency: the first and the latest */
 
@@ -18,6 +20,12 @@ int ls_wanted_init(void);
 void ls_wanted_exit(void);
 
 /* evidence.c */
+void ls_evidence_cycle(u32 kind, const struct ls_finding_edge *edges, u32 nr);
+void ls_evidence_work(u32 nr, bool all);
+u32 ls_evidence_unproven(void);
+void ls_evidence_forget(u32 nr);
+int ls_evidence_init(void);
+void ls_evidence_exit(void);
 void ls_evidence_noted(u32 number);
 
 #endif /* LOCKSCOPE_EVIDENCE_H */

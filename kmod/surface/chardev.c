@@ -9,10 +9,12 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "check/access/access.h"
-#include "out/accesses.h"
-#include "lockscope.h"
 #include "base/wrapper/mm.h"
+#include "core/prims.h"
+#include "core/state.h"
+#include "hook/hook.h"
+#include "out/out.h"
+#include "surface/surface.h"
 
 #define CHAIN_BATCH 512
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "logindex.h"
 
 #include <linux/string.h>
 
-#include "lockscope.h"
+#include "base/memory.h"
+#include "out/logindex.h"
 
 /* Is there room for one more number? Asked before each. Process context. */
 bool ls_logindex_room(struct ls_logindex *x)

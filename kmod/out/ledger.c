@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ledger: stacks and observations by their numbers, which records of the log refer to.
+ * Worker only, ls_work_mutex held.
+ */
+#include <linux/string.h>
+
+#include "base/memory.h"
+#include "core/state.h"
+#include "hash.h"
+#include "out/logindex.h"
+#include "out/out.h"
+#include "tagtab.h"
+
+#define STACK_BITS 18
+#define MAX_STACKS (1u << (STACK_BITS - 1))
+
+static struct ls_tagtab stacks;		/* hash of a stack -> id */
+static struct ls_logindex stack_index, sight_index;
+
+/* An empty table of 2^@bits slots. */
+int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits)
+{
+	void *slots = ls_zalloc(ls_tagtab_bytes(bits));
+
+	if (slots)
+		ls_tagtab_init(tab, slots, bits);
+	return slots ? 0 : -ENOMEM;
+}
+
+/* Sight @ordinal and what was held, LS_MAX_DEPTH entries of room. */
+bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held)
+{
+	u64 at;
+
+	return ls_logindex_get(&sight_index, ordinal, &at) && ls_log_read(at, s, sizeof(*s)) &&
+	       ls_log_read(at + sizeof(*s), held, s->nr_held * sizeof(*held));
+}
+
+/* Frames of stack @id into @ips (LS_STACK_FRAMES of room); how many. */
+u32 ls_worker_stack(u32 id, u64 *ips)
+{
+	struct ls_rec_stack rec;
+	u64 at;
+
+	if (!id || !ls_logindex_get(&stack_index, id - 1, &at) || !ls_log_read(at, &rec, sizeof(rec)) ||
+	    !ls_log_read(at + sizeof(rec), ips, rec.nr * sizeof(*ips)))
+		return 0;
+	return rec.nr;
+}
+
+/* Id of the stack @ips, put into the log when it is new; 0 when it found no room. */
+u32 ls_worker_stack_id(const u64 *ips, u32 nr)
+{
+	struct ls_rec_stack rec = {
+		.hdr = { sizeof(rec) + nr * sizeof(u64), LS_REC_STACK }, .nr = nr,
+	};
+	u64 key = nr, at;
+	u32 i, id;
+
+	for (i = 0; i < nr; i++)
+		key = ls_chain_mix(key, ips[i]);
+	id = ls_tagtab_find(&stacks, key);
+	if (id)
+		return id;
+	if (stack_index.nr >= MAX_STACKS || !ls_logindex_room(&stack_index)) {
+		ls_lose(LS_LOSS_STACKS);
+		return 0;
+	}
+	rec.id = stack_index.nr + 1;
+	if (!ls_log_append(&rec, sizeof(rec), ips, nr * sizeof(u64), &at))
+		return 0;
+	ls_logindex_add(&stack_index, at);
+	ls_tagtab_insert(&stacks, key, rec.id);
+	return rec.id;
+}
+
+/*
+ * Puts observation @s into the log; *@ordinal gets its number. False, and a counted loss,
+ * when it finds no room.
+ */
+bool ls_ledger_add(const struct ls_rec_sight *s, u32 *ordinal)
+{
+	u64 at;
+
+	/* Whoever reads the log counts the sights in it: none may be there without a number. */
+	if (!ls_logindex_room(&sight_index)) {
+		ls_log_refuse();
+		return false;
+	}
+	if (!ls_log_append(s, s->hdr.len, NULL, 0, &at))
+		return false;
+	*ordinal = sight_index.nr;
+	ls_logindex_add(&sight_index, at);
+	return true;
+}
+
+u32 ls_ledger_sights(void)
+{
+	return READ_ONCE(sight_index.nr);
+}
+
+u32 ls_ledger_stacks(void)
+{
+	return READ_ONCE(stack_index.nr);
+}
+
+int ls_ledger_init(void)
+{
+	return ls_worker_tagtab(&stacks, STACK_BITS);
+}
+
+void ls_ledger_exit(void)
+{
+	ls_logindex_free(&stack_index);
+	ls_logindex_free(&sight_index);
+	ls_free(stacks.slots);
+}
