@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which slab object a lock lies in, as kmod/slab.h has it, by CO-RE. */
+/* Which slab object a lock lies in, as kmod/identity/slab.h has it, by CO-RE. */
 #ifndef LOCKSCOPE_BPF_IDENT_H
 #define LOCKSCOPE_BPF_IDENT_H
 

@@ -6,7 +6,7 @@
  * fault all the same.
  *
  * Mutexes of devices are judged, by what the device is and where in the tree it lies
- * (kmod/devices.c). Not so before either is known: a device that is in use before
+ * (kmod/identity/devices.c). Not so before either is known: a device that is in use before
  * device_add(), without bus, class and type. It has no place in the tree yet, and the locks
  * that its maker holds meanwhile are no order of devices that others know.
  *

@@ -8,7 +8,7 @@ namespace lockscope::oracle {
 
 namespace {
 
-/* As in kmod/lockscope.h, nesting.c. */
+/* As in kmod/check/instances.c, kmod/out/nesting.c. */
 constexpr std::uint32_t kInversion = 1, kSame = 2, kPair = 4, kNested = 16;
 constexpr std::uint32_t kPairsTold = 64, kPairsKept = 256, kSample = 64, kInversionsTold = 32;
 constexpr std::uint32_t kRingNodes = 4096, kRingEdges = 8192;
@@ -544,7 +544,7 @@ void Module::work()
 		std::uint64_t key = 0;
 		for (std::size_t i = vals.size(); i-- > 0;)
 			key = ls_chain_mix(key, vals[i]);
-		/* Gates that are looked for again (kmod/gates.c) are not followed here. */
+		/* Gates that are looked for again (kmod/check/gates.c) are not followed here. */
 		ls_chains_look(&chains_, key, data, false);
 	}
 	fresh_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What kmod/hooks.c, instances.c and the worker (worker.c, nesting.c, wanted.c) do with the
+// What kmod/check/ and the worker (findings.c, nesting.c, wanted.c in kmod/out/) do with the
 // core, for one context at a time, and the log that comes of it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What kmod/access.c, access_site.c, handover.c and races.c do with the core, for programs
+// What kmod/check/access/ and kmod/out/races/ do with the core, for programs
 // one after the other, and the log that comes of it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What kmod/hooks.c does on an acquisition and on a release, and what the worker
+// What kmod/check/acquire.c and release.c do on an acquisition and on a release, and what the worker
 // makes of it, with contexts that are plain objects. Each context stands for a
 // CPU of its own, so that threads may drive one each.
 #pragma once
