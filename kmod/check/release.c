@@ -105,7 +105,7 @@ noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	u32 level, now;
 
 	ctx = ls_context_in(pc, preempt_count(), &level);
-	now = ls_where(level);
+	now = ls_how(0, preempt_count()) | level << LS_VAL_LEVEL_SHIFT;
 	this_cpu_inc(ls_cpus.releases);
 	if (likely(ls_held_is_top(ctx, lock) && !ctx->busy &&
 		   !(ctx->held[ctx->depth - 1].val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)))) {
