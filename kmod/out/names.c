@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Stable names of lock classes (contract.md, "Stable identity"): no address in
- * them, the same on every boot. Worker only.
- */
+/* Stable names of lock classes: no address in them, the same on every boot. Worker only. */
 #include <linux/ctype.h>
 #include <linux/jhash.h>
 #include <linux/kallsyms.h>
