@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Any bytes as the module's log, read in pieces of any size.
-#include "source/log.h"
-#include "source/log_accesses.h"
+#include "log/accesses.h"
+#include "log/log.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // that a lock lies in.
 #pragma once
 
-#include "source/log.h"
+#include "log/log.h"
 #include "symbolize/fields.h"
 
 #include <cstdint>

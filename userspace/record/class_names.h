@@ -3,8 +3,8 @@
 #pragma once
 
 #include "lockclass/abi.h"
+#include "log/log.h"
 #include "record/class_field.h"
-#include "source/log.h"
 #include "source/source.h"
 #include "symbolize/fields.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bpf/order.h"
-#include "source/log.h"
+#include "log/log.h"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 #include "store/load_accesses.h"
 
 #include "analysis/variable.h"
-#include "source/log_accesses.h"
+#include "log/accesses.h"
 #include "store/each_row.h"
 #include "store/rows.h"
 #include "store/schema.h"

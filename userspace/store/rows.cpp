@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "store/rows.h"
 
-#include "source/log_accesses.h"
+#include "log/accesses.h"
 
 #include <array>
 #include <bit>

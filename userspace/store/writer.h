@@ -4,7 +4,7 @@
 // recorder has either stored a batch and its offset or neither.
 #pragma once
 
-#include "source/log.h"
+#include "log/log.h"
 #include "stat/stat.h"
 #include "store/database.h"
 #include "store/rows.h"

@@ -2,7 +2,7 @@
 // Code addresses to functions.
 #pragma once
 
-#include "source/log.h"
+#include "log/log.h"
 #include "store/writer.h"
 #include "util/result.h"
 

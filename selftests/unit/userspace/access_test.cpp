@@ -3,8 +3,8 @@
 #include "support.h"
 
 #include "analysis/variable.h"
+#include "log/log.h"
 #include "record/recorder.h"
-#include "source/log.h"
 #include "store/merge.h"
 #include "store/rows.h"
 #include "store/schema.h"

@@ -2,7 +2,7 @@
 // The log decoder: every way a record can be wrong.
 #include "support.h"
 
-#include "source/log.h"
+#include "log/log.h"
 
 #include <cstring>
 

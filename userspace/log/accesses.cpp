@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "source/log_accesses.h"
+#include "log/accesses.h"
 
-#include "source/log_body.h"
+#include "log/body.h"
 
 namespace lockscope {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "source/log.h"
+#include "log/log.h"
 
-#include "source/log_accesses.h"
-#include "source/log_body.h"
+#include "log/accesses.h"
+#include "log/body.h"
 
 namespace lockscope {
 

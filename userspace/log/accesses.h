@@ -2,7 +2,7 @@
 // Decoders of the records about memory accesses; log.cpp has the others.
 #pragma once
 
-#include "source/log.h"
+#include "log/log.h"
 
 #include <cstddef>
 #include <span>
