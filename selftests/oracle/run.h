@@ -2,7 +2,7 @@
 // What the oracles have in common: their options, and a log through a store.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 #include "source/source.h"
 #include "util/result.h"
 

@@ -2,7 +2,7 @@
 // The accesses of a model, by what is asked of them.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <cstdint>
 #include <map>

@@ -2,7 +2,7 @@
 // What counts of a class say about how it is used [RacerX 5.1].
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <string>
 #include <vector>

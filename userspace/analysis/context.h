@@ -2,7 +2,7 @@
 // In which context an acquisition ran, and where that context was entered.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <string>
 

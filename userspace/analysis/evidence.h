@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/finding.h"
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <string>
 #include <unordered_map>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analysis/context.h"
-#include "analysis/model.h"
-#include "analysis/variable.h"
+#include "model/model.h"
+#include "model/variable.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analysis/hypotheses.h"
-#include "analysis/model.h"
-#include "analysis/variable.h"
+#include "model/model.h"
+#include "model/variable.h"
 
 #include <cstddef>
 #include <string>

@@ -2,8 +2,8 @@
 // What might guard a variable, and how much speaks for it.
 #pragma once
 
-#include "analysis/model.h"
 #include "analysis/support.h"
+#include "model/model.h"
 
 #include <cstddef>
 #include <optional>

@@ -5,7 +5,7 @@
 
 #include "analysis/finding.h"
 #include "analysis/lockgraph.h"
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/cycles.h"
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <cstdint>
 #include <map>

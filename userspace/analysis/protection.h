@@ -2,7 +2,7 @@
 // What an access holds, in the words of locking rules (selftests/rules/README.md).
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <map>
 #include <set>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analysis/finding.h"
-#include "analysis/model.h"
+#include "model/model.h"
 
 namespace lockscope {
 

@@ -2,8 +2,8 @@
 // How much was seen of a belief "this keeps accesses to that apart" [RacerX 8.4, 8.5].
 #pragma once
 
-#include "analysis/model.h"
 #include "analysis/protection.h"
+#include "model/model.h"
 
 #include <cstddef>
 #include <functional>

@@ -2,8 +2,8 @@
 // Annotations for what was recorded.
 #pragma once
 
-#include "analysis/model.h"
 #include "annotations/table.h"
+#include "model/model.h"
 
 #include <optional>
 #include <string>

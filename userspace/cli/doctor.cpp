@@ -2,7 +2,7 @@
 // lockscope doctor: what this kernel offers, what is missing, what to do.
 #include "cli/cli.h"
 
-#include "analysis/model.h"
+#include "model/model.h"
 #include "source/module.h"
 #include "source/source.h"
 #include "symbolize/symbols.h"

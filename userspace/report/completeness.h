@@ -3,7 +3,7 @@
 // that was cut short, saw nothing or lost much says little.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <string>
 #include <vector>

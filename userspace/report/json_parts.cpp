@@ -2,8 +2,8 @@
 #include "report/json_parts.h"
 
 #include "analysis/races.h"
-#include "analysis/variable.h"
 #include "annotations/load.h"
+#include "model/variable.h"
 #include "util/text.h"
 
 #include <algorithm>

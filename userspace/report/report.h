@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/findings.h"
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "source/order_classes.h"
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "stat/stat.h"
 
-#include "analysis/model.h"
+#include "model/model.h"
 #include "util/text.h"
 
 #include <algorithm>

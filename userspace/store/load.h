@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 #include "util/result.h"
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "store/load_accesses.h"
 
-#include "analysis/variable.h"
 #include "log/accesses.h"
+#include "model/variable.h"
 #include "store/each_row.h"
 #include "store/rows.h"
 #include "store/schema.h"

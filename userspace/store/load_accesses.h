@@ -2,7 +2,7 @@
 // The part of load.cpp for memory accesses.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 #include "store/database.h"
 
 #include <cstdint>

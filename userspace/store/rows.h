@@ -2,7 +2,7 @@
 // The packed columns of a store and the names of its counters.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <cstdint>
 #include <optional>

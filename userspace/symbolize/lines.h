@@ -2,7 +2,7 @@
 // Source lines and inlined functions, where debug information is there.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 #include "symbolize/types.h"
 
 #include <cstdint>

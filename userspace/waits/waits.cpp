@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "waits/waits.h"
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 // Memory accesses from the log through the store into the model.
 #include "support.h"
 
-#include "analysis/variable.h"
 #include "log/log.h"
+#include "model/variable.h"
 #include "record/recorder.h"
 #include "store/merge.h"
 #include "store/rows.h"

@@ -2,7 +2,7 @@
 // Names of what accesses touch, and of the locks that guard it.
 #pragma once
 
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <string>
 #include <vector>

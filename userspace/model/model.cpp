@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "analysis/model.h"
+#include "model/model.h"
 
 #include <cstdio>
 #include <iterator>

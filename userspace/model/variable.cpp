@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "analysis/variable.h"
+#include "model/variable.h"
 
 #include <cstdio>
 
