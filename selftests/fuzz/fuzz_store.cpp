@@ -7,6 +7,7 @@
 #include "record/recorder.h"
 #include "report/report.h"
 #include "report/stat.h"
+#include "stat/stat.h"
 #include "store/load.h"
 #include "store/schema.h"
 

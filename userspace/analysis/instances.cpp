@@ -4,7 +4,7 @@
 #include "analysis/annotated.h"
 #include "analysis/beliefs.h"
 #include "analysis/evidence.h"
-#include "store/rows.h"
+#include "model/counters.h"
 #include "util/text.h"
 
 extern "C" {

@@ -2,7 +2,7 @@
 #include "analysis/sections.h"
 
 #include "analysis/rank.h"
-#include "store/rows.h"
+#include "model/counters.h"
 #include "util/text.h"
 
 #include <algorithm>

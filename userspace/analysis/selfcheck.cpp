@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/selfcheck.h"
 
-#include "store/rows.h"
+#include "model/counters.h"
 #include "util/text.h"
 
 #include <algorithm>

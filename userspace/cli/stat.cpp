@@ -6,6 +6,7 @@
 #include "report/stat.h"
 #include "source/module.h"
 #include "stat/collector.h"
+#include "stat/stat.h"
 #include "store/load.h"
 #include "store/schema.h"
 #include "util/file.h"

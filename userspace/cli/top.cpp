@@ -5,6 +5,7 @@
 #include "report/stat.h"
 #include "source/module.h"
 #include "stat/collector.h"
+#include "stat/stat.h"
 #include "util/stop.h"
 #include "util/text.h"
 

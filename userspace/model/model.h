@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lockclass/abi.h"
-#include "stat/stat.h"
+#include "model/stat.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -306,7 +306,7 @@ enum class RunEnd {
 struct Run {
 	std::string instance, boot, backend, release, build_id, file;
 	std::int64_t started = 0, updated = 0;		       ///< seconds since 1970
-	std::map<std::string, std::uint64_t> counters;	       ///< see store/rows.h
+	std::map<std::string, std::uint64_t> counters;	       ///< see model/counters.h
 	std::vector<Chain> chains;			       ///< [0] unused
 	std::unordered_map<std::uint32_t, std::size_t> sights; ///< ordinal -> Model::sights
 	std::vector<Primitive> primitives;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "record/recorder.h"
 
+#include "model/counters.h"
+
 #include <algorithm>
 
 namespace lockscope {

@@ -2,8 +2,8 @@
 // From a source into a store: what `record` and the daemon share.
 #pragma once
 
+#include "model/stat.h"
 #include "source/source.h"
-#include "stat/stat.h"
 #include "store/writer.h"
 #include "symbolize/symbols.h"
 

@@ -6,7 +6,7 @@
 
 #include "analysis/beliefs.h"
 #include "analysis/builds.h"
-#include "store/rows.h"
+#include "model/counters.h"
 #include "util/text.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // Inferred rules for programs: "lockscope-rules/1".
 #include "report/rules.h"
 
+#include "model/counters.h"
 #include "report/json_parts.h"
-#include "store/rows.h"
 
 #include <cmath>
 

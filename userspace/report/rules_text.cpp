@@ -2,8 +2,8 @@
 // Inferred rules for people.
 #include "report/rules.h"
 
+#include "model/counters.h"
 #include "report/printer.h"
-#include "store/rows.h"
 #include "util/text.h"
 
 #include <algorithm>

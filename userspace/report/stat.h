@@ -2,8 +2,8 @@
 // Formats of statistics.
 #pragma once
 
+#include "model/stat.h"
 #include "report/report.h"
-#include "stat/stat.h"
 
 namespace lockscope {
 

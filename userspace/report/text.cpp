@@ -8,7 +8,7 @@
 #include "analysis/beliefs.h"
 #include "analysis/builds.h"
 #include "annotations/load.h"
-#include "store/rows.h"
+#include "model/counters.h"
 #include "util/text.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "symbolize/data_symbols.h"
 #include "symbolize/symbols.h"
 #include "util/bpf.h"
+#include "util/fd.h"
 #include "util/file.h"
 #include "util/text.h"
 

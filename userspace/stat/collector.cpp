@@ -2,6 +2,7 @@
 #include "stat/collector.h"
 
 #include "bpf/stat.skel.h"
+#include "model/model.h"
 #include "util/bpf.h"
 
 #include <bpf/bpf.h>

@@ -2,9 +2,9 @@
 // Counts every use of every lock, by BPF programs on the module's tracepoints.
 #pragma once
 
+#include "model/stat.h"
 #include "record/class_names.h"
 #include "source/source.h"
-#include "stat/stat.h"
 #include "symbolize/symbols.h"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 // The part of load.cpp for statistics.
 #pragma once
 
-#include "stat/stat.h"
+#include "model/stat.h"
 #include "store/database.h"
 
 #include <optional>

@@ -3,7 +3,6 @@
 
 #include "log/accesses.h"
 
-#include <array>
 #include <bit>
 #include <cstring>
 
@@ -80,98 +79,6 @@ std::string pack(std::span<const std::uint32_t> words)
 std::optional<std::vector<std::uint32_t>> unpack_words(std::string_view blob, std::size_t most)
 {
 	return unpack_array<std::uint32_t>(blob, most);
-}
-
-const AccessLoss kAccessLosses[LS_NR_ALOSSES] = {
-	{"access_pages", "no shadow memory left"},
-	{"access_locksets", "too many sets of locks, or locks held"},
-	{"access_sites", "too many ways of accessing"},
-	{"access_busy", "inside the module itself, or in an NMI"},
-	{"access_events", "a buffer was full"},
-	{"access_range", "rest of a block too long"},
-	{"access_probes", "probe hits missed"},
-};
-
-std::uint64_t access_losses(const Model &model)
-{
-	std::uint64_t sum = 0;
-	for (const auto &loss : kAccessLosses)
-		sum += model.counter(loss.name);
-	return sum;
-}
-
-std::span<const AccessCounterName> access_counter_names()
-{
-	static constexpr std::array names{
-		AccessCounterName{kAccessesCounter,
-				  [](const ls_access_info &i) { return std::uint64_t{i.seen}; }},
-		AccessCounterName{kAccessModeCounter,
-				  [](const ls_access_info &i) { return std::uint64_t{i.mode}; }},
-		AccessCounterName{"access_share",
-				  [](const ls_access_info &i) { return std::uint64_t{i.share}; }},
-		AccessCounterName{"access_epochs",
-				  [](const ls_access_info &i) { return std::uint64_t{i.epochs}; }},
-		AccessCounterName{"shadow_resets",
-				  [](const ls_access_info &i) { return std::uint64_t{i.resets}; }},
-		AccessCounterName{
-			"handovers",
-			[](const ls_access_info &i) { return std::uint64_t{i.handovers}; }},
-		AccessCounterName{"races",
-				  [](const ls_access_info &i) { return std::uint64_t{i.races}; }},
-		AccessCounterName{
-			"watchpoints",
-			[](const ls_access_info &i) { return std::uint64_t{i.watchpoints}; }},
-		AccessCounterName{
-			"probe_hits",
-			[](const ls_access_info &i) { return std::uint64_t{i.probe_hits}; }},
-		AccessCounterName{"races_caught",
-				  [](const ls_access_info &i) { return std::uint64_t{i.caught}; }},
-	};
-	return names;
-}
-
-const char *const kLossNames[LS_NR_LOSSES] = {
-	"lost_records",	 "lost_stacks", "lost_chains",	  "lost_classes", "lost_edges",
-	"held_overflow", "recursion",	"lost_addresses", "lost_sites",	  "lost_pairs",
-	"lost_cycles"};
-
-std::span<const CounterName> counter_names()
-{
-	static constexpr std::array names{
-		CounterName{"acquisitions",
-			    [](const ls_info &i) { return std::uint64_t{i.acquisitions}; }},
-		CounterName{"releases", [](const ls_info &i) { return std::uint64_t{i.releases}; }},
-		CounterName{"unknown_releases",
-			    [](const ls_info &i) { return std::uint64_t{i.unknown_releases}; }},
-		CounterName{"deferred", [](const ls_info &i) { return std::uint64_t{i.deferred}; }},
-		CounterName{"task",
-			    [](const ls_info &i) {
-				    return std::uint64_t{i.level_acquisitions[LS_TASK]};
-			    }},
-		CounterName{"softirq",
-			    [](const ls_info &i) {
-				    return std::uint64_t{i.level_acquisitions[LS_SOFTIRQ]};
-			    }},
-		CounterName{"hardirq",
-			    [](const ls_info &i) {
-				    return std::uint64_t{i.level_acquisitions[LS_HARDIRQ]};
-			    }},
-		CounterName{"nmi",
-			    [](const ls_info &i) {
-				    return std::uint64_t{i.level_acquisitions[LS_NMI]};
-			    }},
-		CounterName{"classes", [](const ls_info &i) { return std::uint64_t{i.classes}; }},
-		CounterName{"edges", [](const ls_info &i) { return std::uint64_t{i.edges}; }},
-		CounterName{"chains", [](const ls_info &i) { return std::uint64_t{i.chains}; }},
-		CounterName{"findings", [](const ls_info &i) { return std::uint64_t{i.findings}; }},
-		CounterName{"max_classes",
-			    [](const ls_info &i) { return std::uint64_t{i.max_classes}; }},
-		CounterName{"max_edges",
-			    [](const ls_info &i) { return std::uint64_t{i.max_edges}; }},
-		CounterName{"max_chains",
-			    [](const ls_info &i) { return std::uint64_t{i.max_chains}; }},
-	};
-	return names;
 }
 
 } // namespace lockscope

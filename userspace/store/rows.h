@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// The packed columns of a store and the names of its counters.
+// The packed columns of a store.
 #pragma once
 
-#include "model/model.h"
+#include "lockclass/abi.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,38 +43,7 @@ std::optional<std::vector<std::uint32_t>> unpack_words(std::string_view blob, st
 /// kernel_finding.edges is from, to, kinds, sight of every edge.
 inline constexpr std::size_t kWordsPerEdge = 4;
 
-/// A counter of ls_info and its name in the store.
-struct CounterName {
-	const char *name;
-	std::uint64_t (*get)(const ls_info &info);
-};
-std::span<const CounterName> counter_names();
-
-/// The same of ls_access_info.
-struct AccessCounterName {
-	const char *name;
-	std::uint64_t (*get)(const ls_access_info &info);
-};
-std::span<const AccessCounterName> access_counter_names();
-/// How many accesses were seen; enum ls_access_mode.
-inline constexpr const char *kAccessesCounter = "accesses";
-inline constexpr const char *kAccessModeCounter = "access_mode";
-/// Why accesses were lost, by enum ls_access_loss: name in the store, words for people.
-struct AccessLoss {
-	const char *name, *why;
-};
-extern const AccessLoss kAccessLosses[LS_NR_ALOSSES];
-/// All of them together, over all runs.
-std::uint64_t access_losses(const Model &model);
-
-/// In stat_total: for how long somebody counted. A run without it has no statistics.
+/// In stat_total: the time that was counted for. A run without it has no statistics.
 inline constexpr const char *kStatMilliseconds = "milliseconds";
-
-/// The names of losses in the store, by enum ls_loss.
-extern const char *const kLossNames[LS_NR_LOSSES];
-/// ABI minor of the module that recorded the run.
-inline constexpr const char *kMinorCounter = "abi_minor";
-/// Records the log decoder refused: a loss of ours.
-inline constexpr const char *kMalformedCounter = "malformed_records";
 
 } // namespace lockscope

@@ -52,7 +52,7 @@ CREATE TABLE alone(run INTEGER, access INTEGER, PRIMARY KEY(run, access)) WITHOU
 )sql";
 
 /*
- * Statistics by name, see stat/stat.h. stat.acquired and contended are arrays by ls_level,
+ * Statistics by name, see model/stat.h. stat.acquired and contended are arrays by ls_level,
  * waits and holds are count, sum, max and buckets. stat_total: kStatMilliseconds, and what
  * was lost.
  */

@@ -5,10 +5,11 @@
 #pragma once
 
 #include "log/log.h"
-#include "stat/stat.h"
+#include "model/model.h"
+#include "model/stat.h"
+#include "model/symbols.h"
 #include "store/database.h"
 #include "store/rows.h"
-#include "symbolize/fields.h"
 #include "util/fd.h"
 #include "util/text.h"
 
@@ -30,13 +31,6 @@ struct RunState {
 	HashKey key{};
 	bool resumed = false;
 	RunEnd finish = RunEnd::Open; ///< what an earlier recorder left
-};
-
-/// A resolved code address.
-struct Location {
-	std::string function;
-	std::uint64_t offset = 0;
-	std::string module, build_id;
 };
 
 /// Does a StoreWriter have the store at @path open now?

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lockclass/abi.h"
+#include "model/symbols.h"
 
 #include <cstdint>
 #include <map>
@@ -13,12 +14,6 @@
 struct btf;
 
 namespace lockscope {
-
-/// What is known of a lock from the types of what it lies in.
-struct LockField {
-	std::string path; ///< "struct ext4_inode_info.i_data_sem", empty: unknown
-	std::string type; ///< "raw_spinlock_t" or "spinlock_t" of a spinlock, else empty
-};
 
 /// Type information of the kernel and its modules.
 class FieldNames {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "log/log.h"
-#include "store/writer.h"
+#include "model/symbols.h"
 #include "util/result.h"
 
 #include <chrono>

@@ -9,7 +9,7 @@
 
 namespace lockscope {
 
-/// Exit status of every program, see the contract in README.md.
+/// Exit status of every program, see docs/verdict.md.
 enum class Exit : int { Clean = 0, Findings = 1, Usage = 2, Environment = 3, Interrupted = 130 };
 
 /// What went wrong, in one line that names the thing, and what to do next.

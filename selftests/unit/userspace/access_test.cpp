@@ -3,10 +3,10 @@
 #include "support.h"
 
 #include "log/log.h"
+#include "model/counters.h"
 #include "model/variable.h"
 #include "record/recorder.h"
 #include "store/merge.h"
-#include "store/rows.h"
 #include "store/schema.h"
 
 #include <cstring>

@@ -2,8 +2,8 @@
 // What a run has to have to be called clean; each reason beside a run without it.
 #include "support.h"
 
+#include "model/counters.h"
 #include "report/completeness.h"
-#include "store/rows.h"
 #include "store/schema.h"
 
 using namespace lockscope;

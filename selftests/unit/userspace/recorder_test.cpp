@@ -2,6 +2,7 @@
 // From the log into the store: nothing lost, nothing twice, no addresses.
 #include "support.h"
 
+#include "model/counters.h"
 #include "store/schema.h"
 
 #include <cstring>

@@ -2,6 +2,7 @@
 // Rings of waits, statistics in tables, identity of locks without the module.
 #include "report/stat.h"
 #include "source/order_log.h"
+#include "stat/stat.h"
 #include "waits/waits.h"
 
 #include <gtest/gtest.h>

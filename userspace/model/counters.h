@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+// The names of a run's counters, in Run::counters and in a store.
+#pragma once
+
+#include "lockclass/abi.h"
+
+#include <cstdint>
+#include <span>
+
+namespace lockscope {
+
+struct Model;
+
+/// A counter of ls_info and its name in the store.
+struct CounterName {
+	const char *name;
+	std::uint64_t (*get)(const ls_info &info);
+};
+std::span<const CounterName> counter_names();
+
+/// The same of ls_access_info.
+struct AccessCounterName {
+	const char *name;
+	std::uint64_t (*get)(const ls_access_info &info);
+};
+std::span<const AccessCounterName> access_counter_names();
+/// How many accesses were seen; enum ls_access_mode.
+inline constexpr const char *kAccessesCounter = "accesses";
+inline constexpr const char *kAccessModeCounter = "access_mode";
+/// Why accesses were lost, by enum ls_access_loss: name in the store, words for people.
+struct AccessLoss {
+	const char *name, *why;
+};
+extern const AccessLoss kAccessLosses[LS_NR_ALOSSES];
+/// All of them together, over all runs.
+std::uint64_t access_losses(const Model &model);
+
+/// The names of losses in the store, by enum ls_loss.
+extern const char *const kLossNames[LS_NR_LOSSES];
+/// ABI minor of the module that recorded the run.
+inline constexpr const char *kMinorCounter = "abi_minor";
+/// Records the log decoder refused: a loss of ours.
+inline constexpr const char *kMalformedCounter = "malformed_records";
+
+} // namespace lockscope

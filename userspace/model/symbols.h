@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+// What symbol tables and types say of code and locks: made by symbolize/, kept by store/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace lockscope {
+
+/// A resolved code address.
+struct Location {
+	std::string function;
+	std::uint64_t offset = 0;
+	std::string module, build_id;
+};
+
+/// What is known of a lock from the types of what it lies in.
+struct LockField {
+	std::string path; ///< "struct ext4_inode_info.i_data_sem", empty: unknown
+	std::string type; ///< "raw_spinlock_t" or "spinlock_t" of a spinlock, else empty
+};
+
+} // namespace lockscope
