@@ -3,7 +3,7 @@
 #include "scratch.h"
 
 #include "annotations/scan.h"
-#include "annotations/table.h"
+#include "model/annotations.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -7,8 +7,8 @@
  */
 #include "analysis/annotated.h"
 
+#include "analysis/annotations.h"
 #include "analysis/evidence.h"
-#include "annotations/load.h"
 
 #include <algorithm>
 #include <cctype>

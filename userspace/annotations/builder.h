@@ -4,7 +4,7 @@
 
 #include "annotations/binary.h"
 #include "annotations/source.h"
-#include "annotations/table.h"
+#include "model/annotations.h"
 
 #include <map>
 #include <string>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "annotations/scan.h"
-#include "annotations/table.h"
+#include "model/annotations.h"
 
 #include <map>
 #include <optional>

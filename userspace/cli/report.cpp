@@ -3,9 +3,9 @@
 #include "cli/cli.h"
 #include "cli/suppressed.h"
 
+#include "analysis/annotations.h"
 #include "report/completeness.h"
 #include "report/report.h"
-#include "annotations/load.h"
 #include "store/load.h"
 
 #include <unistd.h>

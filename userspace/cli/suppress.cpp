@@ -2,7 +2,7 @@
 // lockscope suppress: leave a finding out of reports from now on.
 #include "cli/cli.h"
 
-#include "store/suppression_file.h"
+#include "analysis/suppression_file.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cli/suppressed.h"
 
-#include "store/suppression_file.h"
+#include "analysis/suppression_file.h"
 #include "util/file.h"
 
 namespace lockscope::cli {

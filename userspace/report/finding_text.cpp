@@ -5,10 +5,10 @@
 #include "report/race_text.h"
 #include "report/report.h"
 
+#include "analysis/annotations.h"
 #include "analysis/beliefs.h"
 #include "analysis/evidence.h"
 #include "analysis/rank.h"
-#include "annotations/load.h"
 #include "util/text.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report/json_parts.h"
 
+#include "analysis/annotations.h"
 #include "analysis/races.h"
-#include "annotations/load.h"
 #include "model/variable.h"
 #include "util/text.h"
 

@@ -3,7 +3,7 @@
 // it must not apply.
 #include "support.h"
 
-#include "annotations/load.h"
+#include "analysis/annotations.h"
 
 using namespace lockscope;
 using namespace lockscope::test;

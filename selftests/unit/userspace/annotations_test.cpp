@@ -4,7 +4,7 @@
 
 #include "annotations/evaluate.h"
 #include "annotations/source.h"
-#include "annotations/table.h"
+#include "model/annotations.h"
 
 #include <algorithm>
 #include <filesystem>

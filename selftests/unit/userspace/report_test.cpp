@@ -3,7 +3,7 @@
 // writes them anew.
 #include "support.h"
 
-#include "annotations/table.h"
+#include "model/annotations.h"
 #include "report/report.h"
 
 #include <nlohmann/json.hpp>

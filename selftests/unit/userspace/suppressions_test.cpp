@@ -2,8 +2,8 @@
 // The file of suppressions: what it says, what is refused, what it hides.
 #include "support.h"
 
+#include "analysis/suppression_file.h"
 #include "report/report.h"
-#include "store/suppression_file.h"
 #include "util/text.h"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// Annotations for what was recorded.
+// Annotations of the acquires and functions of a model.
 #pragma once
 
-#include "annotations/table.h"
+#include "model/annotations.h"
 #include "model/model.h"
 
 #include <optional>

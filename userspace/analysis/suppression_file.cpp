@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "store/suppression_file.h"
+#include "analysis/suppression_file.h"
 
 #include "util/fd.h"
 #include "util/file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "annotations/table.h"
+#include "model/annotations.h"
 
 #include "util/file.h"
 #include "util/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "annotations/load.h"
+#include "analysis/annotations.h"
 
 #include "util/text.h"
 
