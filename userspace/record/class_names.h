@@ -4,8 +4,8 @@
 
 #include "lockclass/abi.h"
 #include "log/log.h"
-#include "record/class_field.h"
 #include "source/source.h"
+#include "symbolize/class_field.h"
 #include "symbolize/fields.h"
 
 #include <cstdint>

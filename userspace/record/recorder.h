@@ -5,6 +5,7 @@
 #include "model/stat.h"
 #include "source/source.h"
 #include "store/writer.h"
+#include "symbolize/data_names.h"
 #include "symbolize/symbols.h"
 
 #include <cstdint>
@@ -27,21 +28,6 @@ struct Progress {
 
 /// What type information says of a class; see symbolize/fields.h.
 using FieldNamer = std::function<LockField(const ClassRecord &)>;
-
-/// Names what lies in objects and variables; see symbolize/fields.h.
-class DataNamer {
-public:
-	virtual ~DataNamer() = default;
-	/// The type, "struct foo" or "int"; empty when it is not known.
-	virtual std::string type(const DataRecord &data) = 0;
-	/// Path of the innermost member at @offset, or of the lock of that kind
-	/// there; empty when it is not known.
-	virtual std::string member(const DataRecord &data, std::uint32_t offset, ls_kind lock) = 0;
-	/// "struct foo.lock" for the lock of that kind @offset bytes from where the
-	/// pointer at @via leads to, by the pointer's type; empty when it is not known.
-	virtual std::string pointee(const DataRecord &data, std::uint32_t via,
-				    std::uint32_t offset, ls_kind lock) = 0;
-};
 
 class Recorder {
 public:

@@ -3,10 +3,10 @@
 // symbols and recorder under one owner.
 #pragma once
 
-#include "record/class_field.h"
 #include "record/recorder.h"
 #include "source/source.h"
 #include "store/writer.h"
+#include "symbolize/class_field.h"
 #include "symbolize/data_names.h"
 #include "symbolize/fields.h"
 #include "symbolize/symbols.h"

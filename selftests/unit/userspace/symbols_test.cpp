@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "support.h"
 
-#include "record/class_field.h"
+#include "symbolize/class_field.h"
 #include "symbolize/data_names.h"
 #include "symbolize/data_symbols.h"
 #include "symbolize/fields.h"

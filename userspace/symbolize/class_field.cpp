@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "record/class_field.h"
+#include "symbolize/class_field.h"
 
 #include <algorithm>
 
