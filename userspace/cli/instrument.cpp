@@ -4,7 +4,7 @@
 
 #include "cli/child.h"
 #include "cli/instrument.h"
-#include "instrument_headers.h"
+#include "cli/instrument_headers.h"
 #include "util/file.h"
 #include "util/text.h"
 #include "vm/fetch.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope vm run, vm shell: a command in a disposable VM on an unmodified kernel.
-#include "vm.h"
+#include "cli/vm.h"
 
 #include "vm/runner.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "cpio.h"
+#include "vm/cpio.h"
 
 #include <cstdio>
 

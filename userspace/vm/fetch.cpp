@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fetch.h"
+#include "vm/fetch.h"
 
-#include "fetch_kernel.h"
-#include "initramfs.h"
+#include "vm/fetch_kernel.h"
+#include "vm/initramfs.h"
 
 #include <sys/wait.h>
 

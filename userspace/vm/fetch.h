@@ -2,7 +2,7 @@
 // Debian's kernels, fetched as packages and unpacked in a cache.
 #pragma once
 
-#include "status.h"
+#include "vm/status.h"
 
 #include <filesystem>
 #include <string>

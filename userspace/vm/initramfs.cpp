@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "initramfs.h"
+#include "vm/initramfs.h"
 
-#include "cpio.h"
-#include "guest_init.h"
+#include "vm/cpio.h"
+#include "vm/guest_init.h"
 
 #include <array>
 #include <cstdio>

@@ -3,9 +3,9 @@
 // needs, the user's modules and the command.
 #pragma once
 
-#include "status.h"
-#include "kernel.h"
-#include "options.h"
+#include "vm/kernel.h"
+#include "vm/options.h"
+#include "vm/status.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel.h"
+#include "vm/kernel.h"
 
-#include "fetch.h"
+#include "vm/fetch.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 // Finds the kernel to boot and the modules the guest needs before its root is up.
 #pragma once
 
-#include "status.h"
+#include "vm/status.h"
 
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "qemu.h"
+#include "vm/qemu.h"
 
 #include <cerrno>
 #include <csignal>

@@ -2,9 +2,9 @@
 // One QEMU process: its command line, its start and its end.
 #pragma once
 
-#include "status.h"
-#include "kernel.h"
-#include "options.h"
+#include "vm/kernel.h"
+#include "vm/options.h"
+#include "vm/status.h"
 
 #include <optional>
 #include <string>

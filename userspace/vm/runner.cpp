@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "runner.h"
+#include "vm/runner.h"
 
-#include "initramfs.h"
-#include "kernel.h"
-#include "qemu.h"
+#include "vm/initramfs.h"
+#include "vm/kernel.h"
+#include "vm/qemu.h"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 // /out and the exit status, and never waits longer than it was told.
 #pragma once
 
-#include "status.h"
-#include "options.h"
+#include "vm/options.h"
+#include "vm/status.h"
 
 namespace lockscope::vm {
 
