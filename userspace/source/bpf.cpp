@@ -33,7 +33,7 @@ namespace {
 /* Most of the log that is kept in memory. */
 constexpr std::size_t kLogBytes = 64u << 20;
 
-struct Primitive {
+struct HookedFunction {
 	const char *function;
 	ls_kind kind;
 	unsigned flags;
@@ -45,7 +45,7 @@ constexpr int LS_ORDER_SPIN = LS_ORDER_SPECIAL, LS_ORDER_WAIT = LS_ORDER_SPECIAL
 #define LS_AS_PRIMITIVE(function, kind, group, bits, offset, flags)                                \
 	{#function, LS_KIND_##kind, flags,                                                         \
 	 LS_ORDER_COOKIE(LS_KIND_##kind, LS_ORDER_##group, bits, flags)},
-constexpr Primitive kPrimitives[] = {LS_PRIMITIVES(LS_AS_PRIMITIVE)};
+constexpr HookedFunction kPrimitives[] = {LS_PRIMITIVES(LS_AS_PRIMITIVE)};
 #undef LS_AS_PRIMITIVE
 
 #define LS_AS_NAME(function) #function,
@@ -80,11 +80,11 @@ bool takes(__u64 cookie)
 		(LS_ORDER_COOKIE_BITS(cookie) & LS_OP_MASK) == LS_OP_ACQUIRE);
 }
 
-const Primitive &primitive_of(const ls_prim_info &prim)
+const HookedFunction &primitive_of(const ls_prim_info &prim)
 {
 	return *std::find_if(
 		std::begin(kPrimitives), std::end(kPrimitives),
-		[&](const Primitive &p) { return std::strcmp(p.function, prim.function) == 0; });
+		[&](const HookedFunction &p) { return std::strcmp(p.function, prim.function) == 0; });
 }
 
 /* May a task be preempted wherever it is? */

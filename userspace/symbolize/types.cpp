@@ -10,7 +10,8 @@ namespace lockscope {
 
 namespace {
 
-constexpr int kMaxNesting = 12;
+/* Nesting of structs, as in BTF. */
+constexpr int kMaxTypeNesting = 12;
 
 /* Structs that are locks: what lies in them is the kernel's affair. */
 constexpr const char *kLocks[] = {"spinlock",	  "raw_spinlock", "qspinlock", "mutex",
@@ -99,7 +100,7 @@ std::string joined(const std::string &outer, const std::string &inner)
 std::string path_in(Dwarf_Die *type, std::uint64_t offset, ls_kind lock, int nesting)
 {
 	Dwarf_Die die;
-	if (nesting == kMaxNesting || !peel(type, &die))
+	if (nesting == kMaxTypeNesting || !peel(type, &die))
 		return {};
 	const int tag = dwarf_tag(&die);
 	if (tag == DW_TAG_array_type) {
