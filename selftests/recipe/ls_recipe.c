@@ -62,4 +62,4 @@ static void __exit recipe_exit(void)
 module_exit(recipe_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("LockScope selftest: built by the README's words");
+MODULE_DESCRIPTION("LockScope selftest: built by the words of docs/instrument.md");
