@@ -34,7 +34,7 @@ struct Context {
 
 	/// Two sights with different keys may run at the same time. Tasks are
 	/// told apart by their id, interrupts and work items by what they run
-	/// [detection.md 6; RELAY 4.3].
+	/// [RELAY 4.3].
 	std::string key() const;
 	/// "system call openat", "work function foo_work", "task"
 	std::string describe() const;

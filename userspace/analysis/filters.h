@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The filters of detection.md 3: reasons why a finding cannot happen.
+// Filters: reasons why a finding cannot happen, see docs/severity.md.
 #pragma once
 
 #include "analysis/finding.h"

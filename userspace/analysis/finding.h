@@ -42,7 +42,7 @@ enum class FindingKind : std::uint32_t {
 const char *name(Severity severity);
 const char *name(Confidence confidence);
 const char *name(FindingKind kind);
-/// The kind of that name, as in the contract.
+/// The kind of that name, see docs/findings.md.
 std::optional<FindingKind> parse_kind(const std::string &text);
 std::optional<Severity> parse_severity(const std::string &text);
 std::optional<Confidence> parse_confidence(const std::string &text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The score of a data race: RacerX's heuristics [8, Table 4] as far as a recording
- * can tell them, and those of detection.md 5. What each is worth stands in
+ * can tell them, and some that it does not have. What each is worth stands in
  * race_weights.cpp alone.
  */
 #include "analysis/race_rank.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What each feature of a data race is worth [RacerX 8.1, Table 4; detection.md 5].
+// What each feature of a data race is worth [RacerX 8.1, Table 4].
 // The table is in race_weights.cpp; a file may change it, one entry a line:
 //
 //   confidence = 1300

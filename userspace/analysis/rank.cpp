@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The order in which findings are worth a maintainer's time. Criteria apply
- * hierarchically [RacerX 4.2], in the order of detection.md 3: the smallest
- * step of each is worth more than all that come after it together.
+ * hierarchically [RacerX 4.2]: the smallest step of each is worth more than all
+ * that come after it together.
  */
 #include "analysis/rank.h"
 

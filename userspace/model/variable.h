@@ -27,7 +27,7 @@ std::string data_name(ls_data_kind kind, const std::string &module, const std::s
 std::string guard_name(const LockClass *lock, const Guard &guard, const std::string &self,
 		       const std::string &pointer, const std::string &behind);
 
-/// What the access holds, outermost first, as in the contract: the guards by
+/// What the access holds, outermost first, as in reports: the guards by
 /// name, " (shared)" behind readers, then "irq", "bh", "preempt", "rcu" while those
 /// are off or read. Interrupt levels count as what they keep out [Eraser 3.4].
 std::vector<std::string> lockset_of(const MemoryAccess &access);

@@ -129,7 +129,7 @@ std::uint32_t OrderLog::node(const Taken &lock)
 }
 
 /* As the module does: the same instance again is a fault, unless it may be read by both
- * for certain; instances that lead around in a ring are one [detection.md 2]. */
+ * for certain; instances that lead around in a ring are one. */
 void OrderLog::look_at_instances(const std::vector<Taken> &held, const Taken &taken,
 				 std::uint32_t ordinal)
 {
