@@ -147,7 +147,7 @@ void ls_chains_counted(struct ls_chains *c, ls_u64 key, ls_u32 id, struct ls_cha
 {
 	ls_u32 looks = ls_load(&data->looks);
 
-	if (!(looks & LS_LOOKS_LATER) || id & LS_CHAIN_SLOW)
+	if (!(looks & LS_LOOKS_LATER) || looks & LS_LOOKS_NOW || id & LS_CHAIN_DERIVED)
 		return;
 	if (ls_cmpxchg(&data->looks, &looks, looks - (1u << LS_LOOKS_LATER_SHIFT) + 1))
 		ls_tagtab_change(&c->tab, key, id, id | LS_CHAIN_LOOK);

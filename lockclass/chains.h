@@ -26,7 +26,8 @@
  * A chain is looked at, LS_CHAIN_LOOK, whenever it is acquired while it takes a class that
  * it already holds, or its ls_chain.looks say that instances are wanted of it: the first
  * times, now and then later, and again when a cycle leads through it. Where a gate is what
- * speaks against a cycle it is looked at every time.
+ * speaks against a cycle it is looked at every time. A chain that takes its own class is
+ * looked at every time for that class alone.
  *
  * A derived chain was held, after an out-of-order release, a downgrade or an
  * acquisition that was put off, but never acquired as such: whoever does so has
@@ -102,6 +103,15 @@ enum ls_chain_result {
  */
 enum ls_chain_result ls_chains_add(struct ls_chains *c, const struct ls_ctx *ctx, ls_u64 key,
 				   ls_u32 val, ls_u64 ip, ls_u32 looks, ls_u32 *index);
+
+/*
+ * Chain @data is looked at: for instances of all its dependencies, or only of the class
+ * that it already holds? Any context.
+ */
+LS_INLINE bool ls_chains_wants_instances(const struct ls_chain *data)
+{
+	return ls_load(&data->looks) & (LS_LOOKS_NOW | LS_LOOKS_GATED);
+}
 
 /* Chain @key was looked at; @data is its entry. Any context. */
 void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data);

@@ -76,7 +76,7 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	struct ls_chain *data = NULL;
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
-	u64 pairs;
+	u64 pairs = 0;
 	u32 chain;
 
 	if (ls_chains_refused(&ls.chains, key))
@@ -97,7 +97,8 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	}
 	if (news.self)
 		ls_instances_look(ctx, lock, val, &news);
-	pairs = ls_instances_new(ctx, lock, val, &news) | ls_gates_new(ctx, lock, val, &news);
+	if (!data || ls_chains_wants_instances(data))
+		pairs = ls_instances_new(ctx, lock, val, &news) | ls_gates_new(ctx, lock, val, &news);
 	news.mask |= pairs;
 	if (data && !news.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
 		ls_chains_ungate(data);

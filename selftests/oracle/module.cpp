@@ -284,7 +284,8 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 	}
 	if (news.self)
 		look_at_nesting(lock, val, news);
-	const std::uint64_t pairs = new_instances(lock, val, news);
+	const bool wanted = !data || ls_chains_wants_instances(data);
+	const std::uint64_t pairs = wanted ? new_instances(lock, val, news) : 0;
 	news.mask |= pairs;
 	if (chain && !news.flags && !pairs) {
 		if (data)

@@ -422,6 +422,39 @@ TEST(Chains, LookedAtForAWhile)
 	EXPECT_EQ(data->looks, LS_LOOKS_CYCLE);
 }
 
+// A chain that takes its own class is always looked at, but for instances of its other
+// dependencies no longer than another chain.
+TEST(Chains, OwnClassAloneAfterAWhile)
+{
+	Chains c(100);
+	ls_ctx ctx{};
+
+	c.provide();
+	c.take(ctx, taken(1));
+	const std::uint64_t key = ls_chain_mix(ctx.key, taken(1));
+	const std::uint32_t looks = LS_LOOKS_SELF | 1u << LS_LOOKS_LATER_SHIFT | 2;
+
+	ASSERT_EQ(ls_chains_add(&c.all, &ctx, key, taken(1), 0, looks, &c.index), LS_CHAIN_NEW);
+	ls_chain *data = ls_chains_get(&c.all, c.index);
+	const auto id = [&] { return ls_tagtab_find(&c.all.tab, key); };
+	const auto look = [&] {
+		EXPECT_TRUE(id() & LS_CHAIN_LOOK);
+		const bool wants = ls_chains_wants_instances(data);
+		ls_chains_looked(&c.all, key, data);
+		return wants;
+	};
+
+	EXPECT_TRUE(look());
+	EXPECT_TRUE(look());
+	EXPECT_FALSE(look());
+	ls_chains_counted(&c.all, key, id(), data);
+	EXPECT_TRUE(look());
+	ls_chains_counted(&c.all, key, id(), data);
+	EXPECT_FALSE(look());
+	ls_chains_look(&c.all, key, data, false);
+	EXPECT_TRUE(look());
+}
+
 TEST(Chains, WhatAGateSpeaksAgainstIsLookedAtUntilItIsGone)
 {
 	Chains c(100);
