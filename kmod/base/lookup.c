@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Symbols of the kernel by name and by address, exported or not. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/kprobes.h>
 #include <linux/printk.h>
 
@@ -35,7 +37,7 @@ static int find_lookup(void)
 	int rc = register_kprobe(&kp);
 
 	if (rc) {
-		pr_err("lockscope: kprobes do not work here (%d)\n", rc);
+		pr_err("kprobes do not work here (%d)\n", rc);
 		return rc;
 	}
 	lookup_name = (void *)kp.addr;

@@ -3,6 +3,8 @@
  * The module's memory: tables, log, shadow. All of it comes from here and is counted,
  * so that its size can be told and what was not given back shows when the module goes.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/mm.h>
@@ -66,5 +68,5 @@ void ls_memory_info(unsigned long *bytes, unsigned long *peak)
 void ls_memory_exit(void)
 {
 	if (atomic_long_read(&now))
-		pr_warn("lockscope: %ld bytes of memory were not given back\n", atomic_long_read(&now));
+		pr_warn("%ld bytes of memory were not given back\n", atomic_long_read(&now));
 }

@@ -3,6 +3,8 @@
  * From the table of primitives to what this kernel has: where each function is, and its
  * descriptor, which its hook finds by one multiplication.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/ftrace.h>
 #include <linux/module.h>
 #include <linux/semaphore.h>
@@ -91,7 +93,7 @@ int ls_prims_init(void)
 
 	location = (void *)ls_symbol("ftrace_location");
 	if (!location) {
-		pr_err("lockscope: this kernel has no dynamic ftrace\n");
+		pr_err("this kernel has no dynamic ftrace\n");
 		return -ENODEV;
 	}
 	for (i = 0; i < LS_NR_PRIMS; i++) {

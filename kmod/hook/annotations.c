@@ -3,6 +3,8 @@
  * Annotations of other modules (annotate.h): each calls an empty function of its
  * own, found by name and hooked here. So neither side depends on the other.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
@@ -187,7 +189,7 @@ void ls_annotations_module(struct module *mod)
 		if (strcmp(name, "lockscope_annotation") || !k->symtab[i].st_value)
 			continue;
 		if (ftrace_set_filter_ip(&ops, k->symtab[i].st_value, 0, 0)) {
-			pr_warn("lockscope: annotations of module %s cannot be hooked\n", mod->name);
+			pr_warn("annotations of module %s cannot be hooked\n", mod->name);
 			continue;
 		}
 		if (!registered)

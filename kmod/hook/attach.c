@@ -4,6 +4,8 @@
  * they can be had; ftrace_ops where a function is already taken by another direct user (a
  * BPF fentry, say); kretprobes there if the return value matters.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -259,7 +261,7 @@ void ls_prims_keep_on_cpu(void)
 	if (g->tramp != ls_tramp_spin && g->direct_on) {
 		rc = ls_direct_modify(&g->direct, (unsigned long)ls_tramp_spin);
 		if (rc)
-			pr_warn("lockscope: spinning locks are lost by tasks that are preempted (%d)\n", rc);
+			pr_warn("spinning locks are lost by tasks that are preempted (%d)\n", rc);
 		else
 			/* Tasks on the short way have left it before any is preempted. */
 			synchronize_rcu_tasks();
@@ -276,7 +278,7 @@ int ls_prims_attach(void)
 	int rc = 0;
 
 	if (direct && ops && strcmp(ls_hook_how, "auto")) {
-		pr_err("lockscope: hook=%s: must be auto, direct or ftrace\n", ls_hook_how);
+		pr_err("hook=%s: must be auto, direct or ftrace\n", ls_hook_how);
 		return -EINVAL;
 	}
 	/* Where no task is preempted but where it asks for that, the short way will do. */
@@ -297,7 +299,7 @@ int ls_prims_attach(void)
 		else if (!rc)
 			set_state(group, LS_PRIM_FTRACE, LS_PRIM_FAILED, -EBUSY);
 		if (rc) {
-			pr_err("lockscope: hooking group %u failed (%d)\n", group, rc);
+			pr_err("hooking group %u failed (%d)\n", group, rc);
 			break;
 		}
 	}
@@ -339,7 +341,7 @@ static void wait_for_sleepers(long redirected)
 
 	while (inflight() > redirected) {
 		if (!told && time_after(jiffies, start + 10 * HZ)) {
-			pr_info("lockscope: waiting for %ld tasks whose return somebody traces\n",
+			pr_info("waiting for %ld tasks whose return somebody traces\n",
 				inflight() - redirected);
 			told = true;
 		}

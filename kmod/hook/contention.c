@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What each context waits for at the moment, from the kernel's own tracepoints of contended locks. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/kernel.h>
 #include <linux/sched/clock.h>
 #include <linux/semaphore.h>
@@ -108,7 +110,7 @@ int ls_contention_attach(void)
 
 	rc = rc ? rc : ls_tracepoint_attach("contention_end", on_end, NULL);
 	if (rc)
-		pr_warn("lockscope: no tracepoint contention_begin (%d): waiting for locks is not measured\n", rc);
+		pr_warn("no tracepoint contention_begin (%d): waiting for locks is not measured\n", rc);
 	return 0;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory comes and goes: the allocators' tracepoints. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -137,7 +139,7 @@ int ls_memory_attach(void)
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
 		if (rc)
-			pr_warn("lockscope: no tracepoint %s (%d): classes of kmalloc memory will be named by acquire site\n",
+			pr_warn("no tracepoint %s (%d): classes of kmalloc memory will be named by acquire site\n",
 				probes[i].name, rc);
 	}
 	return 0;

@@ -9,6 +9,8 @@
  * there before the first task is preempted, and what has to be done anew afterwards, have
  * no gap in between.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -111,7 +113,7 @@ void ls_preempt_attach(void)
 	rc = rc ? rc : ls_direct_register(&ops, (unsigned long)ls_tramp_preempt);
 	hooked = !rc;
 	if (rc)
-		pr_warn("lockscope: changes of the preemption model are not seen (%d)\n", rc);
+		pr_warn("changes of the preemption model are not seen (%d)\n", rc);
 	sleeps_attach();
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tasks that end, and places that may sleep, reached where that is not allowed. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
@@ -99,7 +101,7 @@ int ls_task_attach(void)
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
 		if (rc)
-			pr_warn("lockscope: no tracepoint %s (%d)\n", probes[i].name, rc);
+			pr_warn("no tracepoint %s (%d)\n", probes[i].name, rc);
 	}
 	return 0;
 }

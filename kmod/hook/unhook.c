@@ -12,6 +12,8 @@
  * one jumps to has put its own address there, and keeps ours: such a task is not found, and
  * has to be waited for.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/kernel.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
@@ -80,7 +82,7 @@ int ls_unhook_sleepers(void)
 	unsigned long to = find_epilogue();
 
 	if (!to) {
-		pr_warn("lockscope: no way round for sleeping tasks in this kernel: waiting for them\n");
+		pr_warn("no way round for sleeping tasks in this kernel: waiting for them\n");
 		return -ENOENT;
 	}
 	return stop_machine(redirect, (void *)to, NULL);

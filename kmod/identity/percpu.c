@@ -4,6 +4,8 @@
  * what alloc_percpu() hands out. Hooks look it up at the first sight of a lock and at
  * watched accesses; the tracepoints and the module notifier keep it.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/module.h>
 #include <linux/spinlock.h>
 
@@ -173,7 +175,7 @@ void ls_percpu_attach(void)
 
 	rc = rc ? rc : ls_tracepoint_attach("percpu_free_percpu", on_free, NULL);
 	if (rc)
-		pr_warn("lockscope: no per-CPU tracepoints (%d): locks there go by acquire site\n", rc);
+		pr_warn("no per-CPU tracepoints (%d): locks there go by acquire site\n", rc);
 }
 
 void ls_percpu_detach(void)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where the slab allocator's structures keep what slab.h reads. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/kernel.h>
 
 #include "base/lookup.h"
@@ -44,7 +46,7 @@ static int find_cache_members(void)
 		*members[i].to = btf ? ls_btf_offset((void *)btf, end - btf, "kmem_cache", members[i].name) :
 				       LS_BTF_NONE;
 		if (*members[i].to == LS_BTF_NONE) {
-			pr_err("lockscope: this kernel does not tell where struct kmem_cache has its %s\n",
+			pr_err("this kernel does not tell where struct kmem_cache has its %s\n",
 			       members[i].name);
 			return -ENODEV;
 		}
@@ -74,7 +76,7 @@ int ls_slab_init(void)
 	rc = rc ? rc : find_cache_members();
 	rc = rc ? rc : find_slab_cache(own, object);
 	if (!rc && !makes_sense(own, (unsigned long)object)) {
-		pr_err("lockscope: the slab allocator of this kernel is not as expected\n");
+		pr_err("the slab allocator of this kernel is not as expected\n");
 		rc = -ENODEV;
 	}
 	if (object)

@@ -5,6 +5,8 @@
  * else changes meanwhile may lead the search astray, which then finds nothing, or a node
  * that the checks refuse. Since 6.9 there is a tree for each of several nodes.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/mm.h>
 #include <linux/rbtree.h>
 #include <linux/sched.h>
@@ -109,5 +111,5 @@ void ls_vmap_init(void)
 	else if (IS_ENABLED(CONFIG_VMAP_STACK))
 		trees = 0;
 	if (!trees)
-		pr_warn("lockscope: vmalloc areas are not found: locks in them will be named by acquire site\n");
+		pr_warn("vmalloc areas are not found: locks in them will be named by acquire site\n");
 }

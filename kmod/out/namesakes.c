@@ -4,6 +4,8 @@
  * Modules are counted in the order of their symbol tables: since 6.4 the parts of a
  * module lie in another order on each boot. Worker only.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/jhash.h>
 #include <linux/kallsyms.h>
 #include <linux/sort.h>
@@ -215,7 +217,7 @@ int ls_symbols_init(void)
 	text[1].end = ls_symbol("_einittext");
 	module_address = (void *)ls_symbol("__module_address");
 	if (!each || !module_address) {
-		pr_warn("lockscope: static locks of one name cannot be told apart\n");
+		pr_warn("static locks of one name cannot be told apart\n");
 		return 0;
 	}
 	each(collect, NULL);

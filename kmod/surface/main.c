@@ -3,6 +3,8 @@
  * lockscope.ko: a lock validator for the kernel it is loaded into. Loading it
  * attaches the hooks and validates from that moment.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -244,7 +246,7 @@ out_detach:
 	detach();
 out_free:
 	free_all();
-	pr_err("lockscope: not loaded (%d)\n", rc);
+	pr_err("not loaded (%d)\n", rc);
 	return rc;
 }
 

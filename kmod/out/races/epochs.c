@@ -3,6 +3,8 @@
  * Which pages are watched when: all of them, or samples of them, an epoch each. Worker and
  * process context.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
@@ -170,7 +172,7 @@ int ls_epochs_start(void)
 	int m = match_string(modes, ARRAY_SIZE(modes), ls_accesses);
 
 	if (m < 0) {
-		pr_err("lockscope: accesses=%s: must be off, sampled or all\n", ls_accesses);
+		pr_err("accesses=%s: must be off, sampled or all\n", ls_accesses);
 		return -EINVAL;
 	}
 	mutex_lock(&mode_mutex);
