@@ -27,6 +27,9 @@ enum ls_order_group {
 #define LS_ORDER_COOKIE_GROUP(cookie) ((__u32)(cookie) >> 8 & 0xff)
 #define LS_ORDER_COOKIE_FLAGS(cookie) ((__u32)(cookie) >> 16)
 #define LS_ORDER_COOKIE_BITS(cookie) ((__u32)((cookie) >> 32))
+#ifndef __cplusplus
+_Static_assert(LS_NR_KINDS <= 1 << 8 && LS_ORDER_SPECIAL < 1 << 8, "kind and group have 8 bits each");
+#endif
 
 /* Code where per-CPU rwsems are waited for and not taken, see LS_FREEZERS; size 0: none. */
 #define LS_ORDER_FREEZERS 32

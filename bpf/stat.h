@@ -38,9 +38,15 @@ struct ls_stat_site {
 	__u64 hold_ns;
 };
 
+/* X(symbol, name): events of classes beyond the table; of sites that found no place. */
+#define LS_STAT_LOSSES(X)				\
+	X(NO_CLASS, "events_without_class")		\
+	X(NO_SITE,  "events_without_site")
+
 enum ls_stat_loss {
-	LS_STAT_NO_CLASS = 0,	/* events of classes beyond the table */
-	LS_STAT_NO_SITE,	/* events of sites that found no place: in their class only */
+#define LS_ROW(symbol, name) LS_STAT_##symbol,
+	LS_STAT_LOSSES(LS_ROW)
+#undef LS_ROW
 	LS_STAT_NR_LOSSES
 };
 

@@ -226,15 +226,12 @@ enum ls_group {
 #define LS_DESC_KIND_SHIFT 28
 #ifndef __cplusplus
 _Static_assert(LS_NR_KINDS <= 1u << (32 - LS_DESC_KIND_SHIFT), "a kind has what is above the shift");
+_Static_assert((LS_P_ZERO | LS_P_BOOL | LS_P_WRAPS | LS_P_VOID) << LS_DESC_FLAG_SHIFT < LS_DESC_SLEEPS &&
+	       LS_DESC_SLEEPS << 1 <= (LS_DESC_VAL & -LS_DESC_VAL) && LS_DESC_OFFSET < 1u << LS_DESC_FLAG_SHIFT,
+	       "offset, flags and value bits share no bit");
+_Static_assert(LS_DESC_VAL < 1u << LS_DESC_KIND_SHIFT && LS_OP_MASK < 1u << LS_DESC_KIND_SHIFT,
+	       "the kind stands above all of them");
 #endif
-#define LS_SLEEPING_KINDS								\
-	(1u << LS_KIND_MUTEX | 1u << LS_KIND_RWSEM | 1u << LS_KIND_SEMAPHORE |		\
-	 1u << LS_KIND_RT_MUTEX | 1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_SOCKET |	\
-	 1u << LS_KIND_PERCPU_RWSEM)
-#define LS_SPINNING_KINDS (1u << LS_KIND_SPINLOCK | 1u << LS_KIND_RWLOCK)
-#define LS_AWAITED_KINDS (1u << LS_KIND_COMPLETION | 1u << LS_KIND_WAITQUEUE)	/* nobody holds them */
-#define LS_GUARDING_KINDS	/* what may guard data; work items count by themselves */	\
-	(LS_SLEEPING_KINDS | LS_SPINNING_KINDS | 1u << LS_KIND_PRIVATE)
 #define LS_DESC(kind, bits, offset, flags)						\
 	((u32)LS_KIND_##kind << LS_DESC_KIND_SHIFT | (u32)(bits) | (u32)(offset) |	\
 	 (u32)(flags) << LS_DESC_FLAG_SHIFT |						\

@@ -22,6 +22,10 @@
 #include <linux/types.h>
 #endif
 
+#include "finding_kinds.h"
+#include "lock_kinds.h"
+#include "losses.h"
+
 /*
  * A reader refuses another major; a newer minor only adds record types and ioctls.
  * Minor 1: accesses. Minor 2: LS_IOC_COUNTS. Whoever reads a module or a store from
@@ -75,24 +79,7 @@ enum ls_level {
 	LS_NMI = 3,
 	LS_NR_LEVELS
 };
-
-enum ls_kind {
-	LS_KIND_NONE = 0,
-	LS_KIND_SPINLOCK,
-	LS_KIND_RWLOCK,
-	LS_KIND_MUTEX,
-	LS_KIND_RWSEM,
-	LS_KIND_SEMAPHORE,
-	LS_KIND_RT_MUTEX,
-	LS_KIND_WW_MUTEX,
-	LS_KIND_SOCKET,
-	LS_KIND_PERCPU_RWSEM,
-	LS_KIND_PRIVATE,	/* a lock of somebody's own making, annotated */
-	LS_KIND_WORK,		/* runs of a work function: who flushes the item waits for it */
-	LS_KIND_COMPLETION,	/* waited for with LS_VAL_WAIT, see LS_SIGHT_COMPLETE */
-	LS_KIND_WAITQUEUE,	/* the same; who wakes it completes it */
-	LS_NR_KINDS
-};
+#define LS_LEVEL_NAMES "task", "softirq", "hardirq", "nmi"
 
 /* Where a class's identity comes from, best first. */
 enum ls_origin {
@@ -267,33 +254,6 @@ struct ls_finding_edge {
 	__u32 to;
 	__u32 kinds;		/* LS_DEP_* */
 	__u32 sight;
-};
-
-enum ls_finding_kind {
-	LS_FINDING_ORDER_CYCLE = 1,
-	LS_FINDING_RECURSIVE = 2,
-	LS_FINDING_IRQ_INVERSION = 3,	/* cycle through LS_CLASS_HARDIRQ or _SOFTIRQ */
-	LS_FINDING_IRQ_STATE = 4,	/* the same with one lock alone */
-	/* One sight alone shows those from here on. */
-	LS_FINDING_WAIT_CONTEXT = 5,	/* sleeping lock taken under a spinning one */
-	LS_FINDING_SLEEP_ATOMIC = 6,	/* sleeps with preemption or interrupts off */
-	LS_FINDING_BAD_UNLOCK = 7,	/* by somebody who does not hold it */
-	LS_FINDING_DOUBLE_UNLOCK = 8,	/* nobody holds it */
-	LS_FINDING_HELD_FREED = 9,	/* memory of a held lock is freed */
-	LS_FINDING_HELD_INIT = 10,	/* a held lock is initialised */
-	LS_FINDING_HELD_EXIT = 11,	/* a task ends with locks held */
-	LS_FINDING_HELD_USER = 12,	/* user code runs with locks held */
-	LS_FINDING_NOT_HELD = 13,	/* the lock that should guard this is not held */
-	LS_FINDING_LONG_HOLD = 14,	/* somebody waits longer than the bound */
-	LS_FINDING_WW = 15,		/* rules of ww_mutex broken */
-	/*
-	 * Tasks wait for each other. One sight for each, in the order in which they
-	 * wait: the lock is what it waits for, @new_mask marks what the one before it
-	 * waits for. Edges as of a cycle.
-	 */
-	LS_FINDING_DEADLOCK = 16,
-	LS_NR_FINDINGS,
-	LS_FINDING_RACE = 64,	/* of two accesses: an LS_REC_RACE tells it, no sights do */
 };
 
 /* A fault the module found by itself. */
@@ -504,21 +464,6 @@ struct ls_rec_history {
 	__u64 locks[4];		/* the first of them: addresses, for comparing only */
 };
 
-enum ls_loss {
-	LS_LOSS_RECORDS = 0,	/* log full, or an event buffer stayed full */
-	LS_LOSS_STACKS,
-	LS_LOSS_CHAINS,
-	LS_LOSS_CLASSES,
-	LS_LOSS_EDGES,
-	LS_LOSS_HELD_OVERFLOW,	/* deeper than LS_MAX_DEPTH, no free context, or preempted before it was taken */
-	LS_LOSS_RECURSION,	/* hook re-entered itself */
-	LS_LOSS_ADDRESSES,	/* address table evicted a live entry */
-	LS_LOSS_SITES,		/* allocation sites not kept */
-	LS_LOSS_PAIRS,		/* instance pairs not kept */
-	LS_LOSS_CYCLES,		/* the module's searches that met a bound: too long, too many gates */
-	LS_NR_LOSSES
-};
-
 struct ls_info {
 	__u16 abi_major;
 	__u16 abi_minor;
@@ -638,6 +583,7 @@ enum ls_prim_state {
 	LS_PRIM_OFF,		/* nobody asked for it: waitqueues=0 */
 	LS_NR_PRIM_STATES
 };
+#define LS_PRIM_STATE_NAMES "absent", "direct", "ftrace", "kretprobe", "covered", "failed", "off"
 
 struct ls_prim_info {
 	char function[40];
@@ -674,19 +620,9 @@ enum ls_access_mode {
 	LS_ACCESSES_OFF = 0,
 	LS_ACCESSES_SAMPLED = 1,	/* some pages at a time, each in its turn */
 	LS_ACCESSES_ALL = 2,
+	LS_NR_ACCESS_MODES
 };
-
-/* Why accesses were not judged; all of them make up "accesses" of the losses. */
-enum ls_access_loss {
-	LS_ALOSS_PAGES = 0,	/* no shadow memory left */
-	LS_ALOSS_LOCKSETS,	/* table of locksets full, or too many locks held */
-	LS_ALOSS_SITES,		/* table of ways of accessing full */
-	LS_ALOSS_BUSY,		/* inside one of our own slow paths, or in an NMI */
-	LS_ALOSS_EVENTS,	/* ring full: a race or a way of accessing could not be told now */
-	LS_ALOSS_RANGE,		/* rest of a block too long */
-	LS_ALOSS_PROBES,	/* probe hits missed */
-	LS_NR_ALOSSES
-};
+#define LS_ACCESS_MODE_NAMES "off", "sampled", "all"
 
 struct ls_access_info {
 	__u32 mode;		/* enum ls_access_mode */

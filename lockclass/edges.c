@@ -35,9 +35,6 @@ LS_INLINE ls_u64 edge_key(ls_u32 prev, ls_u32 next)
 		(next & LS_VAL_CLASS_MASK)) << SEEN_BITS;
 }
 
-_Static_assert(LS_NR_LEVELS <= (LS_VAL_LEVEL_MASK >> LS_VAL_LEVEL_SHIFT) + 1, "a level has two bits");
-_Static_assert(LS_RECURSIVE <= LS_VAL_READ_MASK >> LS_VAL_READ_SHIFT, "how a lock is taken has two bits");
-
 /* Bit kind * 4 + level. */
 LS_INLINE ls_u32 seen_bit(ls_u32 prev, ls_u32 next)
 {

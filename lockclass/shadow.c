@@ -2,6 +2,7 @@
 #include "shadow.h"
 
 #define STATE(s) ((s) & 3)
+_Static_assert(LS_SHARED_MODIFIED <= 3 && LS_SHADOW_ENTRIES <= 4, "state and next entry have two bits each");
 #define PASSED_ON 4ull
 #define EVICTED 8ull
 #define NEXT(s) ((s) >> 4 & 3)

@@ -19,6 +19,8 @@
 
 #include <linux/tracepoint.h>
 
+#include "finding_kinds.h"
+
 #include "features.h"
 
 #ifdef LS_HAVE_ASSIGN_STR_ONE
@@ -26,6 +28,8 @@
 #else
 #define ls_assign_str(field) __assign_str(field, field)
 #endif
+
+#define LS_TRACE_KIND(symbol, value, enumerator, name, ...) , { value, name }
 
 int ls_stat_on(void);
 void ls_stat_off(void);
@@ -83,7 +87,7 @@ TRACE_EVENT(finding,
 		ls_assign_str(first);
 	),
 	TP_printk("id=%u kind=%s length=%u first=%s", __entry->id,
-		  __entry->kind == 1 ? "lock-order-cycle" : "recursive-lock",
+		  __print_symbolic(__entry->kind, { 0, "unknown" } LS_FINDINGS(LS_TRACE_KIND)),
 		  __entry->length, __get_str(first))
 );
 

@@ -32,12 +32,11 @@ static struct percpu_symbol {
 } *percpu_symbols;
 static u32 nr_percpu, max_percpu;
 
-static const char *const kinds[] = {
-	"none", "spinlock", "rwlock", "mutex", "rwsem", "semaphore",
-	"rt_mutex", "ww_mutex", "socket", "percpu_rwsem", "private", "work", "completion",
-	"waitqueue",
+static const char *const kinds[LS_NR_KINDS] = {
+#define LS_ROW(symbol, value, name, wait) [value] = name,
+	LS_LOCK_KINDS(LS_ROW)
+#undef LS_ROW
 };
-static_assert(ARRAY_SIZE(kinds) == LS_NR_KINDS);
 
 const char *ls_kind_name(u32 kind)
 {

@@ -67,8 +67,9 @@ static const struct file_operations reset_fops = {
 };
 
 static const char *const losses[LS_NR_LOSSES] = {
-	"records", "stacks", "chains", "classes", "edges", "held_overflow", "recursion",
-	"addresses", "sites", "pairs", "cycles",
+#define LS_ROW(symbol, value, name, ...) [value] = name,
+	LS_LOSSES(LS_ROW)
+#undef LS_ROW
 };
 
 static int stats_show(struct seq_file *m, void *unused)
@@ -133,9 +134,7 @@ static const struct file_operations stats_fops = {
 
 static int primitives_show(struct seq_file *m, void *unused)
 {
-	static const char *const states[] = {
-		"absent", "direct", "ftrace", "kretprobe", "covered", "failed", "off",
-	};
+	static const char *const states[LS_NR_PRIM_STATES] = { LS_PRIM_STATE_NAMES };
 	u32 i;
 
 	for (i = 0; i < LS_NR_PRIMS; i++) {

@@ -36,25 +36,6 @@ static bool ls_possible(const struct ls_case *c)
 		for (c = table->cases; c->name; c++) \
 			if (ls_possible(c))
 
-static const char *const ls_kind_names[LS_NR_EXPECT] = {
-	[LS_CYCLE] = "lock-order-cycle",
-	[LS_RECURSIVE] = "recursive-lock",
-	[LS_IRQ_STATE] = "inconsistent-irq-state",
-	[LS_INVERSION] = "irq-inversion",
-	[LS_WAIT_CONTEXT] = "invalid-wait-context",
-	[LS_SLEEP_ATOMIC] = "sleep-in-atomic",
-	[LS_BAD_UNLOCK] = "bad-unlock",
-	[LS_DOUBLE_UNLOCK] = "double-unlock",
-	[LS_HELD_FREED] = "held-lock-freed",
-	[LS_HELD_INIT] = "held-lock-initialised",
-	[LS_HELD_EXIT] = "held-at-exit",
-	[LS_HELD_USER] = "held-at-return-to-user",
-	[LS_NOT_HELD] = "nested-lock-not-held",
-	[LS_LONG_HOLD] = "long-hold",
-	[LS_WW_MISUSE] = "ww-misuse",
-	[LS_RACE] = "data-race",
-};
-
 static const char *ls_verdict_name(const struct ls_case *c)
 {
 	return c->verdict == LS_FAULT ? "fault" : "twin";
@@ -68,7 +49,7 @@ static int ls_list_show(struct seq_file *m, void *unused)
 
 	for_each_case(table, c) {
 		seq_printf(m, "%s %s %s %s", c->name, ls_verdict_name(c), table->group,
-			   ls_kind_names[c->expect]);
+			   ls_finding_name(c->expect));
 		for (i = 0; i < LS_MAX_SIDES && c->side[i].name; i++)
 			seq_printf(m, " side=%s", c->side[i].name);
 		seq_printf(m, "%s%s\n", c->classes[0] ? " " : "", c->classes);

@@ -18,6 +18,8 @@
 
 #include <linux/types.h>
 
+#include "finding_kinds.h"
+
 #define LS_MAX_SIDES 6
 
 /*
@@ -38,26 +40,23 @@ enum ls_where {
 
 enum ls_verdict { LS_FAULT, LS_TWIN };
 
-/* What the fault is reported as; for a twin, what it would be mistaken for. */
-enum ls_expect {
-	LS_CYCLE,
-	LS_RECURSIVE,
-	LS_IRQ_STATE,
-	LS_INVERSION,
-	LS_WAIT_CONTEXT,
-	LS_SLEEP_ATOMIC,
-	LS_BAD_UNLOCK,
-	LS_DOUBLE_UNLOCK,
-	LS_HELD_FREED,
-	LS_HELD_INIT,
-	LS_HELD_EXIT,
-	LS_HELD_USER,
-	LS_NOT_HELD,
-	LS_LONG_HOLD,
-	LS_WW_MISUSE,
-	LS_RACE,
-	LS_NR_EXPECT
-};
+/* Kinds of findings in short. */
+#define LS_CYCLE LS_FINDING_ORDER_CYCLE
+#define LS_RECURSIVE LS_FINDING_RECURSIVE
+#define LS_IRQ_STATE LS_FINDING_IRQ_STATE
+#define LS_INVERSION LS_FINDING_IRQ_INVERSION
+#define LS_WAIT_CONTEXT LS_FINDING_WAIT_CONTEXT
+#define LS_SLEEP_ATOMIC LS_FINDING_SLEEP_ATOMIC
+#define LS_BAD_UNLOCK LS_FINDING_BAD_UNLOCK
+#define LS_DOUBLE_UNLOCK LS_FINDING_DOUBLE_UNLOCK
+#define LS_HELD_FREED LS_FINDING_HELD_FREED
+#define LS_HELD_INIT LS_FINDING_HELD_INIT
+#define LS_HELD_EXIT LS_FINDING_HELD_EXIT
+#define LS_HELD_USER LS_FINDING_HELD_USER
+#define LS_NOT_HELD LS_FINDING_NOT_HELD
+#define LS_LONG_HOLD LS_FINDING_LONG_HOLD
+#define LS_WW_MISUSE LS_FINDING_WW
+#define LS_RACE LS_FINDING_RACE
 
 struct ls_side {
 	void (*run)(void);
@@ -71,7 +70,7 @@ enum ls_cpus { LS_CPUS_ANY = 0, LS_CPUS_SAME, LS_CPUS_TWO };
 struct ls_case {
 	const char *name;
 	enum ls_verdict verdict;
-	enum ls_expect expect;
+	enum ls_finding_kind expect;	/* of a twin: what it would be mistaken for */
 	const char *summary;
 	/*
 	 * Parts of class names, separated by spaces. Each of them occurs in

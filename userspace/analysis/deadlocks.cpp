@@ -92,7 +92,8 @@ std::vector<Finding> deadlocks(const Model &model, const SightsByPlace &by_place
 			functions.push_back(function_of(model, edge));
 		}
 		names.push_back(names.front());
-		finding.title = "deadlock: " + join(names, " -> ") + " (" + join(functions, " vs ") + ")";
+		finding.title = std::string(title_words(finding.kind)) + ": " +
+				join(names, " -> ") + " (" + join(functions, " vs ") + ")";
 		finding.confidence = Confidence::Confirmed;
 		rank_finding(model, finding);
 		out.push_back(std::move(finding));

@@ -11,9 +11,6 @@
 #include <string_view>
 #include <tuple>
 
-/* A new kind needs words of its own. */
-#pragma GCC diagnostic error "-Wswitch"
-
 namespace lockscope {
 
 namespace {
@@ -90,53 +87,39 @@ std::string seconds(std::uint64_t ns)
 	return with_commas(ms / 1000) + "." + fraction + " s";
 }
 
-std::string title(const Model &model, const Finding &finding, const std::string &function)
+/// The title of a fault: the words of its kind, and in place of each word in braces what
+/// that says of this one.
+std::string fault_title(const Model &model, const Finding &finding, const std::string &function)
 {
 	const Witness &witness = finding.edges.front().shown();
 	const Sight &sight = model.sights[witness.sight];
 	const ClassId cls = finding.edges.front().to;
-	const std::string lock = lock_name(model, cls), at = " (" + function + ")";
-	switch (finding.kind) {
-	case FindingKind::InvalidWaitContext:
-		return "invalid wait context: " + kind_and_name(model, cls) + " taken " +
-		       atomic_because(model, sight, witness.position) + at;
-	case FindingKind::SleepInAtomic:
-		/* About a lock that is held, or about none: something else sleeps. */
-		return "sleep in atomic context: " +
-		       (cls == kNoClass || witness.position != kOwnLock
-				? ""
-				: kind_and_name(model, cls) + " ") +
-		       atomic_because(model, sight, witness.position) + at;
-	case FindingKind::BadUnlock:
-		return "bad unlock of " + lock + " by one who does not hold it" + at;
-	case FindingKind::DoubleUnlock:
-		return "double unlock of " + lock + at;
-	case FindingKind::HeldLockFreed:
-		return "lock " + lock + " freed while held" + at;
-	case FindingKind::HeldLockInitialised:
-		return "lock " + lock + " initialised while held" + at;
-	case FindingKind::HeldAtExit:
-		return "task exits holding " + lock + at;
-	case FindingKind::HeldAtReturnToUser:
-		return "return to user mode holding " + lock + at;
-	case FindingKind::NestedLockNotHeld:
-		return "lock " + lock + " not held where it has to be" + at;
-	case FindingKind::LongHold:
-		return "long hold: " + lock + " waited for " + seconds(sight.extra) + at;
-	case FindingKind::WwMisuse:
-		return "ww_mutex misuse: " + lock + at;
-	case FindingKind::LockOrderCycle:
-	case FindingKind::RecursiveLock:
-	case FindingKind::IrqInversion:
-	case FindingKind::InconsistentIrqState:
-	case FindingKind::Deadlock:
-	case FindingKind::DataRace:
-	case FindingKind::GuardViolation:
-	case FindingKind::EmptyCriticalSection:
-		break; /* no single observation shows these */
+	const auto fill = [&](std::string_view word) -> std::string {
+		if (word == "lock")
+			return lock_name(model, cls);
+		if (word == "kind and lock")
+			return kind_and_name(model, cls);
+		if (word == "where")
+			return atomic_because(model, sight, witness.position);
+		if (word == "seconds")
+			return seconds(sight.extra);
+		/* sleeper: none if a lock that is held is meant, or no lock: something else sleeps. */
+		return cls == kNoClass || witness.position != kOwnLock
+			       ? ""
+			       : kind_and_name(model, cls) + " ";
+	};
+	const char *words = title_words(finding.kind);
+	const std::string unknown =
+		"fault of kind " + std::to_string(static_cast<std::uint32_t>(finding.kind)) + ": {lock}";
+	std::string_view rest = words ? std::string_view(words) : unknown;
+	std::string out;
+	for (auto open = rest.find('{'); open != rest.npos; open = rest.find('{')) {
+		const auto close = rest.find('}', open);
+		out += std::string(rest.substr(0, open)) +
+		       fill(rest.substr(open + 1, close - open - 1));
+		rest.remove_prefix(close + 1);
 	}
-	return "fault of kind " + std::to_string(static_cast<std::uint32_t>(finding.kind)) + ": " +
-	       lock + at;
+	return out + std::string(rest) + " (" + function + ")";
 }
 
 /* What sleeps on behalf of whoever called it: allocators, waits, user copies,
@@ -254,7 +237,7 @@ std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place)
 		add_stacks(model, finding, by_place);
 		/* It was seen to happen; nobody else has to come along. */
 		finding.confidence = Confidence::Observed;
-		finding.title = title(model, finding, std::get<2>(key));
+		finding.title = fault_title(model, finding, std::get<2>(key));
 		rank_finding(model, finding);
 		out.push_back(std::move(finding));
 	}

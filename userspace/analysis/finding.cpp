@@ -5,7 +5,6 @@
 #include "util/text.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace lockscope {
 
@@ -38,52 +37,43 @@ const char *name(Confidence confidence)
 						    : "possible";
 }
 
-namespace {
-
-struct KindName {
-	FindingKind kind;
-	const char *name;
-};
-constexpr KindName kKinds[] = {
-	{FindingKind::LockOrderCycle, "lock-order-cycle"},
-	{FindingKind::RecursiveLock, "recursive-lock"},
-	{FindingKind::IrqInversion, "irq-inversion"},
-	{FindingKind::InconsistentIrqState, "inconsistent-irq-state"},
-	{FindingKind::InvalidWaitContext, "invalid-wait-context"},
-	{FindingKind::SleepInAtomic, "sleep-in-atomic"},
-	{FindingKind::BadUnlock, "bad-unlock"},
-	{FindingKind::DoubleUnlock, "double-unlock"},
-	{FindingKind::HeldLockFreed, "held-lock-freed"},
-	{FindingKind::HeldLockInitialised, "held-lock-initialised"},
-	{FindingKind::HeldAtExit, "held-at-exit"},
-	{FindingKind::HeldAtReturnToUser, "held-at-return-to-user"},
-	{FindingKind::NestedLockNotHeld, "nested-lock-not-held"},
-	{FindingKind::LongHold, "long-hold"},
-	{FindingKind::WwMisuse, "ww-misuse"},
-	{FindingKind::Deadlock, "deadlock"},
-	{FindingKind::DataRace, "data-race"},
-	{FindingKind::GuardViolation, "guard-violation"},
-	{FindingKind::EmptyCriticalSection, "empty-critical-section"},
-};
-/* All of the module's that sights show, and those about memory. */
-static_assert(std::size(kKinds) == LS_NR_FINDINGS - 1 + 3);
-
-} // namespace
-
 const char *name(FindingKind kind)
 {
-	for (const auto &each : kKinds)
-		if (each.kind == kind)
-			return each.name;
-	return "unknown";
+	return ls_finding_name(static_cast<std::uint32_t>(kind));
 }
 
 std::optional<FindingKind> parse_kind(const std::string &text)
 {
-	for (const auto &each : kKinds)
-		if (text == each.name)
-			return each.kind;
+#define LS_ROW(symbol, value, enumerator, name, ...)                                               \
+	if (text == name)                                                                          \
+		return FindingKind::enumerator;
+	LS_FINDINGS(LS_ROW)
+#undef LS_ROW
 	return std::nullopt;
+}
+
+Severity usual_severity(FindingKind kind)
+{
+	switch (kind) {
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, ...)                              \
+	case FindingKind::enumerator:                                                              \
+		return Severity::severity;
+		LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	}
+	return Severity::Error;
+}
+
+const char *title_words(FindingKind kind)
+{
+	switch (kind) {
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, title, ...)                       \
+	case FindingKind::enumerator:                                                              \
+		return title;
+		LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	}
+	return nullptr;
 }
 
 std::optional<Severity> parse_severity(const std::string &text)

@@ -15,33 +15,25 @@ namespace lockscope {
 
 enum class Severity { Note, Warning, Error };
 enum class Confidence { Possible, Observed, Confirmed };
-/// The numbers are those of the module (enum ls_finding_kind), which has none for the
-/// last ones.
+/// lockclass/finding_kinds.h has the table; the numbers are those of the module.
 enum class FindingKind : std::uint32_t {
-	LockOrderCycle = LS_FINDING_ORDER_CYCLE,
-	RecursiveLock = LS_FINDING_RECURSIVE,
-	IrqInversion = LS_FINDING_IRQ_INVERSION,
-	InconsistentIrqState = LS_FINDING_IRQ_STATE,
-	InvalidWaitContext = LS_FINDING_WAIT_CONTEXT,
-	SleepInAtomic = LS_FINDING_SLEEP_ATOMIC,
-	BadUnlock = LS_FINDING_BAD_UNLOCK,
-	DoubleUnlock = LS_FINDING_DOUBLE_UNLOCK,
-	HeldLockFreed = LS_FINDING_HELD_FREED,
-	HeldLockInitialised = LS_FINDING_HELD_INIT,
-	HeldAtExit = LS_FINDING_HELD_EXIT,
-	HeldAtReturnToUser = LS_FINDING_HELD_USER,
-	NestedLockNotHeld = LS_FINDING_NOT_HELD,
-	LongHold = LS_FINDING_LONG_HOLD,
-	WwMisuse = LS_FINDING_WW,
-	Deadlock = LS_FINDING_DEADLOCK,
-	DataRace = LS_FINDING_RACE,
-	GuardViolation = 65,
-	EmptyCriticalSection = 128,
+#define LS_ROW(symbol, value, enumerator, ...) enumerator = value,
+	LS_FINDINGS(LS_ROW)
+#undef LS_ROW
 };
 
 const char *name(Severity severity);
 const char *name(Confidence confidence);
 const char *name(FindingKind kind);
+/// What shows a finding of that kind.
+inline ls_shown shown(FindingKind kind)
+{
+	return ls_finding_shown(static_cast<std::uint32_t>(kind));
+}
+/// How bad one is before filters; of what accesses show, at the most.
+Severity usual_severity(FindingKind kind);
+/// How its title begins; of a fault that one sight shows, all but the end, see faults.cpp.
+const char *title_words(FindingKind kind);
 /// The kind of that name, see docs/findings.md.
 std::optional<FindingKind> parse_kind(const std::string &text);
 std::optional<Severity> parse_severity(const std::string &text);
@@ -185,13 +177,9 @@ struct Finding {
 		       kind == FindingKind::InconsistentIrqState;
 	}
 	/// One sight alone shows it: a fault that happened. It has one edge.
-	bool single() const
-	{
-		return kind >= FindingKind::InvalidWaitContext && kind != FindingKind::Deadlock &&
-		       !about_memory();
-	}
+	bool single() const { return shown(kind) == LS_BY_SIGHT; }
 	/// What was accessed shows it, not the order of locks.
-	bool about_memory() const { return kind >= FindingKind::DataRace; }
+	bool about_memory() const { return shown(kind) == LS_BY_ACCESSES; }
 };
 
 /// Does the edge lead to an interrupt, or out of one?

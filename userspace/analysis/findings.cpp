@@ -65,9 +65,10 @@ std::string cycle_title(const Model &model, const Finding &finding)
 		return std::any_of(finding.classes.begin(), finding.classes.end(),
 				   [&](ClassId cls) { return model[cls].kind == kind; });
 	};
-	return (about(LS_KIND_WAITQUEUE)    ? "lock order with a wait queue: "
-		: about(LS_KIND_COMPLETION) ? "lock order with a completion: "
-					    : "lock order: ") +
+	return std::string(title_words(finding.kind)) +
+	       (about(LS_KIND_WAITQUEUE)    ? " with a wait queue: "
+		: about(LS_KIND_COMPLETION) ? " with a completion: "
+					    : ": ") +
 	       join(names, " -> ") + functions_of(model, finding);
 }
 
@@ -75,17 +76,18 @@ std::string cycle_title(const Model &model, const Finding &finding)
 std::string interrupt_title(const Model &model, const Finding &finding)
 {
 	const std::string irq = interrupt_name(finding.classes.back());
+	const std::string begin = std::string(title_words(finding.kind)) + ": ";
 	const auto &held = finding.edges[finding.edges.size() - 2], &taken = finding.edges.back();
 	const std::string functions = functions_of(model, {&taken, &held});
 	std::vector<std::string> names;
 	for (ClassId cls : finding.locks())
 		names.push_back(short_name(model[cls]));
 	if (finding.kind == FindingKind::InconsistentIrqState)
-		return "irq safety: " + names.front() + " taken in " + irq + " and with " + irq +
+		return begin + names.front() + " taken in " + irq + " and with " + irq +
 		       "s on" + functions;
 	names.front() += " (" + irq + ")";
 	names.back() += " (" + irq + "s on)";
-	return "irq inversion: " + join(names, " -> ") + functions;
+	return begin + join(names, " -> ") + functions;
 }
 
 /// A cycle of classes, whatever graph shows it: edge i leads from class i to class i + 1,
@@ -437,11 +439,10 @@ private:
 		complete(finding, {});
 		const std::string lock = short_name(model_[inversion.cls]);
 		finding.title =
-			(inversion.same_instance ? "recursive lock: " + lock + " taken twice"
-			 : ring.size() > 2
-				 ? "recursive lock: " + std::to_string(ring.size()) + " " + lock +
-					   " taken in a ring"
-				 : "recursive lock: two " + lock + " taken in both orders") +
+			std::string(title_words(finding.kind)) + ": " +
+			(inversion.same_instance ? lock + " taken twice"
+			 : ring.size() > 2 ? std::to_string(ring.size()) + " " + lock + " taken in a ring"
+					   : "two " + lock + " taken in both orders") +
 			functions_of(model_, finding);
 		/* One task alone that takes a lock it holds does hang. */
 		if (inversion.same_instance) {

@@ -215,7 +215,7 @@ private:
 				   std::string(op_name(access)) + " in " +
 				   function_of(model_, access);
 		}
-		return "data race: " + evidence_.variable.brief + " (" + sides[0] + " vs " +
+		return std::string(title_words(FindingKind::DataRace)) + ": " + evidence_.variable.brief + " (" + sides[0] + " vs " +
 		       sides[1] + ")";
 	}
 

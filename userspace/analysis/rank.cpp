@@ -146,8 +146,7 @@ void rank_finding(const Model &model, Finding &finding)
 		limit_severity(finding);
 		return;
 	}
-	finding.severity =
-		finding.kind == FindingKind::LongHold ? Severity::Warning : Severity::Error;
+	finding.severity = usual_severity(finding.kind);
 	limit_severity(finding);
 
 	finding.features = {{"confidence", kConfidence * static_cast<int>(finding.confidence),

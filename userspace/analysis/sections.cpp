@@ -71,11 +71,11 @@ std::vector<Finding> empty_sections(const Model &model)
 			continue;
 		Finding finding;
 		finding.kind = FindingKind::EmptyCriticalSection;
-		finding.severity = Severity::Note;
+		finding.severity = usual_severity(finding.kind);
 		finding.id = fault_id(model, finding.kind, cls, function);
 		finding.classes = {cls};
-		finding.title =
-			"empty critical section: " + short_name(model[cls]) + " (" + function + ")";
+		finding.title = std::string(title_words(finding.kind)) + ": " +
+				short_name(model[cls]) + " (" + function + ")";
 		finding.filters.push_back(
 			{"self-check", true,
 			 "taken about " + with_commas(section.count) + " times at " +

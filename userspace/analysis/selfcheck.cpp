@@ -12,12 +12,6 @@ namespace lockscope {
 
 namespace {
 
-bool is_cycle(std::uint32_t kind)
-{
-	return kind == LS_FINDING_ORDER_CYCLE || kind == LS_FINDING_IRQ_INVERSION ||
-	       kind == LS_FINDING_IRQ_STATE;
-}
-
 /// What the store shows of a cycle of the module.
 enum class Shown { All, NotAll, Revised };
 
@@ -33,7 +27,7 @@ public:
 	{
 		const std::size_t n = f.classes.size();
 		Shown shown = Shown::All;
-		for (std::size_t i = 0; is_cycle(f.kind) && i < n; i++) {
+		for (std::size_t i = 0; ls_finding_shown(f.kind) == LS_BY_CYCLE && i < n; i++) {
 			if (known_.count({f.classes[i], f.classes[(i + 1) % n]}))
 				continue;
 			/* Somebody who came later completed it without that lock. */
@@ -87,33 +81,32 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 			      " that the module found cannot be rebuilt from the store");
 	const bool one_run = model.runs.size() == 1 && model.runs[0].backend == "kmod";
 	/* What was lost was judged all the same. */
-	const bool complete = model.counter(kLossNames[LS_LOSS_RECORDS]) == 0 &&
+	const bool complete = model.counter(kLosses[LS_LOSS_RECORDS].stored) == 0 &&
 			      model.counter(kMalformedCounter) == 0;
 
 	for (const auto &[kind, sort] : sorts) {
-		switch (kind) {
-		case FindingKind::LockOrderCycle:
+		switch (ls_finding_shown(static_cast<std::uint32_t>(kind))) {
+		case LS_BY_CYCLE: {
+			const bool order = kind == FindingKind::LockOrderCycle;
 			/* The module keeps cycles under a gate lock back. */
-			if (sort.module && !cycles && !unknown)
-				out.push_back("the module found " + counted(sort.module, "cycle") +
+			const bool none = order ? !cycles : !sort.all;
+			if (sort.module && none && !unknown)
+				out.push_back("the module found " +
+					      (order ? counted(sort.module, "cycle")
+						     : counted(sort.module, "deadlock") +
+							       " with interrupts") +
 					      ", the search over its log none");
 			if (sort.visible && !sort.module && one_run)
-				out.push_back("the module itself found none of the cycles below");
+				out.push_back(std::string("the module itself found none of the ") +
+					      (order ? "cycles" : "deadlocks with interrupts") +
+					      " below");
 			break;
-		case FindingKind::RecursiveLock: /* judged by the module alone */
-		case FindingKind::DataRace:	 /* the same; see below */
-		case FindingKind::EmptyCriticalSection: /* by us alone */
+		}
+		case LS_BY_PAIR: /* judged by the module alone */
+		case LS_BY_ACCESSES: /* the same, see below, or by us alone */
 			break;
-		case FindingKind::InconsistentIrqState:
-			if (sort.module && !sort.all && !unknown)
-				out.push_back("the module found " +
-					      counted(sort.module, "deadlock") +
-					      " with interrupts, the search over its log none");
-			if (sort.visible && !sort.module && one_run)
-				out.push_back("the module itself found none of the deadlocks with "
-					      "interrupts below");
-			break;
-		default:
+		case LS_BY_SIGHT:
+		case LS_BY_TASKS:
 			if (!complete)
 				break;
 			if (sort.module && !sort.all)

@@ -156,7 +156,7 @@ void check_accesses(std::vector<Check> &out)
 /// What the loaded module does about memory accesses.
 void check_judge(const ls_access_info &info, std::vector<Check> &out)
 {
-	static const char *const modes[] = {"off", "sampled", "all"};
+	static const char *const modes[LS_NR_ACCESS_MODES] = {LS_ACCESS_MODE_NAMES};
 	const bool full = info.pages >= info.max_pages;
 	out.push_back(
 		{"accesses", full ? State::Weak : State::Ok,

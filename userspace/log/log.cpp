@@ -21,7 +21,7 @@ bool valid_val(std::uint32_t val)
 /// A class as a finding's edge names it.
 bool valid_end(std::uint16_t kind, std::uint32_t id)
 {
-	if (kind >= LS_FINDING_WAIT_CONTEXT)
+	if (LS_SIGHT_IS_FAULT(kind))
 		return id == 0 || valid_class_id(id);
 	return valid_class_id(id) || id == LS_CLASS_HARDIRQ || id == LS_CLASS_SOFTIRQ;
 }
@@ -67,7 +67,7 @@ const char *decode_sight(std::span<const std::byte> bytes, SightRecord &out)
 	if (!valid_sight(raw.what))
 		return "sight record of an unknown sort";
 	/* Only a fault can be about no lock at all. */
-	if (!(raw.what >= LS_FINDING_WAIT_CONTEXT ? valid_mode(raw.val) : valid_val(raw.val)))
+	if (!(LS_SIGHT_IS_FAULT(raw.what) ? valid_mode(raw.val) : valid_val(raw.val)))
 		return "sight record with an impossible class or mode";
 	auto comm = text(raw.comm);
 	if (!comm)

@@ -46,7 +46,7 @@ struct SightRecord {
 inline bool valid_sight(std::uint64_t what)
 {
 	return what == LS_SIGHT_ACQUIRE || what == LS_SIGHT_RELEASE || what == LS_SIGHT_COMPLETE ||
-	       (what >= LS_FINDING_WAIT_CONTEXT && what < LS_NR_FINDINGS);
+	       (LS_SIGHT_IS_FAULT(what) && what < LS_NR_FINDINGS);
 }
 
 struct FindingRecord {

@@ -8,13 +8,9 @@
 namespace lockscope {
 
 const AccessLoss kAccessLosses[LS_NR_ALOSSES] = {
-	{"access_pages", "no shadow memory left"},
-	{"access_locksets", "too many sets of locks, or locks held"},
-	{"access_sites", "too many ways of accessing"},
-	{"access_busy", "inside the module itself, or in an NMI"},
-	{"access_events", "a buffer was full"},
-	{"access_range", "rest of a block too long"},
-	{"access_probes", "probe hits missed"},
+#define LS_ROW(symbol, value, stored, why) {stored, why},
+	LS_ACCESS_LOSSES(LS_ROW)
+#undef LS_ROW
 };
 
 std::uint64_t access_losses(const Model &model)
@@ -55,10 +51,11 @@ std::span<const AccessCounterName> access_counter_names()
 	return names;
 }
 
-const char *const kLossNames[LS_NR_LOSSES] = {
-	"lost_records",	 "lost_stacks", "lost_chains",	  "lost_classes", "lost_edges",
-	"held_overflow", "recursion",	"lost_addresses", "lost_sites",	  "lost_pairs",
-	"lost_cycles"};
+const Loss kLosses[LS_NR_LOSSES] = {
+#define LS_ROW(symbol, value, name, stored, unit) {LS_LOSS_##symbol, name, stored, LossUnit::unit},
+	LS_LOSSES(LS_ROW)
+#undef LS_ROW
+};
 
 std::span<const CounterName> counter_names()
 {

@@ -27,7 +27,7 @@ std::span<const AccessCounterName> access_counter_names();
 /// How many accesses were seen; enum ls_access_mode.
 inline constexpr const char *kAccessesCounter = "accesses";
 inline constexpr const char *kAccessModeCounter = "access_mode";
-/// Why accesses were lost, by enum ls_access_loss: name in the store, words for people.
+/// Why accesses were lost, by enum ls_access_loss; see lockclass/losses.h.
 struct AccessLoss {
 	const char *name, *why;
 };
@@ -35,8 +35,16 @@ extern const AccessLoss kAccessLosses[LS_NR_ALOSSES];
 /// All of them together, over all runs.
 std::uint64_t access_losses(const Model &model);
 
-/// The names of losses in the store, by enum ls_loss.
-extern const char *const kLossNames[LS_NR_LOSSES];
+/// What is lost with each: acquisitions, records, or detail of findings.
+enum class LossUnit { ACQUISITIONS, RECORDS, DETAIL };
+/// Losses by enum ls_loss; see lockclass/losses.h.
+struct Loss {
+	ls_loss loss;
+	const char *name;   ///< in JSON
+	const char *stored; ///< in the store, and in text
+	LossUnit unit;
+};
+extern const Loss kLosses[LS_NR_LOSSES];
 /// ABI minor of the module that recorded the run.
 inline constexpr const char *kMinorCounter = "abi_minor";
 /// Records the log decoder refused: a loss of ours.

@@ -82,9 +82,10 @@ const LockClass &interrupt_class(ClassId id)
 const char *kind_name(ls_kind kind)
 {
 	static constexpr const char *names[] = {
-		"lock",	    "spinlock", "rwlock",	"mutex",   "rwsem", "semaphore", "rt_mutex",
-		"ww_mutex", "socket",	"percpu-rwsem", "private", "work",
-		"completion", "waitqueue", "irq"};
+#define LS_ROW(symbol, value, name, wait) name,
+		LS_LOCK_KINDS(LS_ROW)
+#undef LS_ROW
+		"irq"};
 	static_assert(std::size(names) == kInterruptKind + 1);
 	return kind <= kInterruptKind ? names[kind] : names[0];
 }
@@ -100,7 +101,7 @@ const char *origin_name(ls_origin origin)
 
 const char *level_name(std::uint32_t val)
 {
-	static constexpr const char *names[] = {"task", "softirq", "hardirq", "nmi"};
+	static constexpr const char *names[] = {LS_LEVEL_NAMES};
 	static_assert(std::size(names) == LS_NR_LEVELS);
 	return names[level_of(val)];
 }

@@ -59,7 +59,7 @@ inline constexpr ls_kind kInterruptKind = LS_NR_KINDS;
 /// Waited for and completed by somebody, held by nobody.
 inline constexpr bool awaited(ls_kind kind)
 {
-	return kind == LS_KIND_COMPLETION || kind == LS_KIND_WAITQUEUE;
+	return LS_AWAITED_KINDS >> kind & 1;
 }
 
 struct LockClass {

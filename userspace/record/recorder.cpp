@@ -285,8 +285,8 @@ Status Recorder::put_counters()
 {
 	for (const auto &counter : counter_names())
 		LS_TRY_STATUS(store_.put_counter(run_, counter.name, counter.get(info_)));
-	for (int i = 0; i < LS_NR_LOSSES; i++)
-		LS_TRY_STATUS(store_.put_counter(run_, kLossNames[i], info_.losses[i]));
+	for (const auto &loss : kLosses)
+		LS_TRY_STATUS(store_.put_counter(run_, loss.stored, info_.losses[loss.loss]));
 	if (access_info_) {
 		for (const auto &counter : access_counter_names())
 			LS_TRY_STATUS(

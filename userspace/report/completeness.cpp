@@ -5,7 +5,6 @@
 #include "util/text.h"
 
 #include <cstdio>
-#include <initializer_list>
 #include <set>
 
 namespace lockscope {
@@ -18,11 +17,12 @@ std::uint64_t value(const Run &run, const std::string &name)
 	return at == run.counters.end() ? 0 : at->second;
 }
 
-std::uint64_t sum_of_losses(const Run &run, std::initializer_list<ls_loss> losses)
+std::uint64_t lost(const Run &run, LossUnit unit)
 {
 	std::uint64_t sum = 0;
-	for (auto loss : losses)
-		sum += value(run, kLossNames[loss]);
+	for (const auto &loss : kLosses)
+		if (loss.unit == unit)
+			sum += value(run, loss.stored);
 	return sum;
 }
 
@@ -39,12 +39,9 @@ std::string beyond(std::uint64_t lost, std::uint64_t all, double bound, const st
 
 std::vector<std::string> losses_beyond_bounds(const Run &run)
 {
-	const auto unjudged =
-		sum_of_losses(run, {LS_LOSS_RECURSION, LS_LOSS_HELD_OVERFLOW, LS_LOSS_CHAINS,
-				    LS_LOSS_CLASSES, LS_LOSS_ADDRESSES});
+	const auto unjudged = lost(run, LossUnit::ACQUISITIONS);
 	/* A stack that is lost costs a finding its detail; sites and pairs its name and rank. */
-	const auto records = sum_of_losses(run, {LS_LOSS_RECORDS, LS_LOSS_EDGES}) +
-			     value(run, kMalformedCounter);
+	const auto records = lost(run, LossUnit::RECORDS) + value(run, kMalformedCounter);
 	std::uint64_t accesses = 0;
 	for (const auto &loss : kAccessLosses)
 		accesses += value(run, loss.name);

@@ -198,11 +198,10 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 	Json contexts = Json::array(), primitives = Json::array();
 	for (const auto &run : model.runs)
 		chains += run.chains.empty() ? 0 : run.chains.size() - 1;
-	for (const char *level : {"task", "softirq", "hardirq", "nmi"})
+	for (const char *level : {LS_LEVEL_NAMES})
 		if (model.counter(level))
 			contexts.push_back(level);
-	static constexpr const char *states[] = {"absent",    "direct",	 "ftrace",
-						 "kretprobe", "covered", "failed", "off"};
+	static constexpr const char *states[LS_NR_PRIM_STATES] = {LS_PRIM_STATE_NAMES};
 	if (!model.runs.empty())
 		for (const auto &primitive : model.runs.back().primitives)
 			primitives.push_back({{"function", primitive.function},
@@ -224,19 +223,22 @@ Json coverage_json(const Model &model, const Analysis &analysis)
 
 Json losses_json(const Model &model)
 {
-	return {{"records",
-		 model.counter(kLossNames[LS_LOSS_RECORDS]) + model.counter(kMalformedCounter)},
-		{"stacks", model.counter(kLossNames[LS_LOSS_STACKS])},
-		{"chains", model.counter(kLossNames[LS_LOSS_CHAINS])},
-		{"classes", model.counter(kLossNames[LS_LOSS_CLASSES])},
-		{"held_overflow", model.counter(kLossNames[LS_LOSS_HELD_OVERFLOW])},
-		{"recursion", model.counter(kLossNames[LS_LOSS_RECURSION])},
-		{"accesses", access_losses(model)},
-		{"edges", model.counter(kLossNames[LS_LOSS_EDGES])},
-		{"addresses", model.counter(kLossNames[LS_LOSS_ADDRESSES])},
-		{"sites", model.counter(kLossNames[LS_LOSS_SITES])},
-		{"pairs", model.counter(kLossNames[LS_LOSS_PAIRS])},
-		{"cycles", model.counter(kLossNames[LS_LOSS_CYCLES])}};
+	/* Edges and what follows recursion came to the format after accesses: they stay behind. */
+	const auto later = [](const Loss &loss) {
+		return loss.loss == LS_LOSS_EDGES || loss.loss > LS_LOSS_RECURSION;
+	};
+	Json out;
+	for (const auto &loss : kLosses)
+		if (!later(loss))
+			out[loss.name] = model.counter(loss.stored) +
+					 (loss.loss == LS_LOSS_RECORDS
+						  ? model.counter(kMalformedCounter)
+						  : 0);
+	out["accesses"] = access_losses(model);
+	for (const auto &loss : kLosses)
+		if (later(loss))
+			out[loss.name] = model.counter(loss.stored);
+	return out;
 }
 
 Json incomplete_json(const Model &model)

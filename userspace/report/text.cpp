@@ -109,9 +109,9 @@ void print_suppressions(const SuppressionReport &report, Printer &out)
 void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 {
 	std::vector<std::string> losses;
-	for (const char *loss : kLossNames)
-		if (auto n = model.counter(loss))
-			losses.push_back(std::string(loss) + " " + with_commas(n));
+	for (const auto &loss : kLosses)
+		if (auto n = model.counter(loss.stored))
+			losses.push_back(std::string(loss.stored) + " " + with_commas(n));
 	for (const auto &loss : kAccessLosses)
 		if (auto n = model.counter(loss.name))
 			losses.push_back("accesses " + with_commas(n) + " (" + loss.why + ")");
@@ -129,7 +129,7 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 	std::vector<std::string> levels;
 	for (const auto &run : model.runs)
 		chains += run.chains.empty() ? 0 : run.chains.size() - 1;
-	for (const char *level : {"task", "softirq", "hardirq", "nmi"})
+	for (const char *level : {LS_LEVEL_NAMES})
 		if (model.counter(level))
 			levels.push_back(level);
 	out.wrap(0,

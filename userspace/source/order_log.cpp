@@ -65,7 +65,7 @@ std::vector<std::uint64_t> OrderLog::stack_of(const ls_order_sight &sight, std::
 	const std::vector<std::uint64_t> frames(sight.stack, sight.stack + nr);
 	const auto kind = sight.lock.val & LS_VAL_CLASS_MASK;
 	auto first = std::find(frames.begin(), frames.end(), ip);
-	if (kind == LS_KIND_SPINLOCK || kind == LS_KIND_RWLOCK) {
+	if (LS_SPINNING_KINDS >> kind & 1) {
 		std::size_t last = 0;
 		for (std::size_t i = 0; i < frames.size() && i < kLockFrames; i++)
 			if (auto at = code_(frames[i]); at && is_lock_function(at->name))

@@ -2,6 +2,7 @@
 #include "stat/collector.h"
 
 #include "bpf/stat.skel.h"
+#include "model/counters.h"
 #include "model/model.h"
 #include "util/bpf.h"
 
@@ -146,8 +147,11 @@ Status StatCollector::read_losses(StatReport &report)
 					    cpus.size() * sizeof(cpus[0]), 0);
 	if (rc)
 		return os_error(-rc, "cannot read what the statistics lost");
-	static constexpr const char *names[LS_STAT_NR_LOSSES] = {"events_without_class",
-								 "events_without_site"};
+	static constexpr const char *names[LS_STAT_NR_LOSSES] = {
+#define LS_ROW(symbol, name) name,
+		LS_STAT_LOSSES(LS_ROW)
+#undef LS_ROW
+	};
 	for (int i = 0; i < LS_STAT_NR_LOSSES; i++) {
 		std::uint64_t &n = report.losses[names[i]];
 		for (const auto &cpu : cpus)
@@ -165,10 +169,8 @@ Status StatCollector::read_losses(StatReport &report)
 	auto now = source_.info();
 	if (!now)
 		return now.error();
-	for (auto [loss, name] : {std::pair(LS_LOSS_RECURSION, "recursion"),
-				  std::pair(LS_LOSS_HELD_OVERFLOW, "held_overflow"),
-				  std::pair(LS_LOSS_CLASSES, "classes")})
-		report.losses[name] = now->losses[loss] - before_.losses[loss];
+	for (auto loss : {LS_LOSS_RECURSION, LS_LOSS_HELD_OVERFLOW, LS_LOSS_CLASSES})
+		report.losses[kLosses[loss].name] = now->losses[loss] - before_.losses[loss];
 	return success();
 }
 

@@ -19,6 +19,7 @@ struct kmem_cache;
 struct pt_regs;
 
 #define LS_MAX_SITES (1u << 17)
+static_assert(LS_MAX_SITES - 1 <= LS_SHADOW_MAX_SITE);
 
 /* Which memory is watched. */
 extern struct ls_sample ls_sample;

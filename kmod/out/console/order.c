@@ -65,9 +65,9 @@ void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr)
 		if (!ls_splat_load(x, edges[i].sight))
 			continue;
 		if (!i)
-			ls_splat_head("WARNING: deadlock detected");
-		printk(KERN_WARNING "%s/%u waits for what %s has:\n", x->s.comm, x->s.pid,
-		       i + 1 < nr ? "the next one" : "the first one");
+			ls_splat_head(ls_splat_headline(LS_FINDING_DEADLOCK));
+		printk(KERN_WARNING "%s/%u %s %s has:\n", x->s.comm, x->s.pid,
+		       ls_splat_words(LS_FINDING_DEADLOCK), i + 1 < nr ? "the next one" : "the first one");
 		ls_splat_lock("", edges[i].to, x->s.ip);
 		ls_splat_backtrace(x);
 		ls_splat_held(x);
@@ -87,8 +87,8 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 		goto out;
 	held = ls_splat_held_of(now, edges[0].from);
 
-	ls_splat_head("WARNING: possible circular locking dependency detected");
-	printk(KERN_WARNING "%s/%u is trying to acquire lock:\n", now->s.comm, now->s.pid);
+	ls_splat_head(ls_splat_headline(LS_FINDING_ORDER_CYCLE));
+	printk(KERN_WARNING "%s/%u %s\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_ORDER_CYCLE));
 	ls_splat_lock("", edges[0].to, now->s.ip);
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING "but task is already holding lock:\n");
@@ -153,8 +153,8 @@ void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second)
 	if (!now || !old || !ls_splat_load(now, second))
 		goto out;
 	held = ls_splat_held_of(now, class_id);
-	ls_splat_head("WARNING: possible recursive locking detected");
-	printk(KERN_WARNING "%s/%u is trying to acquire lock:\n", now->s.comm, now->s.pid);
+	ls_splat_head(ls_splat_headline(LS_FINDING_RECURSIVE));
+	printk(KERN_WARNING "%s/%u %s\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_RECURSIVE));
 	ls_splat_lock("", class_id, now->s.ip);
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING "but task is already holding lock:\n");
@@ -198,11 +198,11 @@ static void splat_irq_state(const struct ls_splat_side *in, const struct ls_spla
 
 	snprintf(in_state, sizeof(in_state), "IN-%s-%c", irq, mode(in_at.val));
 	snprintf(on_state, sizeof(on_state), "%s-ON-%c", irq, mode(on_at.val));
-	ls_splat_head("WARNING: inconsistent lock state");
+	ls_splat_head(ls_splat_headline(LS_FINDING_IRQ_STATE));
 	printk(KERN_WARNING "inconsistent {%s} -> {%s} usage.\n", now_in ? on_state : in_state,
 	       now_in ? in_state : on_state);
-	printk(KERN_WARNING "%s/%u takes:\n", now_in ? in->s.comm : on->s.comm,
-	       now_in ? in->s.pid : on->s.pid);
+	printk(KERN_WARNING "%s/%u %s\n", now_in ? in->s.comm : on->s.comm,
+	       now_in ? in->s.pid : on->s.pid, ls_splat_words(LS_FINDING_IRQ_STATE));
 	ls_splat_lock("", class_id, now_in ? in_at.ip : on_at.ip);
 	ls_splat_backtrace(now_in ? in : on);
 	printk(KERN_WARNING "\n");
@@ -256,9 +256,9 @@ void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 	if (!ls_splat_load(now, edges[last].sight))
 		goto out;
 
-	snprintf(head, sizeof(head), "WARNING: %s-safe -> %s-unsafe lock order detected", irq, irq);
+	snprintf(head, sizeof(head), "WARNING: %s-safe -> %s-unsafe %s", irq, irq, ls_splat_headline(kind));
 	ls_splat_head(head);
-	printk(KERN_WARNING "%s/%u is trying to acquire:\n", now->s.comm, now->s.pid);
+	printk(KERN_WARNING "%s/%u %s\n", now->s.comm, now->s.pid, ls_splat_words(kind));
 	i = last < nr - 1 ? edges[last].to : unsafe;
 	ls_splat_lock("", i, ls_splat_taken(now, i).ip);
 	if (last && last < nr - 1) {

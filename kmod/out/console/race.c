@@ -148,6 +148,7 @@ static void print_doubts(const struct ls_race_event *e, const struct ls_rec_acce
 
 void ls_splat_race(const struct ls_race_event *e)
 {
+	const char *head = ls_splat_headline(LS_FINDING_RACE);
 	const struct ls_rec_race *race = &e->race;
 	static struct ls_guard_rec first_guards[LS_LOCKSET_LOCKS], second_guards[LS_LOCKSET_LOCKS];
 	static char first[KSYM_SYMBOL_LEN], second[KSYM_SYMBOL_LEN];
@@ -160,11 +161,11 @@ void ls_splat_race(const struct ls_race_event *e)
 	printk(KERN_WARNING "==================================================================\n");
 	/* Like KCSAN: the names in an order that does not depend on who came first. */
 	if (!strcmp(first, second))
-		printk(KERN_WARNING "BUG: KCSAN: data-race in %s\n", first);
+		printk(KERN_WARNING "%s %s\n", head, first);
 	else if (strcmp(first, second) < 0)
-		printk(KERN_WARNING "BUG: KCSAN: data-race in %s / %s\n", first, second);
+		printk(KERN_WARNING "%s %s / %s\n", head, first, second);
 	else
-		printk(KERN_WARNING "BUG: KCSAN: data-race in %s / %s\n", second, first);
+		printk(KERN_WARNING "%s %s / %s\n", head, second, first);
 	printk(KERN_WARNING "\n");
 	print_side(&b, &e->sides[1], second_guards);
 	print_side(&a, &e->sides[0], first_guards);

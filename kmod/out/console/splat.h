@@ -30,6 +30,8 @@ struct ls_splat_side {
 	u32 nr_ips;
 };
 
+const char *ls_splat_headline(u32 kind);
+const char *ls_splat_words(u32 kind);
 const char *ls_splat_kind(u32 class_id);
 bool ls_splat_is_queue(u32 class_id);
 bool ls_splat_is_awaited(u32 class_id);

@@ -168,7 +168,7 @@ int ls_epochs_set(const struct ls_access_ctl *ctl)
 /* Begin to watch. Process context. */
 int ls_epochs_start(void)
 {
-	static const char *const modes[] = { "off", "sampled", "all" };
+	static const char *const modes[LS_NR_ACCESS_MODES] = { LS_ACCESS_MODE_NAMES };
 	int m = match_string(modes, ARRAY_SIZE(modes), ls_accesses);
 
 	if (m < 0) {

@@ -71,9 +71,9 @@ TEST(Completeness, LossesCountBeyondTheirBounds)
 	struct {
 		const char *counter;
 		std::uint64_t most;
-	} const bounds[] = {{kLossNames[LS_LOSS_RECURSION], 100},
-			    {kLossNames[LS_LOSS_CHAINS], 100},
-			    {kLossNames[LS_LOSS_RECORDS], 2},
+	} const bounds[] = {{kLosses[LS_LOSS_RECURSION].stored, 100},
+			    {kLosses[LS_LOSS_CHAINS].stored, 100},
+			    {kLosses[LS_LOSS_RECORDS].stored, 2},
 			    {kMalformedCounter, 2},
 			    {kAccessLosses[LS_ALOSS_EVENTS].name, 100}};
 	for (const auto &bound : bounds) {

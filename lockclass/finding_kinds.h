@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The one table of kinds of findings.
+ *
+ *   X(symbol, value, enumerator, name, shown, severity, title, splat, head, words)
+ *
+ * value: part of the ABI, of log and stores; rows are in its order.
+ * enumerator: of enum class FindingKind, in the report.
+ * name: in reports, suppressions and tracepoints; part of identifiers of findings.
+ * shown: what shows it, LS_BY_*.
+ * severity: before filters; of what accesses show, the most it can be.
+ * title: SIGHT: all but the function at its end, in braces what fault_title() fills in.
+ *   Others: how it begins.
+ * splat: SIGHT: the function splat_...() of kmod/out/console/fault.c that prints it; lock
+ *   will do for most. Others: own, order.c or race.c of the same folder.
+ * head, words: what is printed: the headline, or the part of it that is always the same;
+ *   what follows "COMM/PID ".
+ */
+#ifndef LOCKSCOPE_FINDING_KINDS_H
+#define LOCKSCOPE_FINDING_KINDS_H
+
+enum ls_shown {
+	LS_BY_SIGHT = 0,	/* one sight alone */
+	LS_BY_CYCLE,		/* dependencies that close a cycle */
+	LS_BY_PAIR,		/* nestings of one class in itself */
+	LS_BY_TASKS,		/* a sight of each task, in the order in which they wait */
+	LS_BY_ACCESSES,		/* memory accesses */
+};
+
+/* Those that sights show: enum ls_finding_kind of a sight, and of LS_REC_FINDING. */
+#define LS_SIGHT_FINDINGS(X)								\
+	X(ORDER_CYCLE, 1, LockOrderCycle, "lock-order-cycle", CYCLE, Error,		\
+	  "lock order", own, "WARNING: possible circular locking dependency detected",	\
+	  "is trying to acquire lock:")							\
+	X(RECURSIVE, 2, RecursiveLock, "recursive-lock", PAIR, Error,			\
+	  "recursive lock", own, "WARNING: possible recursive locking detected",	\
+	  "is trying to acquire lock:")							\
+	/* cycle through LS_CLASS_HARDIRQ or _SOFTIRQ */				\
+	X(IRQ_INVERSION, 3, IrqInversion, "irq-inversion", CYCLE, Error,		\
+	  "irq inversion", own, "lock order detected", "is trying to acquire:")		\
+	/* the same with one lock alone */						\
+	X(IRQ_STATE, 4, InconsistentIrqState, "inconsistent-irq-state", CYCLE, Error,	\
+	  "irq safety", own, "WARNING: inconsistent lock state", "takes:")		\
+	/* sleeping lock taken under a spinning one */					\
+	X(WAIT_CONTEXT, 5, InvalidWaitContext, "invalid-wait-context", SIGHT, Error,	\
+	  "invalid wait context: {kind and lock} taken {where}",			\
+	  lock, "[ BUG: Invalid wait context ]", "is trying to lock:")			\
+	/* sleeps with preemption or interrupts off */					\
+	X(SLEEP_ATOMIC, 6, SleepInAtomic, "sleep-in-atomic", SIGHT, Error,		\
+	  "sleep in atomic context: {sleeper}{where}",					\
+	  sleep, "BUG: sleeping function called from invalid context", "is trying to lock:") \
+	/* another context holds it */							\
+	X(BAD_UNLOCK, 7, BadUnlock, "bad-unlock", SIGHT, Error,				\
+	  "bad unlock of {lock} by one who does not hold it",				\
+	  unlock, "WARNING: bad unlock balance detected!", "but another task holds it!") \
+	/* no context holds it */							\
+	X(DOUBLE_UNLOCK, 8, DoubleUnlock, "double-unlock", SIGHT, Error,		\
+	  "double unlock of {lock}", unlock, "WARNING: bad unlock balance detected!",	\
+	  "but there are no more locks to release!")					\
+	/* memory of a held lock is freed */						\
+	X(HELD_FREED, 9, HeldLockFreed, "held-lock-freed", SIGHT, Error,		\
+	  "lock {lock} freed while held",						\
+	  freed, "WARNING: held lock freed!", "is freeing memory of")			\
+	/* a held lock is initialised */						\
+	X(HELD_INIT, 10, HeldLockInitialised, "held-lock-initialised", SIGHT, Error,	\
+	  "lock {lock} initialised while held",						\
+	  held, "WARNING: held lock freed!", "is initialising a lock that it holds:")	\
+	/* a task ends with locks held */						\
+	X(HELD_EXIT, 11, HeldAtExit, "held-at-exit", SIGHT, Error,			\
+	  "task exits holding {lock}", exit, "WARNING:", "still has locks held!")	\
+	/* user code runs with locks held */						\
+	X(HELD_USER, 12, HeldAtReturnToUser, "held-at-return-to-user", SIGHT, Error,	\
+	  "return to user mode holding {lock}",						\
+	  user, "WARNING: lock held when returning to user space!",			\
+	  "is leaving the kernel with locks still held!")				\
+	/* the lock that should guard this is not held */				\
+	X(NOT_HELD, 13, NestedLockNotHeld, "nested-lock-not-held", SIGHT, Error,	\
+	  "lock {lock} not held where it has to be",					\
+	  not_held, "WARNING: Nested lock was not taken", "relies on a lock at:")	\
+	/* a task waits longer than the bound */					\
+	X(LONG_HOLD, 14, LongHold, "long-hold", SIGHT, Warning,				\
+	  "long hold: {lock} waited for {seconds}",					\
+	  long_hold, "blocked for more than", "waits for:")				\
+	/* rules of ww_mutex broken */							\
+	X(WW, 15, WwMisuse, "ww-misuse", SIGHT, Error, "ww_mutex misuse: {lock}",	\
+	  ww, "WARNING: ww_mutex rules broken in", "is trying to lock:")		\
+	/*										\
+	 * Tasks wait for each other: the lock of each sight is what its task waits for, \
+	 * @new_mask marks what the one before it waits for. Edges as of a cycle.	\
+	 */										\
+	X(DEADLOCK, 16, Deadlock, "deadlock", TASKS, Error,				\
+	  "deadlock", own, "WARNING: deadlock detected", "waits for what")
+
+/* Those that accesses show: the first by LS_REC_RACE, the others by the report alone. */
+#define LS_ACCESS_FINDINGS(X)								\
+	X(RACE, 64, DataRace, "data-race", ACCESSES, Error,				\
+	  "data race", own, "BUG: KCSAN: data-race in", "")				\
+	X(GUARD_VIOLATION, 65, GuardViolation, "guard-violation", ACCESSES, Warning,	\
+	  "guard violation", own, "", "")						\
+	X(EMPTY_SECTION, 128, EmptyCriticalSection, "empty-critical-section", ACCESSES, Note, \
+	  "empty critical section", own, "", "")
+
+#define LS_FINDINGS(X) LS_SIGHT_FINDINGS(X) LS_ACCESS_FINDINGS(X)
+
+enum ls_finding_kind {
+#define LS_ROW(symbol, value, ...) LS_FINDING_##symbol = value,
+	LS_SIGHT_FINDINGS(LS_ROW)
+	LS_NR_FINDINGS,
+	LS_ACCESS_FINDINGS(LS_ROW)
+#undef LS_ROW
+};
+
+/* What shows a finding of @kind. One of a later module's is of a sight: cycles get no new kinds. */
+static inline enum ls_shown ls_finding_shown(unsigned int kind)
+{
+	switch (kind) {
+#define LS_ROW(symbol, value, enumerator, name, shown, ...) case value: return LS_BY_##shown;
+	LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	}
+	return LS_BY_SIGHT;
+}
+
+static inline const char *ls_finding_name(unsigned int kind)
+{
+	switch (kind) {
+#define LS_ROW(symbol, value, enumerator, name, ...) case value: return name;
+	LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	}
+	return "unknown";
+}
+
+#endif /* LOCKSCOPE_FINDING_KINDS_H */
