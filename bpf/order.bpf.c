@@ -153,24 +153,35 @@ static __always_inline bool is_stale(const struct held *h)
 	__u64 me = bpf_get_current_task(), owner, lock = h->lock;
 	struct ls_order_semaphore *s;
 
-	switch (kind_of(h->val)) {
+	switch ((enum ls_kind)kind_of(h->val)) {
 	case LS_KIND_MUTEX:
 	case LS_KIND_WW_MUTEX:
 		owner = BPF_CORE_READ((struct mutex *)lock, owner.counter);
-		return (owner & ~7ull) != me;
+		return (owner & ~LS_OWNER_FLAGS) != me;
 	case LS_KIND_RT_MUTEX:
 		owner = (__u64)BPF_CORE_READ((struct rt_mutex *)lock, rtmutex.owner);
-		return (owner & ~7ull) != me;
+		return (owner & ~LS_OWNER_FLAGS) != me;
 	case LS_KIND_RWSEM:
 		if (h->val & LS_VAL_READ_MASK)
-			return BPF_CORE_READ((struct rw_semaphore *)lock, count.counter) >> 8 == 0;
+			return BPF_CORE_READ((struct rw_semaphore *)lock, count.counter) >> LS_RWSEM_READERS == 0;
 		owner = BPF_CORE_READ((struct rw_semaphore *)lock, owner.counter);
 		/* The last reader leaves its name there as well. */
-		return (owner & 1) || (owner & ~7ull) != me;
+		return (owner & LS_OWNER_READER) || (owner & ~LS_OWNER_FLAGS) != me;
 	case LS_KIND_SEMAPHORE:
 		/* Somebody else has given it back since. */
 		s = semaphore(lock);
 		return s && (__u32)s->unmatched != h->stamp;
+	case LS_KIND_NONE:
+	case LS_KIND_SPINLOCK:
+	case LS_KIND_RWLOCK:
+	case LS_KIND_SOCKET:
+	case LS_KIND_PERCPU_RWSEM:
+	case LS_KIND_PRIVATE:
+	case LS_KIND_WORK:
+	case LS_KIND_COMPLETION:
+	case LS_KIND_WAITQUEUE:
+	case LS_NR_KINDS:
+		break;
 	}
 	return false;
 }

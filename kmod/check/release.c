@@ -49,7 +49,9 @@ static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	case LS_WORD_OTHER:
 		what = LS_FINDING_BAD_UNLOCK;
 		break;
-	default:
+	case LS_WORD_UNKNOWN:
+	case LS_WORD_HELD:
+	case LS_WORD_MINE:
 		break;
 	}
 	if (what) {

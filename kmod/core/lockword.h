@@ -24,12 +24,39 @@ enum ls_word {
 	LS_WORD_OTHER,		/* by another task */
 };
 
-/* Low bits of an owner word are flags. */
-#define LS_OWNER_FLAGS 7ul
-#define LS_RWSEM_WRITER 1ul
-#define LS_RWSEM_READERS 8	/* shift of their number */
+/* The word that names the owner of @lock, flags and all. False when it has none, or cannot be read. */
+static inline bool ls_owner_word(u64 lock, u32 kind, unsigned long *owner)
+{
+	u64 at;
 
-static inline enum ls_word ls_owner_word(unsigned long owner)
+	switch ((enum ls_kind)kind) {
+	case LS_KIND_MUTEX:
+	case LS_KIND_WW_MUTEX:
+		at = lock + offsetof(struct mutex, owner);
+		break;
+	case LS_KIND_RT_MUTEX:
+		at = lock - LS_RTM_OFF + offsetof(struct rt_mutex, rtmutex.owner);
+		break;
+	case LS_KIND_RWSEM:
+		at = lock + offsetof(struct rw_semaphore, owner);
+		break;
+	case LS_KIND_NONE:
+	case LS_KIND_SPINLOCK:
+	case LS_KIND_RWLOCK:
+	case LS_KIND_SEMAPHORE:
+	case LS_KIND_SOCKET:
+	case LS_KIND_PERCPU_RWSEM:
+	case LS_KIND_PRIVATE:
+	case LS_KIND_WORK:
+	case LS_KIND_COMPLETION:
+	case LS_KIND_WAITQUEUE:
+	case LS_NR_KINDS:
+		return false;
+	}
+	return !get_kernel_nofault(*owner, (unsigned long *)at);
+}
+
+static inline enum ls_word ls_owner_is(unsigned long owner)
 {
 	owner &= ~LS_OWNER_FLAGS;
 	return !owner ? LS_WORD_FREE : owner == (unsigned long)current ? LS_WORD_MINE : LS_WORD_OTHER;
@@ -41,7 +68,7 @@ static inline enum ls_word ls_lock_word(u64 lock, u32 kind, bool read)
 	unsigned long word = 0, owner = 0;
 	u32 half = 0;
 
-	switch (kind) {
+	switch ((enum ls_kind)kind) {
 	case LS_KIND_SPINLOCK:
 		if (get_kernel_nofault(half, (u32 *)lock))
 			return LS_WORD_UNKNOWN;
@@ -54,24 +81,27 @@ static inline enum ls_word ls_lock_word(u64 lock, u32 kind, bool read)
 		return (half & _QW_LOCKED) == _QW_LOCKED ? LS_WORD_HELD : LS_WORD_FREE;
 	case LS_KIND_MUTEX:
 	case LS_KIND_WW_MUTEX:
-		if (get_kernel_nofault(owner, (unsigned long *)(lock + offsetof(struct mutex, owner))))
-			return LS_WORD_UNKNOWN;
-		return ls_owner_word(owner);
 	case LS_KIND_RT_MUTEX:
-		if (get_kernel_nofault(owner, (unsigned long *)(lock - LS_RTM_OFF +
-								offsetof(struct rt_mutex, rtmutex.owner))))
-			return LS_WORD_UNKNOWN;
-		return ls_owner_word(owner);
+		return ls_owner_word(lock, kind, &owner) ? ls_owner_is(owner) : LS_WORD_UNKNOWN;
 	case LS_KIND_RWSEM:
 		if (get_kernel_nofault(word, (unsigned long *)(lock + offsetof(struct rw_semaphore, count))) ||
-		    get_kernel_nofault(owner, (unsigned long *)(lock + offsetof(struct rw_semaphore, owner))))
+		    !ls_owner_word(lock, kind, &owner))
 			return LS_WORD_UNKNOWN;
 		if (read)
 			return (long)word >> LS_RWSEM_READERS > 0 ? LS_WORD_HELD : LS_WORD_FREE;
-		return word & LS_RWSEM_WRITER ? ls_owner_word(owner) : LS_WORD_FREE;
-	default:
-		return LS_WORD_UNKNOWN;
+		return word & LS_RWSEM_WRITER ? ls_owner_is(owner) : LS_WORD_FREE;
+	case LS_KIND_NONE:
+	case LS_KIND_SEMAPHORE:
+	case LS_KIND_SOCKET:
+	case LS_KIND_PERCPU_RWSEM:
+	case LS_KIND_PRIVATE:
+	case LS_KIND_WORK:
+	case LS_KIND_COMPLETION:
+	case LS_KIND_WAITQUEUE:
+	case LS_NR_KINDS:
+		break;
 	}
+	return LS_WORD_UNKNOWN;
 }
 
 /* Does the current context hold @h for all that its memory says? */
@@ -86,9 +116,11 @@ static inline bool ls_still_held(const struct ls_held *h)
 	case LS_WORD_UNKNOWN:
 		/* Anybody may release a semaphore; a lock that cannot be read is gone. */
 		return kind != LS_KIND_SEMAPHORE && !(LS_SPINNING_KINDS >> kind & 1);
-	default:
-		return true;
+	case LS_WORD_HELD:
+	case LS_WORD_MINE:
+		break;
 	}
+	return true;
 }
 
 #endif /* LOCKSCOPE_LOCKWORD_H */

@@ -50,28 +50,14 @@ struct blocked {
 };
 
 /* The owner that the lock itself tells, NULL when it tells none. */
-static struct task_struct *owner_word(u64 lock, u32 kind)
+static struct task_struct *lock_owner(u64 lock, u32 kind)
 {
-	unsigned long owner = 0, at;
+	unsigned long owner;
 
-	switch (kind) {
-	case LS_KIND_MUTEX:
-	case LS_KIND_WW_MUTEX:
-		at = lock + offsetof(struct mutex, owner);
-		break;
-	case LS_KIND_RT_MUTEX:
-		at = lock - LS_RTM_OFF + offsetof(struct rt_mutex, rtmutex.owner);
-		break;
-	case LS_KIND_RWSEM:
-		at = lock + offsetof(struct rw_semaphore, owner);
-		break;
-	default:
-		return NULL;
-	}
-	if (get_kernel_nofault(owner, (unsigned long *)at))
+	if (!ls_owner_word(lock, kind, &owner))
 		return NULL;
 	/* A reader's word may be old: only a writer who owns it counts. */
-	if (kind == LS_KIND_RWSEM && (owner & 1))
+	if (kind == LS_KIND_RWSEM && (owner & LS_OWNER_READER))
 		return NULL;
 	return (struct task_struct *)(owner & ~LS_OWNER_FLAGS);
 }
@@ -103,7 +89,7 @@ static bool asleep(const struct task_struct *task)
  */
 static struct task_struct *owner_of(const struct blocked *b)
 {
-	struct task_struct *owner = owner_word(b->wait.lock, ls_kind_of(b->wait.val)), *task;
+	struct task_struct *owner = lock_owner(b->wait.lock, ls_kind_of(b->wait.val)), *task;
 	struct ls_held has;
 	u32 i;
 
