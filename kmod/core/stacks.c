@@ -46,6 +46,39 @@ u32 ls_stack_save(unsigned long *frames, u32 size)
 	return nr;
 }
 
+/* The first of @frames from @i on that is not ours. */
+static u32 skip_own(const unsigned long *frames, u32 nr, u32 i)
+{
+	while (i < nr && within_module(frames[i], THIS_MODULE))
+		i++;
+	return i;
+}
+
+/* Where @frames have the place @ip; @nr: nowhere. */
+static u32 find_place(const unsigned long *frames, u32 nr, u64 ip)
+{
+	u32 i;
+
+	for (i = 0; i < nr && frames[i] != ip; i++)
+		;
+	return i;
+}
+
+/*
+ * What is kept of @frames, from frame @i on; @ip alone where the unwinder missed it. Any
+ * context, preemption off.
+ */
+u32 ls_stack_keep(u64 *to, const unsigned long *frames, u32 nr, u32 i, u64 ip)
+{
+	if (i >= nr) {
+		to[0] = ip;
+		return 1;
+	}
+	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
+	memcpy(to, &frames[i], nr * sizeof(*to));
+	return nr;
+}
+
 /* Is @ip no caller, but a tracer of returns that has put itself in a caller's place? Any context. */
 bool ls_is_tracer(u64 ip)
 {
@@ -56,10 +89,8 @@ bool ls_is_tracer(u64 ip)
 static noinline u64 traced_caller(u64 ip)
 {
 	unsigned long frames[OWN_FRAMES + 4];
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = skip_own(frames, nr, 0), i;
 
-	while (first < nr && within_module(frames[first], THIS_MODULE))
-		first++;
 	/* Ours, ftrace's where it called us, the hooked function, its caller; without those in
 	 * between where the function returns through us. */
 	for (i = first; i + 1 < nr && i < first + 3; i++)
@@ -81,14 +112,28 @@ u64 ls_caller(u64 ip)
 u64 ls_allocator_caller(void)
 {
 	unsigned long frames[OWN_FRAMES + 4], size, offset;
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i = 0;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i = skip_own(frames, nr, 0);
 
-	while (i < nr && within_module(frames[i], THIS_MODULE))
-		i++;
 	if (i < nr && ls_size_offset && ls_size_offset(frames[i], &size, &offset) &&
 	    (frames[i] - offset == iterators[0] || frames[i] - offset == iterators[1]))
 		i++;
 	return i + 1 < nr ? frames[i + 1] : 0;
+}
+
+static bool in_scheduler(unsigned long frame)
+{
+	return frame >= sched_start && frame < sched_end;
+}
+
+/* Behind the outermost of @frames from @first on that is the scheduler's; @first: none is. */
+static u32 behind_scheduler(const unsigned long *frames, u32 nr, u32 first)
+{
+	u32 i;
+
+	for (i = first; i < nr; i++)
+		if (in_scheduler(frames[i]))
+			first = i + 1;
+	return first;
 }
 
 /*
@@ -99,41 +144,20 @@ u32 ls_stack_from(u64 *to, unsigned long ip)
 {
 	unsigned long frames[LS_STACK_FRAMES + OWN_FRAMES];
 	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames));
-	u32 first = 0, i;
+	u32 i = ip ? find_place(frames, nr, ip) : behind_scheduler(frames, nr, skip_own(frames, nr, 0));
 
-	if (!ip) {
-		while (first < nr && within_module(frames[first], THIS_MODULE))
-			first++;
-		for (i = first; i < nr; i++)
-			if (frames[i] >= sched_start && frames[i] < sched_end)
-				first = i + 1;
-		i = first;
-	} else {
-		for (i = 0; i < nr && frames[i] != ip; i++)
-			;
-	}
 	/* The caller must be there even if the unwinder missed it. */
-	if (i >= nr) {
-		to[0] = ip;
-		return 1;
-	}
-	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
-	memcpy(to, &frames[i], nr * sizeof(*to));
-	return nr;
+	return ls_stack_keep(to, frames, nr, i, ip);
 }
 
 /* Who called the lock function that is about to wait. Any context. */
 u64 ls_waiter_ip(void)
 {
 	unsigned long frames[OWN_FRAMES];
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = 0, i;
-
-	for (i = 0; i < nr; i++)
-		if (frames[i] >= sched_start && frames[i] < sched_end)
-			first = i + 1;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames));
 	/* The function may return through us. */
-	while (first < nr && within_module(frames[first], THIS_MODULE))
-		first++;
+	u32 first = skip_own(frames, nr, behind_scheduler(frames, nr, 0));
+
 	return first < nr ? frames[first] : 0;
 }
 
@@ -141,11 +165,9 @@ u64 ls_waiter_ip(void)
 u64 ls_callers_of(u64 ip)
 {
 	unsigned long frames[OWN_FRAMES + LS_FAULT_CALLERS];
-	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i, k;
+	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), i = find_place(frames, nr, ip), k;
 	u64 key = ip;
 
-	for (i = 0; i < nr && frames[i] != ip; i++)
-		;
 	for (k = 0; i < nr && k < LS_FAULT_CALLERS; i++, k++)
 		key = ls_mix(key + frames[i]);
 	return key;
@@ -164,24 +186,12 @@ u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
 	if (!save)
 		save = (void *)ls_symbol("stack_trace_save_tsk");
 	nr = save ? save(task, frames, ARRAY_SIZE(frames), 0) : 0;
-	if (!ip) {
-		for (i = 0; i < nr && frames[i] >= sched_start && frames[i] < sched_end; i++)
-			;
-		while (i < nr && within_module(frames[i], THIS_MODULE))
-			i++;
-		nr = min_t(u32, nr - i, LS_STACK_FRAMES);
-		memcpy(to, &frames[i], nr * sizeof(*to));
-		return nr;
-	}
-	for (i = 0; i < nr && frames[i] != ip; i++)
+	if (ip)
+		return ls_stack_keep(to, frames, nr, find_place(frames, nr, ip), ip);
+	for (i = 0; i < nr && in_scheduler(frames[i]); i++)
 		;
-	if (i >= nr) {
-		to[0] = ip;
-		return 1;
-	}
-	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
-	memcpy(to, &frames[i], nr * sizeof(*to));
-	return nr;
+	i = skip_own(frames, nr, i);
+	return i < nr ? ls_stack_keep(to, frames, nr, i, 0) : 0;
 }
 
 /* LS_TASK_* of the current task. Any context. */

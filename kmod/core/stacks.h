@@ -10,6 +10,7 @@
 
 void ls_stacks_init(void);
 u32 ls_stack_save(unsigned long *frames, u32 size);
+u32 ls_stack_keep(u64 *to, const unsigned long *frames, u32 nr, u32 i, u64 ip);
 u32 ls_stack_from(u64 *to, unsigned long ip);
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip);
 u64 ls_callers_of(u64 ip);

@@ -154,13 +154,7 @@ u32 ls_access_frames(u64 *to, const struct ls_now *n)
 		while (i < nr && frames[i] != ip)
 			i++;
 	}
-	if (i >= nr) {
-		to[0] = ip;
-		return 1;
-	}
-	nr = min_t(u32, nr - i, LS_STACK_FRAMES);
-	memcpy(to, &frames[i], nr * sizeof(*to));
-	return nr;
+	return ls_stack_keep(to, frames, nr, i, ip);
 }
 
 /* Blocks of any length in one place are few ways of accessing: one for each power of two. */
