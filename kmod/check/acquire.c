@@ -19,12 +19,8 @@
 /* Is a sleeping lock taken where nobody may sleep? Under which spinning one? */
 static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
 {
-	u64 mask = 0;
-	u32 i;
+	u64 mask = ls_spinning_mask(ctx, ctx->depth);
 
-	for (i = 0; i < ctx->depth; i++)
-		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
-			mask |= 1ull << i;
 	if (mask)
 		ls_fault(pc, ctx, LS_FINDING_WAIT_CONTEXT, lock, ip, val, mask, 0);
 	else if (val & LS_VAL_ATOMIC)

@@ -154,6 +154,14 @@ void ls_lock_initialised(struct ls_cpu *pc, unsigned long lock, unsigned long ip
 		held_in_range(ctx, LS_FINDING_HELD_INIT, lock, lock + 1, ip);
 }
 
+/* Another context may release these; a file system stays frozen meanwhile. */
+static bool may_be_passed_on(const struct ls_held *h)
+{
+	const u32 kinds = 1u << LS_KIND_SEMAPHORE | 1u << LS_KIND_WORK | 1u << LS_KIND_PERCPU_RWSEM;
+
+	return kinds >> ls_kind_of(h->val) & 1;
+}
+
 /*
  * The current task holds @ctx's locks where it should hold none. Entries that
  * turn out to be old are given up. The rest is one fault, about the topmost.
@@ -167,23 +175,14 @@ static void held_at_end(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what)
 		return;
 	ls_drop_moved(ctx, LS_TASK);
 	ls_drop_semaphores(ctx, what == LS_FINDING_HELD_USER);
-	for (i = ctx->depth; i-- > 0;) {
-		u32 kind = ls_kind_of(ctx->held[i].val);
-
-		/* Those that may be passed on. */
-		if (kind == LS_KIND_SEMAPHORE || kind == LS_KIND_WORK || kind == LS_KIND_PERCPU_RWSEM)
-			continue;
-		if (!ls_still_held(&ctx->held[i])) {
+	for (i = ctx->depth; i-- > 0;)
+		if (!may_be_passed_on(&ctx->held[i]) && !ls_still_held(&ctx->held[i])) {
 			ls_held_remove(ctx, i);
 			pc->stale++;
 		}
-	}
-	for (i = 0; i < ctx->depth; i++) {
-		u32 kind = ls_kind_of(ctx->held[i].val);
-
-		if (kind != LS_KIND_SEMAPHORE && kind != LS_KIND_WORK && kind != LS_KIND_PERCPU_RWSEM)
+	for (i = 0; i < ctx->depth; i++)
+		if (!may_be_passed_on(&ctx->held[i]))
 			mask |= 1ull << i;
-	}
 	if (mask) {
 		i = __fls(mask);
 		ls_fault_here(pc, ctx, what, ctx->held[i].lock, what == LS_FINDING_HELD_EXIT ? 0 : ctx->held[i].ip,
@@ -218,12 +217,8 @@ void ls_task_exits(struct ls_cpu *pc)
  */
 void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
 {
-	u64 mask = 0;
-	u32 i;
+	u64 mask = ctx->depth ? ls_spinning_mask(ctx, ctx->depth - 1) : 0;
 
-	for (i = 0; i + 1 < ctx->depth; i++)
-		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
-			mask |= 1ull << i;
 	/* The interrupts are the scheduler's own to turn off. */
 	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, 0, 0, mask, 0);
 }

@@ -116,13 +116,7 @@ void ls_queue_sleep(struct ls_cpu *pc, u64 ip, u64 frame)
  */
 static u64 needed(const struct ls_ctx *ctx)
 {
-	u64 mask = ls_needed_mask(ctx);
-	u32 i;
-
-	for (i = 0; i < ctx->depth; i++)
-		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
-			mask &= ~(1ull << i);
-	return mask;
+	return ls_needed_mask(ctx) & ~ls_spinning_mask(ctx, ctx->depth);
 }
 
 void ls_queue_wake(struct ls_cpu *pc, u64 head, u64 ip)

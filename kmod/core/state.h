@@ -87,6 +87,18 @@ static __always_inline u32 ls_kind_of(u32 val)
 	return ls.classes.table[val & LS_VAL_CLASS_MASK].kind;
 }
 
+/* The spinning ones of the @depth outermost locks of @ctx, a bit each. */
+static __always_inline u64 ls_spinning_mask(const struct ls_ctx *ctx, u32 depth)
+{
+	u64 mask = 0;
+	u32 i;
+
+	for (i = 0; i < depth; i++)
+		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
+			mask |= 1ull << i;
+	return mask;
+}
+
 /* Count a loss. Any context. */
 #define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
 

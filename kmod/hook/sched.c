@@ -13,9 +13,7 @@
 
 static bool spins(const struct ls_held *h)
 {
-	u32 kind = ls.classes.table[h->val & LS_VAL_CLASS_MASK].kind;
-
-	return kind == LS_KIND_SPINLOCK || kind == LS_KIND_RWLOCK;
+	return LS_SPINNING_KINDS >> ls_kind_of(h->val) & 1;
 }
 
 /*

@@ -37,8 +37,7 @@ void ls_hook_sleep(unsigned long ip)
 {
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
-	u64 mask = 0;
-	u32 level, i;
+	u32 level;
 
 	preempt_disable_notrace();
 	if (!ls_active || oops_in_progress || system_state != SYSTEM_RUNNING)
@@ -50,10 +49,8 @@ void ls_hook_sleep(unsigned long ip)
 	/* Lock functions are such places too; what they do is told of the lock. */
 	if (ctx->busy || ls_prims_acquire_in(ip))
 		goto out;
-	for (i = 0; i < ctx->depth; i++)
-		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
-			mask |= 1ull << i;
-	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, ls_where(level), mask, 0);
+	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, ls_where(level),
+		      ls_spinning_mask(ctx, ctx->depth), 0);
 out:
 	ls_leave();
 }
@@ -67,8 +64,8 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 {
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
-	u64 mask = 0;
-	u32 level, i, count = preempt_count();
+	u32 level, count = preempt_count();
+	u64 mask;
 
 	if (!READ_ONCE(ls_active) || address >= TASK_SIZE_MAX || current->pagefault_disabled ||
 	    !current->mm || in_nmi())
@@ -76,9 +73,7 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 	preempt_disable_notrace();
 	pc = this_cpu_ptr(&ls_cpus);
 	ctx = ls_context(pc, &level);
-	for (i = 0; i < ctx->depth; i++)
-		if (LS_SPINNING_KINDS >> ls_kind_of(ctx->held[i].val) & 1)
-			mask |= 1ull << i;
+	mask = ls_spinning_mask(ctx, ctx->depth);
 	if (mask || (count & (HARDIRQ_MASK | SOFTIRQ_MASK)) || (count & PREEMPT_MASK) > LS_TRACEPOINT_PREEMPT ||
 	    !(regs->flags & X86_EFLAGS_IF))
 		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, ls_where(level), mask, 0);
