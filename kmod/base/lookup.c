@@ -20,6 +20,14 @@ unsigned long ls_symbol(const char *name)
 	return lookup_name ? lookup_name(name) : 0;
 }
 
+/* Start of the function that @ip lies in; @ip itself where it lies in none. Any context. */
+unsigned long ls_function_of(unsigned long ip)
+{
+	unsigned long size, offset;
+
+	return ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
+}
+
 /* Where the kernel has @name; *@size is 0 when it is not found. Process context. */
 void ls_find_function(const char *name, unsigned long *start, unsigned long *size)
 {

@@ -8,6 +8,7 @@
 extern typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 
 unsigned long ls_symbol(const char *name);
+unsigned long ls_function_of(unsigned long ip);
 void ls_find_function(const char *name, unsigned long *start, unsigned long *size);
 int ls_lookup_init(void);
 

@@ -149,19 +149,12 @@ static bool same_kind(u32 a, u32 b)
 	return a == b || (mutexes >> a & 1 && mutexes >> b & 1);
 }
 
-static unsigned long function_of(unsigned long ip)
-{
-	unsigned long size, offset;
-
-	return ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
-}
-
 /* Was the lock of class @c initialised by other code than @ip, which now initialises one in its place as @name? */
 static bool other_initialiser(const struct ls_class *c, const char *name, unsigned long ip)
 {
 	if (c->origin != LS_ORIGIN_INIT || c->addr == ip)
 		return false;
-	return strncmp(c->label, name, sizeof(c->label) - 1) || function_of(c->addr) != function_of(ip);
+	return strncmp(c->label, name, sizeof(c->label) - 1) || ls_function_of(c->addr) != ls_function_of(ip);
 }
 
 /*

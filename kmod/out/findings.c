@@ -68,14 +68,6 @@ static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges
 	ls_evidence_cycle(kind, edges, nr);
 }
 
-/* Where a fault is, so that it is told once: the function, not the instruction. */
-static u64 place_of(u64 ip)
-{
-	unsigned long size, offset;
-
-	return ls_size_offset && ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
-}
-
 #define FAULT_KINDS 32	/* in the key of a fault */
 static_assert(LS_NR_FINDINGS <= FAULT_KINDS);
 
@@ -92,10 +84,11 @@ static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u
 		.edge = { .from = ls_worker_class(s->val), .to = ls_worker_class(s->val),
 			  .sight = ordinal },
 	};
-	u64 key = ls_mix(ls_mix(place_of(s->ip)) + f.edge.from * FAULT_KINDS + s->what);
+	/* Where a fault is, so that it is told once: the function, not the instruction. */
+	u64 key = ls_mix(ls_mix(ls_function_of(s->ip)) + f.edge.from * FAULT_KINDS + s->what);
 
 	for (i = 0; !f.edge.from && i < nr && i < LS_FAULT_CALLERS; i++)
-		key = ls_mix(key + place_of(ips[i]));
+		key = ls_mix(key + ls_function_of(ips[i]));
 	if (!ls_worker_new_report(key))
 		return;
 	f.rec.id = ++nr_findings;

@@ -50,11 +50,7 @@ bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards)
 
 static struct ls_race_place place_of(const struct ls_rec_access *a)
 {
-	unsigned long size, offset;
-
-	if (ls_size_offset && ls_size_offset(a->ip, &size, &offset))
-		return (struct ls_race_place){ a, a->ip - offset };
-	return (struct ls_race_place){ a, a->ip };
+	return (struct ls_race_place){ a, ls_function_of(a->ip) };
 }
 
 /*
