@@ -174,6 +174,7 @@ void ls_evidence_cycle(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 	u32 of[LS_CYCLE_MAX], e;
 	bool room = true;
 
+	lockdep_assert_held(&ls_work_mutex);
 	for (e = 0; e < nr; e++) {
 		of[e] = ls_wanted_add(edges[e].from, edges[e].to);
 		room = room && of[e];
@@ -191,6 +192,7 @@ void ls_evidence_cycle(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 /* A round, with @nr observations in the log; @all: as long as it takes. */
 void ls_evidence_work(u32 nr, bool all)
 {
+	lockdep_assert_held(&ls_work_mutex);
 	ls_wanted_work(nr, all);
 	if (nr_cycles)
 		try_cycles();
@@ -204,6 +206,7 @@ u32 ls_evidence_unproven(void)
 
 void ls_evidence_forget(u32 nr)
 {
+	lockdep_assert_held(&ls_work_mutex);
 	memset(cycles, 0, array_size(CYCLES, sizeof(*cycles)));
 	nr_cycles = 0;
 	ls_wanted_forget(nr);

@@ -48,6 +48,7 @@ bool ls_worker_left_out(u32 id)
 /* Is a finding by this @key new? One that could not be remembered would come again and again. */
 bool ls_worker_new_report(u64 key)
 {
+	lockdep_assert_held(&ls_work_mutex);
 	if (ls_tagtab_find(&reported, key))
 		return false;
 	if (ls_tagtab_insert(&reported, key, 1))
@@ -164,6 +165,7 @@ bool ls_worker_take(struct ls_event *e, u32 *ordinal)
 	struct ls_rec_sight *s = (struct ls_rec_sight *)(e + 1);
 	u32 frames = s->stack, flags = s->hdr.flags;
 
+	lockdep_assert_held(&ls_work_mutex);
 	s->hdr.len = sizeof(*s) + s->nr_held * sizeof(s->held[0]);
 	s->hdr.type = LS_REC_SIGHT;
 	s->hdr.flags = 0;
@@ -184,6 +186,7 @@ void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 	u64 key = LS_FINDING_DEADLOCK;
 	u32 i;
 
+	lockdep_assert_held(&ls_work_mutex);
 	/* The same whatever task it begins with. */
 	for (i = 0; i < nr; i++)
 		key += ls_mix((u64)edges[i].from << 32 | edges[i].to);
@@ -201,6 +204,7 @@ void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 /* Number of a finding that is about to be told. ls_work_mutex held. */
 u32 ls_worker_new_finding(void)
 {
+	lockdep_assert_held(&ls_work_mutex);
 	return ++nr_findings;
 }
 
@@ -209,6 +213,7 @@ void ls_findings_name_classes(void)
 {
 	u32 nr = ls_load_acquire(&ls.classes.nr);
 
+	lockdep_assert_held(&ls_work_mutex);
 	while (named < nr) {
 		struct ls_class *c = &ls.classes.table[named + 1];
 		u8 state = ls_load_acquire(&c->state);
@@ -232,6 +237,7 @@ void ls_findings_name_classes(void)
 /* Looks for cycles through completions by what is known of their completers now. */
 void ls_findings_settle(bool all)
 {
+	lockdep_assert_held(&ls_work_mutex);
 	ls_judge_settle(&judge);
 	ls_evidence_work(ls_ledger_sights(), all);
 	ls_nesting_settle();
@@ -240,6 +246,7 @@ void ls_findings_settle(bool all)
 /* LS_CTL_RESET: what was found is forgotten, the judge begins anew. */
 void ls_findings_forget(void)
 {
+	lockdep_assert_held(&ls_work_mutex);
 	ls_evidence_forget(ls_ledger_sights());
 	memset(reported.slots, 0, sizeof(u64) * (reported.mask + 1));
 	ls_nesting_forget();

@@ -58,6 +58,7 @@ u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 	u64 key = nr, at;
 	u32 i, id;
 
+	lockdep_assert_held(&ls_work_mutex);
 	for (i = 0; i < nr; i++)
 		key = ls_chain_mix(key, ips[i]);
 	id = ls_tagtab_find(&stacks, key);
@@ -83,6 +84,7 @@ bool ls_ledger_add(const struct ls_rec_sight *s, u32 *ordinal)
 {
 	u64 at;
 
+	lockdep_assert_held(&ls_work_mutex);
 	/* Whoever reads the log counts the sights in it: none may be there without a number. */
 	if (!ls_logindex_room(&sight_index)) {
 		ls_log_refuse();

@@ -64,6 +64,7 @@ bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64
 {
 	u64 start = length;
 
+	lockdep_assert_held(&ls_work_mutex);
 	if (!room(start + a_len + b_len)) {
 		ls_log_refuse();
 		return false;

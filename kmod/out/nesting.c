@@ -108,6 +108,7 @@ void ls_nesting_settle(void)
 {
 	u32 i = 0;
 
+	lockdep_assert_held(&ls_work_mutex);
 	while (i < nr_read_again) {
 		u32 class_id = read_again[i].class_id, sight = read_again[i].sight;
 
@@ -267,6 +268,7 @@ void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal)
 {
 	u32 self = ls_worker_class(s->val), i;
 
+	lockdep_assert_held(&ls_work_mutex);
 	if (flags & (LS_EV_SAME | LS_EV_STRICT))
 		report_recursion(s, ordinal, ordinal, flags & LS_EV_SAME);
 	if (ls_worker_left_out(self))
@@ -282,6 +284,7 @@ void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal)
 
 void ls_nesting_forget(void)
 {
+	lockdep_assert_held(&ls_work_mutex);
 	memset(pair_tab.slots, 0, ls_tagtab_bytes(PAIR_BITS));
 	memset(instance_ids.slots, 0, ls_tagtab_bytes(INSTANCE_BITS));
 	nr_instances = nr_read_again = 0;

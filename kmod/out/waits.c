@@ -305,6 +305,7 @@ void ls_waits_look(void)
 {
 	u32 i, nr = 0;
 
+	lockdep_assert_held(&ls_work_mutex);
 	if (!READ_ONCE(ls_active))
 		return;
 	for_each_context(i) {

@@ -64,6 +64,7 @@ u32 ls_wanted_add(u32 from, u32 to)
 	u64 key = key_of(from, to);
 	u32 number = ls_tagtab_find(&numbers, key);
 
+	lockdep_assert_held(&ls_work_mutex);
 	if (number || nr_wanted == WANTED_MAX || !sights_of(nr_wanted + 1) ||
 	    !ls_tagtab_insert(&numbers, key, nr_wanted + 1))
 		return number;

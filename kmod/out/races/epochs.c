@@ -55,6 +55,7 @@ static bool stamps_due(void)
 /* Forget the shadow, and watch what is next. mode_mutex held. */
 static void new_epoch(void)
 {
+	lockdep_assert_held(&mode_mutex);
 	/* Where nothing was seen there is nothing to wait for, and nothing to forget. */
 	if (mode != LS_ACCESSES_SAMPLED || !epochs || ls_load(&ls_acc->nr_pages) || stamps_due()) {
 		watch(false);
