@@ -12,6 +12,9 @@
 #define LS_EV_STRICT 8		/* a class nests in itself, and the rules are strict */
 #define LS_EV_NESTED 16		/* a pair of instances of one class, the log is to have it */
 
+#define LS_FAULT_KINDS 32	/* in the keys of faults */
+static_assert(LS_NR_FINDINGS <= LS_FAULT_KINDS);
+
 void ls_events_clear(void);
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx);
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,

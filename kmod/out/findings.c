@@ -9,6 +9,7 @@
 
 #include "base/lookup.h"
 #include "base/memory.h"
+#include "check/events.h"
 #include "core/stacks.h"
 #include "core/state.h"
 #include "core/trace.h"
@@ -69,9 +70,6 @@ static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges
 	ls_evidence_cycle(kind, edges, nr);
 }
 
-#define FAULT_KINDS 32	/* in the key of a fault */
-static_assert(LS_NR_FINDINGS <= FAULT_KINDS);
-
 /* A fault that sight @s shows by itself. */
 static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u32 ordinal)
 {
@@ -86,7 +84,7 @@ static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u
 			  .sight = ordinal },
 	};
 	/* Where a fault is, so that it is told once: the function, not the instruction. */
-	u64 key = ls_mix(ls_mix(ls_function_of(s->ip)) + f.edge.from * FAULT_KINDS + s->what);
+	u64 key = ls_mix(ls_mix(ls_function_of(s->ip)) + f.edge.from * LS_FAULT_KINDS + s->what);
 
 	for (i = 0; !f.edge.from && i < nr && i < LS_FAULT_CALLERS; i++)
 		key = ls_mix(key + ls_function_of(ips[i]));
