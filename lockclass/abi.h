@@ -163,7 +163,7 @@ struct ls_rec_class {
 	__u32 object_size;	/* bytes, SLAB and ALLOC, else 0 */
 	__u32 pad2;
 	char module[LS_MODULE_LEN];	/* owner of the symbol or site, "vmlinux" */
-	char name[LS_NAME_MAX];		/* stable name, see contract.md */
+	char name[LS_NAME_MAX];		/* stable name, see docs/findings.md */
 };
 
 /* A stack, innermost frame first; ip[0] is the caller of the lock function. */
