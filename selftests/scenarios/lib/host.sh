@@ -20,7 +20,7 @@ check() {
 	if "$@"; then ok "$check_name"; else not_ok "$check_name" "$check_why"; fi
 }
 
-# boot NAME [OPTION]... -- SCRIPT [ARGUMENT]...: runs guest/SCRIPT in a VM with
+# boot NAME [OPTION]... -- SCRIPT [ARGUMENT]...: runs selftests/guest/SCRIPT in a VM with
 # the driver of seeded cases loaded; results come to $LS_OUT/NAME. Returns the
 # script's status. Modules given as options are loaded early, in order.
 boot() {
@@ -44,7 +44,7 @@ boot() {
 	eval "\"\$LS_BIN/lockscope\" vm run -o \"\$LS_OUT/\$boot_name\" $boot_options \
 		--timeout $((boot_timeout * ${SLOW:-1})) -- env \
 		LS_BIN=\"\$LS_BIN\" LS_KMOD=\"\$LS_KMOD\" LS_RELEASE=\"\${LS_RELEASE:-}\" \
-		sh \"\$scenarios/guest/\$boot_script\" \"\$@\"" \
+		sh \"selftests/guest/\$boot_script\" \"\$@\"" \
 		> "$LS_OUT/$boot_name.stdout" 2> "$LS_OUT/$boot_name.stderr"
 	boot_status=$?
 	console_clean "$boot_name"
