@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Acquisitions that can fail: semaphores and rwsems that give up on a signal or
- * after a time. Same shape as order_failing.c.
+ * after a time. Same shape as failing.c.
  */
 #include <linux/mutex.h>
 #include <linux/rwsem.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The last reference completes what the owner of the first one waits for, with a lock
- * held that other owners may need. Nothing waits in earnest, as in verdict_completion.c.
+ * held that other owners may need. Nothing waits in earnest, as in completion.c.
  */
 #include <linux/completion.h>
 #include <linux/container_of.h>

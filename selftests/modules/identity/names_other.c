@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Locks and functions with the names of those of order_names.c. */
+/* Locks and functions with the names of those of names.c. */
 #include <linux/slab.h>
 
 #include "names.h"

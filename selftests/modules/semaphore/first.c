@@ -2,7 +2,7 @@
 /*
  * Semaphores whose first release is another context's. Of one that was acquired before,
  * that is handing over like any later one; not so of one that its maker opens, which
- * verdict_handed.c has.
+ * handed.c has.
  */
 #include <linux/mutex.h>
 #include <linux/semaphore.h>

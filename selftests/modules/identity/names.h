@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The locks of order_names_other.c, which have the names of those of order_names.c. */
+/* The locks of names_other.c, which have the names of those of names.c. */
 #ifndef LS_NAMES_H
 #define LS_NAMES_H
 
