@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Variables that watch_instrumented.c accesses with call-outs and watch_bare.c without. */
+/* Variables that instrumented.c accesses with call-outs and bare.c without. */
 #ifndef LS_WATCH_H
 #define LS_WATCH_H
 
@@ -28,11 +28,11 @@ static inline void watch_use(unsigned long value)
 	asm volatile("" : : "r" (value));
 }
 
-/* watch_instrumented.c: all that a thread does once; @round counts. */
+/* instrumented.c: all that a thread does once; @round counts. */
 void watch_all_a(unsigned int round);
 void watch_all_b(unsigned int round);
 
-/* watch_bare.c */
+/* bare.c */
 void watch_bare_all(void);
 
 #endif /* LS_WATCH_H */
