@@ -2,7 +2,7 @@
 // Cycle search over 100,000 classes and 1,000,000 edges, acyclic but for 1,000
 // planted cycles of length 2 to 8. All of them have to be found, shortest
 // first, in under 2 s and 1 GiB; the program exits 1 when they are not.
-#include "analysis/cycles.h"
+#include "analysis/orders/cycles.h"
 
 #include <benchmark/benchmark.h>
 

@@ -29,7 +29,7 @@ bool any_of(const auto &all, auto &&test)
 
 /// A deadlock with an interrupt may be shown by one of fewer of its classes: what is
 /// behind another lock that the interrupt takes, or finds held, is left out, and a softirq
-/// where a hardirq does (analysis/interrupts.h).
+/// where a hardirq does (analysis/orders/interrupts.h).
 bool shorter_with_interrupt(const Said &said, const std::vector<Dependency> &needed)
 {
 	std::set<int> classes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/evidence.h"
 
-#include "analysis/lockgraph.h"
+#include "analysis/orders/lockgraph.h"
 
 extern "C" {
 #include "lockclass/edges.h"

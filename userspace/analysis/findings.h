@@ -2,9 +2,9 @@
 // From a model to ranked findings.
 #pragma once
 
+#include "analysis/faults/rawnesting.h"
 #include "analysis/finding.h"
-#include "analysis/race_weights.h"
-#include "analysis/rawnesting.h"
+#include "analysis/races/weights.h"
 #include "analysis/suppressions.h"
 
 namespace lockscope {

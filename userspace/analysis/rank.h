@@ -9,7 +9,7 @@ namespace lockscope {
 inline constexpr std::uint64_t kMeasurable = 256;
 
 /// Fill in severity, features and score from what else the finding says. One about
-/// memory has its own by then (race_rank.h): only its severity follows the filters.
+/// memory has its own by then (races/rank.h): only its severity follows the filters.
 void rank_finding(const Model &model, Finding &finding);
 
 /// Lower the severity as far as the filters that apply say.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analysis/finding.h"
-#include "analysis/lockgraph.h"
+#include "analysis/orders/lockgraph.h"
 
 #include <cstddef>
 #include <string>

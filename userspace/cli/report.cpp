@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/suppressed.h"
 
-#include "analysis/annotations.h"
+#include "analysis/filters/annotations.h"
 #include "report/completeness.h"
 #include "report/report.h"
 #include "store/load.h"

@@ -4,7 +4,7 @@
 #include "cli/suppressed.h"
 
 #include "analysis/rank.h"
-#include "analysis/violations.h"
+#include "analysis/rules/violations.h"
 #include "report/rules.h"
 #include "store/load.h"
 #include "util/text.h"

@@ -5,9 +5,9 @@
 #include "report/race_text.h"
 #include "report/report.h"
 
-#include "analysis/annotations.h"
-#include "analysis/beliefs.h"
 #include "analysis/evidence.h"
+#include "analysis/filters/annotations.h"
+#include "analysis/filters/beliefs.h"
 #include "analysis/rank.h"
 #include "util/text.h"
 

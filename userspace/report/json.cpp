@@ -4,8 +4,8 @@
 #include "report/json_parts.h"
 #include "report/report.h"
 
-#include "analysis/beliefs.h"
-#include "analysis/builds.h"
+#include "analysis/filters/beliefs.h"
+#include "analysis/orders/builds.h"
 #include "model/counters.h"
 #include "util/text.h"
 

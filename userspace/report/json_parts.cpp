@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report/json_parts.h"
 
-#include "analysis/annotations.h"
-#include "analysis/races.h"
+#include "analysis/filters/annotations.h"
+#include "analysis/races/races.h"
 #include "model/variable.h"
 #include "util/text.h"
 

@@ -2,7 +2,7 @@
 // The parts of a data race's text that no other finding has.
 #include "report/race_text.h"
 
-#include "analysis/races.h"
+#include "analysis/races/races.h"
 #include "analysis/rank.h"
 #include "util/text.h"
 

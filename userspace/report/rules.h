@@ -2,7 +2,7 @@
 // Inferred locking rules in three formats.
 #pragma once
 
-#include "analysis/guards.h"
+#include "analysis/rules/guards.h"
 #include "report/report.h"
 
 #include <string>

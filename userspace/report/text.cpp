@@ -5,9 +5,9 @@
 #include "report/printer.h"
 #include "report/report.h"
 
-#include "analysis/annotations.h"
-#include "analysis/beliefs.h"
-#include "analysis/builds.h"
+#include "analysis/filters/annotations.h"
+#include "analysis/filters/beliefs.h"
+#include "analysis/orders/builds.h"
 #include "model/counters.h"
 #include "util/text.h"
 

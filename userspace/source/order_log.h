@@ -2,7 +2,7 @@
 // The log that the module would have written, from what BPF programs saw.
 #pragma once
 
-#include "analysis/cycles.h"
+#include "analysis/orders/cycles.h"
 #include "source/order_classes.h"
 
 #include <cstddef>

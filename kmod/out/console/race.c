@@ -2,7 +2,7 @@
 /*
  * Races on the console, in KCSAN's words. Worker only. A race that the report demotes is
  * printed as well, with what speaks against it as far as that can be told from its two sides
- * (race_filters.cpp, where the doubts have their names); the report compares all that was
+ * (races/filters.cpp, where the doubts have their names); the report compares all that was
  * seen of the memory.
  */
 #include <linux/kallsyms.h>

@@ -2,7 +2,7 @@
 // From sights to findings.
 #include "support.h"
 
-#include "analysis/lockgraph.h"
+#include "analysis/orders/lockgraph.h"
 #include "report/report.h"
 
 #include <nlohmann/json.hpp>

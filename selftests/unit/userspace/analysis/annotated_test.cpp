@@ -3,7 +3,7 @@
 // it must not apply.
 #include "support.h"
 
-#include "analysis/annotations.h"
+#include "analysis/filters/annotations.h"
 
 using namespace lockscope;
 using namespace lockscope::test;

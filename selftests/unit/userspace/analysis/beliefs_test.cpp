@@ -2,7 +2,7 @@
 // What counts say, and what follows from it for findings and reports.
 #include "support.h"
 
-#include "analysis/beliefs.h"
+#include "analysis/filters/beliefs.h"
 #include "report/report.h"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 // Runs of several kernels: an order of one and an order of another close no cycle.
 #include "support.h"
 
-#include "analysis/builds.h"
+#include "analysis/orders/builds.h"
 #include "report/report.h"
 #include "store/database.h"
 

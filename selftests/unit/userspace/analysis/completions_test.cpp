@@ -2,7 +2,7 @@
 // Findings with completions: who waits, who completes, and what the module said.
 #include "support.h"
 
-#include "analysis/lockgraph.h"
+#include "analysis/orders/lockgraph.h"
 #include "report/report.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The shortest strong cycle, against definitions and against brute force.
-#include "analysis/cycles.h"
+#include "analysis/orders/cycles.h"
 
 #include <gtest/gtest.h>
 

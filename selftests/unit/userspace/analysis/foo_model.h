@@ -2,7 +2,7 @@
 // A model made by hand, for tests of locking rules.
 #pragma once
 
-#include "analysis/guards.h"
+#include "analysis/rules/guards.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // Who guards what: rules from hand-made accesses, each with its silent twin.
 #include "foo_model.h"
 
-#include "analysis/guards.h"
-#include "analysis/violations.h"
+#include "analysis/rules/guards.h"
+#include "analysis/rules/violations.h"
 #include "report/rules.h"
 
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "analysis/findings.h"
-#include "analysis/violations.h"
+#include "analysis/rules/violations.h"
 #include "report/report.h"
 
 #include <nlohmann/json.hpp>

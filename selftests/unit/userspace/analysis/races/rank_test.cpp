@@ -2,7 +2,7 @@
 // Which data race comes first.
 #include "race_test.h"
 
-#include "analysis/race_weights.h"
+#include "analysis/races/weights.h"
 
 using namespace lockscope;
 using namespace lockscope::test;

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/faults/faults.h"
+
+#include "analysis/rank.h"
+#include "util/text.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace lockscope {
+
+namespace {
+
+bool marked(const Sight &sight, std::uint32_t position)
+{
+	return position < 64 && (sight.new_mask >> position & 1);
+}
+
+/* What these say of a lock is that it is held. */
+bool about_held_lock(FindingKind kind)
+{
+	return kind == FindingKind::HeldLockFreed || kind == FindingKind::HeldLockInitialised ||
+	       kind == FindingKind::HeldAtExit || kind == FindingKind::HeldAtReturnToUser;
+}
+
+/// Where the lock that the fault is about stands in the held stack; kOwnLock
+/// when it is not held, or the fault is about none.
+std::uint32_t position_of(const Sight &sight, FindingKind kind)
+{
+	const Held &lock = sight.acquired;
+	for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;) {
+		const Held &held = sight.held[i];
+		if (lock.cls == kNoClass ? about_held_lock(kind) && marked(sight, i)
+					 : held.cls == lock.cls && held.instance == lock.instance)
+			return i;
+	}
+	return kOwnLock;
+}
+
+/// The innermost of the held locks that make it a fault, other than @position.
+const Held *cause(const Sight &sight, std::uint32_t position)
+{
+	for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
+		if (i != position && marked(sight, i) && sight.held[i].cls != kNoClass)
+			return &sight.held[i];
+	return nullptr;
+}
+
+std::string lock_name(const Model &model, ClassId cls)
+{
+	return cls == kNoClass ? "a lock" : short_name(model[cls]);
+}
+
+std::string kind_and_name(const Model &model, ClassId cls)
+{
+	return cls == kNoClass
+		       ? "a lock"
+		       : std::string(kind_name(model[cls].kind)) + " " + short_name(model[cls]);
+}
+
+/// Why nobody may sleep here: "under spinlock foo", "in softirq"... @position is
+/// that of the lock that sleeps, or of the one it is about.
+std::string atomic_because(const Model &model, const Sight &sight, std::uint32_t position)
+{
+	if (const Held *held = cause(sight, position))
+		return "under " + kind_and_name(model, held->cls);
+	if (position != kOwnLock)
+		return "under " + kind_and_name(model, sight.held[position].cls);
+	const std::uint32_t val = sight.acquired.val;
+	if (level_of(val) != LS_TASK)
+		return std::string("in ") + level_name(val);
+	if (val & LS_VAL_IRQ_OFF)
+		return "with interrupts off";
+	return val & LS_VAL_BH_OFF ? "with softirqs off"
+				   : "with preemption off or in an RCU read side";
+}
+
+std::string seconds(std::uint64_t ns)
+{
+	const std::uint64_t ms = (ns + 500000) / 1000000;
+	std::string fraction = std::to_string(ms % 1000);
+	fraction.insert(0, 3 - fraction.size(), '0');
+	return with_commas(ms / 1000) + "." + fraction + " s";
+}
+
+/// The title of a fault: the words of its kind, and in place of each word in braces what
+/// that says of this one.
+std::string fault_title(const Model &model, const Finding &finding, const std::string &function)
+{
+	const Witness &witness = finding.edges.front().shown();
+	const Sight &sight = model.sights[witness.sight];
+	const ClassId cls = finding.edges.front().to;
+	const auto fill = [&](std::string_view word) -> std::string {
+		if (word == "lock")
+			return lock_name(model, cls);
+		if (word == "kind and lock")
+			return kind_and_name(model, cls);
+		if (word == "where")
+			return atomic_because(model, sight, witness.position);
+		if (word == "seconds")
+			return seconds(sight.extra);
+		/* sleeper: none if a lock that is held is meant, or no lock: something else sleeps. */
+		return cls == kNoClass || witness.position != kOwnLock
+			       ? ""
+			       : kind_and_name(model, cls) + " ";
+	};
+	const char *words = title_words(finding.kind);
+	const std::string unknown =
+		"fault of kind " + std::to_string(static_cast<std::uint32_t>(finding.kind)) + ": {lock}";
+	std::string_view rest = words ? std::string_view(words) : unknown;
+	std::string out;
+	for (auto open = rest.find('{'); open != rest.npos; open = rest.find('{')) {
+		const auto close = rest.find('}', open);
+		out += std::string(rest.substr(0, open)) +
+		       fill(rest.substr(open + 1, close - open - 1));
+		rest.remove_prefix(close + 1);
+	}
+	return out + std::string(rest) + " (" + function + ")";
+}
+
+/* What sleeps on behalf of whoever called it: allocators, waits, user copies,
+ * the way a page fault takes. The caller is who should not have. */
+constexpr std::string_view kSleepsForOthers[] = {
+	"__alloc_pages",   "__cancel_work",	"__cond_resched",	"__copy_user",
+	"__flush_work",	   "__get_free_pages",	"__get_user",		"__kmalloc",
+	"__kmem_cache_",   "__might_",		"__put_user",		"__vmalloc",
+	"__wait_for_",	   "_copy_",		"alloc_pages",		"asm_exc_page_fault",
+	"cancel_delayed_", "cancel_work_sync",	"clear_user",		"copy_user_",
+	"do_user_addr_",   "exc_page_fault",	"flush_work",		"get_zeroed_page",
+	"handle_mm_fault", "kmalloc",		"kmem_cache_alloc",	"kvfree",
+	"kvmalloc",	   "lock_mm_and_find_", "might_",		"msleep",
+	"raw_copy_",	   "rep_",		"schedule",		"start_flush_work",
+	"strncpy_from_",   "synchronize_",	"vfree",		"vmalloc",
+	"vzalloc",	   "wait_for_",
+};
+
+bool sleeps_for_others(const std::string &function)
+{
+	return std::any_of(std::begin(kSleepsForOthers), std::end(kSleepsForOthers),
+			   [&](auto prefix) { return function.starts_with(prefix); });
+}
+
+/// The innermost function of @stack that did not sleep for somebody else.
+std::string culprit(const Model &model, const std::vector<CodeId> &stack)
+{
+	for (auto frame : stack)
+		if (const auto &code = model[frame];
+		    !code.function.empty() && !sleeps_for_others(code.function))
+			return code.function;
+	return {};
+}
+
+/// Where the fault happened; where the lock was taken, for those that are only
+/// noticed later, at a place that is the same for all; who called, where
+/// sleeping is done for others.
+std::string function_of_fault(const Model &model, FindingKind kind, const Sight &sight,
+			      std::uint32_t position)
+{
+	std::string function;
+	if ((kind == FindingKind::HeldAtExit || kind == FindingKind::HeldAtReturnToUser) &&
+	    position != kOwnLock)
+		function = model[sight.held[position].at].function;
+	if (kind == FindingKind::SleepInAtomic && sight.at(position).cls == kNoClass)
+		function = culprit(model, sight.stack);
+	if (function.empty() && !sight.stack.empty())
+		function = model[sight.stack.front()].function;
+	if (function.empty())
+		function = model[sight.acquired.at].function;
+	return function.empty() ? "?" : plain_function(function);
+}
+
+void add_stacks(const Model &model, Finding &finding, const SightsByPlace &by_place)
+{
+	auto &edge = finding.edges.front();
+	fill_stacks(model, edge, by_place);
+	const Witness &witness = edge.shown();
+	const Sight &sight = model.sights[witness.sight];
+	finding.stacks.push_back({"where", witness.sight, edge.to_stack});
+	if (witness.position != kOwnLock) {
+		finding.stacks.push_back(
+			{"taken", edge.borrowed.value_or(witness.sight), edge.from_stack});
+		return;
+	}
+	if (const Sight *before = taken_before(model, sight, sight.acquired)) {
+		edge.from_stack = before->stack;
+		if (edge.from_stack.empty())
+			edge.from_stack.push_back(before->acquired.at);
+		finding.stacks.push_back({"taken-before",
+					  static_cast<std::size_t>(before - model.sights.data()),
+					  edge.from_stack});
+	}
+}
+
+} // namespace
+
+std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place)
+{
+	std::map<std::tuple<FindingKind, ClassId, std::string>, Finding> found;
+	for (std::size_t i = 0; i < model.sights.size(); i++) {
+		const Sight &sight = model.sights[i];
+		if (!sight.fault())
+			continue;
+		const auto kind = static_cast<FindingKind>(sight.what);
+		const std::uint32_t position = position_of(sight, kind);
+		const ClassId cls = sight.at(position).cls;
+		const std::string function = function_of_fault(model, kind, sight, position);
+		auto &finding = found[{kind, cls, function}];
+		if (finding.edges.empty()) {
+			finding.kind = kind;
+			finding.id = fault_id(model, kind, cls, function);
+			if (cls != kNoClass)
+				finding.classes.push_back(cls);
+			finding.edges.push_back({});
+			finding.edges.front().from = finding.edges.front().to = cls;
+			finding.edges.front().kind = LS_DEP_EN;
+		}
+		finding.edges.front().witnesses.push_back(make_witness(model, i, position));
+	}
+
+	std::vector<Finding> out;
+	for (auto &[key, finding] : found) {
+		auto &edge = finding.edges.front();
+		edge.count = edge.witnesses.size();
+		/* The one that waited longest, else the one with most to tell. */
+		auto best = std::max_element(edge.witnesses.begin(), edge.witnesses.end(),
+					     [&](const Witness &a, const Witness &b) {
+						     const Sight &sa = model.sights[a.sight],
+								 &sb = model.sights[b.sight];
+						     return std::tuple(sa.extra, sa.stack.size()) <
+							    std::tuple(sb.extra, sb.stack.size());
+					     });
+		std::rotate(edge.witnesses.begin(), best, best + 1);
+		add_stacks(model, finding, by_place);
+		/* It was seen to happen; nobody else has to come along. */
+		finding.confidence = Confidence::Observed;
+		finding.title = fault_title(model, finding, std::get<2>(key));
+		rank_finding(model, finding);
+		out.push_back(std::move(finding));
+	}
+	return out;
+}
+
+} // namespace lockscope

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * In a kernel with lockdep a lock taken as subclass n is of another class than the same lock
+ * taken as subclass 0. An order of subclasses is a statement that its author answers for:
+ * objects may change places in a hierarchy, as directories do, and still never be locked
+ * the wrong way round. What it can hide stands in docs/annotations.md.
+ */
+#include "analysis/filters/annotated.h"
+
+#include "analysis/evidence.h"
+#include "analysis/filters/annotations.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <set>
+
+namespace lockscope {
+
+namespace {
+
+using annotations::Acquire;
+using annotations::Says;
+
+/* Of both ends of an edge; the held lock's acquire is known by its place alone, but for
+ * the sight that is shown. */
+struct Ends {
+	Acquire held, taken;
+};
+
+Acquire taken_at(const Model &model, const Sight &sight)
+{
+	return annotations::acquire(model, model.runs[sight.run].release,
+				    sight.stack.empty() ? std::vector<CodeId>{sight.acquired.at}
+							: sight.stack);
+}
+
+Ends ends_of(const Model &model, const FindingEdge &edge, const Witness &witness)
+{
+	const Sight &sight = model.sights[witness.sight];
+	const std::string &release = model.runs[sight.run].release;
+	std::vector<CodeId> held{sight.at(witness.position).at};
+	if (&witness == &edge.shown() && !edge.from_stack.empty() &&
+	    edge.from_stack.front() == held.front())
+		held = edge.from_stack;
+	return {annotations::acquire(model, release, held), taken_at(model, sight)};
+}
+
+bool constant(const Acquire &acquire)
+{
+	return acquire.known && (!acquire.note || acquire.note->says == Says::Subclass) &&
+	       acquire.subclass >= 0;
+}
+
+std::string place_of(const annotations::Note &note)
+{
+	return note.file + ':' + std::to_string(note.line);
+}
+
+/// "I_MUTEX_PARENT (1)", "2"
+std::string subclass_name(const Acquire &acquire)
+{
+	const std::string value = std::to_string(acquire.subclass);
+	if (!acquire.note || acquire.note->text == value)
+		return value;
+	return acquire.note->text + " (" + value + ")";
+}
+
+/// The last name of "&mm->mmap_lock".
+std::string member_of(const std::string &lock)
+{
+	auto end = lock.size();
+	const auto in_name = [&](std::size_t i) {
+		return std::isalnum(static_cast<unsigned char>(lock[i])) || lock[i] == '_';
+	};
+	while (end > 0 && !in_name(end - 1))
+		end--;
+	auto begin = end;
+	while (begin > 0 && in_name(begin - 1))
+		begin--;
+	return lock.substr(begin, end - begin);
+}
+
+/// Is a lock held that goes by that name?
+bool holds(const Model &model, const Sight &sight, const std::string &lock)
+{
+	const std::string member = member_of(lock);
+	return !member.empty() &&
+	       std::any_of(sight.held.begin(), sight.held.end(), [&](const Held &held) {
+		       return held.cls != kNoClass && held.cls != sight.acquired.cls &&
+			      member_of(model[held.cls].name) == member;
+	       });
+}
+
+/*
+ * The numbers of inodes' subclasses do not follow their order: that is parent, child, normal,
+ * xattr, second non-directory (enum inode_i_mutex_lock_class, include/linux/fs.h). A second
+ * parent is locked after the first one, and before what lies in either.
+ */
+long inode_order(long subclass)
+{
+	constexpr long parent = 1, parent2 = 5, child = 2, normal = 0, xattr = 3, nondir2 = 4;
+	constexpr long order[] = {parent, parent2, child, normal, xattr, nondir2};
+	return std::find(std::begin(order), std::end(order), subclass) - std::begin(order);
+}
+
+/* Is the inner one declared as what comes after the outer one? */
+bool in_order(const Ends &ends)
+{
+	if (!constant(ends.taken) || !constant(ends.held))
+		return false;
+	const auto inode = [](const Acquire &acquire) {
+		return acquire.note && acquire.note->text.rfind("I_MUTEX_", 0) == 0;
+	};
+	if (inode(ends.taken) || inode(ends.held))
+		return inode_order(ends.taken.subclass) > inode_order(ends.held.subclass);
+	return ends.taken.note && ends.taken.subclass > ends.held.subclass;
+}
+
+/* Two of one class: each time the inner one has to be declared as what comes later. */
+void nesting(const Model &model, Finding &finding)
+{
+	std::set<std::string> said;
+	bool by_lock = false;
+	for (const auto &edge : finding.edges)
+		for (const auto &witness : edge.witnesses) {
+			const Ends ends = ends_of(model, edge, witness);
+			const auto *note = ends.taken.note ? ends.taken.note : ends.held.note;
+			if (note && note->says == Says::NestLock && note == ends.taken.note) {
+				if (!holds(model, model.sights[witness.sight], note->text))
+					return;
+				by_lock = true;
+				said.insert(note->text + " at " + place_of(*note));
+				continue;
+			}
+			if (!in_order(ends))
+				return;
+			said.insert("subclass " + subclass_name(ends.taken) + " under " +
+				    subclass_name(ends.held) + " at " + place_of(*note));
+		}
+	if (said.empty())
+		return;
+	std::string why = by_lock ? "its authors keep the order by a lock held: "
+				  : "its authors declare the nesting: ";
+	for (const auto &one : said)
+		why += (one == *said.begin() ? "" : "; ") + one;
+	finding.filters.push_back({by_lock ? "nest-lock" : "annotated-nesting", true, why});
+}
+
+/* The subclasses with which a lock is taken on one side of it. */
+bool subclasses(const Model &model, const FindingEdge &edge, bool taken, std::set<long> &out,
+		const annotations::Note *&note)
+{
+	for (const auto &witness : edge.witnesses) {
+		const Ends ends = ends_of(model, edge, witness);
+		const Acquire &acquire = taken ? ends.taken : ends.held;
+		if (!constant(acquire))
+			return false;
+		out.insert(acquire.subclass);
+		if (acquire.note)
+			note = acquire.note;
+	}
+	return !out.empty();
+}
+
+/* What says that a lock's subclass at one side depends on the object, if anything does. */
+const annotations::Note *computed(const Model &model, const FindingEdge &edge, bool taken)
+{
+	for (const auto &witness : edge.witnesses) {
+		const Ends ends = ends_of(model, edge, witness);
+		const Acquire &acquire = taken ? ends.taken : ends.held;
+		if (acquire.known && acquire.note && acquire.note->says == Says::Subclass &&
+		    acquire.subclass < 0)
+			return acquire.note;
+	}
+	return nullptr;
+}
+
+/* A lock of a cycle that is one class to its authors where it is taken, and another where
+ * it is held. */
+void another_class(const Model &model, Finding &finding)
+{
+	const std::size_t n = finding.edges.size();
+	for (std::size_t i = 0; i < n; i++) {
+		const FindingEdge &in = finding.edges[i], &out = finding.edges[(i + 1) % n];
+		if (in.to == kNoClass || is_interrupt(in.to) || is_interrupt(in.from) ||
+		    is_interrupt(out.to))
+			continue;
+		const Sight &sight = model.sights[in.shown().sight];
+		if (!sight.acquisition() || !model.sights[out.shown().sight].acquisition())
+			continue;
+		std::set<long> taken, held;
+		const annotations::Note *note = nullptr;
+		if (!subclasses(model, in, true, taken, note) ||
+		    !subclasses(model, out, false, held, note) || !note)
+			continue;
+		if (std::any_of(taken.begin(), taken.end(),
+				[&](long one) { return held.count(one) != 0; }))
+			continue;
+		if (model[in.to].global() || common_instance(model, in, out))
+			continue;
+		finding.filters.push_back(
+			{"annotated-subclass", true,
+			 "to its authors " + short_name(model[in.to]) +
+				 " is another lock on each side: subclass " +
+				 std::to_string(*taken.begin()) + " where it is taken, " +
+				 std::to_string(*held.begin()) + " where it is held (" +
+				 place_of(*note) + ")"});
+		return;
+	}
+}
+
+/*
+ * A lock that a handler takes, taken elsewhere with interrupts on, but with the line of the
+ * one interrupt disabled. Each time the author has to have said so.
+ */
+void masked_line(const Model &model, Finding &finding)
+{
+	const annotations::Note *note = nullptr;
+	for (const auto &edge : finding.edges) {
+		if (!to_interrupt(edge))
+			continue;
+		if (edge.to != kHardirqClass)
+			return;
+		for (const auto &witness : edge.witnesses) {
+			const Sight &sight = model.sights[witness.sight];
+			note = annotations::masked_line(model, model.runs[sight.run].release,
+							sight.stack);
+			if (!note)
+				return;
+		}
+	}
+	if (note)
+		finding.filters.push_back(
+			{"annotated-irq-line", true,
+			 "its authors keep the interrupt away by its line: " + note->callee + "(" +
+				 note->text + ") in " + note->function + "(), " + place_of(*note)});
+}
+
+} // namespace
+
+void apply_annotations(const Model &model, Finding &finding)
+{
+	if (model.annotations.empty())
+		return;
+	if (finding.kind == FindingKind::RecursiveLock)
+		nesting(model, finding);
+	else if (finding.kind == FindingKind::LockOrderCycle)
+		another_class(model, finding);
+	else if (finding.kind == FindingKind::InconsistentIrqState ||
+		 finding.kind == FindingKind::IrqInversion)
+		masked_line(model, finding);
+}
+
+std::string computed_subclass(const Model &model, const Finding &finding)
+{
+	if (model.annotations.empty() || finding.kind != FindingKind::LockOrderCycle)
+		return "";
+	const std::size_t n = finding.edges.size();
+	for (std::size_t i = 0; i < n; i++) {
+		const FindingEdge &in = finding.edges[i], &out = finding.edges[(i + 1) % n];
+		if (in.to == kNoClass || is_interrupt(in.to) || is_interrupt(in.from) ||
+		    is_interrupt(out.to) || model[in.to].global())
+			continue;
+		const auto *note = computed(model, in, true);
+		if (!note)
+			note = computed(model, out, false);
+		if (note)
+			return "its authors tell objects of " + short_name(model[in.to]) +
+			       " apart by a subclass that is known at run time only (" + note->text +
+			       ", " + place_of(*note) + ')';
+	}
+	return "";
+}
+
+bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held)
+{
+	const Ends ends{annotations::acquire(model, model.runs[sight.run].release,
+					     {sight.held[held].at}),
+			taken_at(model, sight)};
+	if (constant(ends.held))
+		return in_order(ends);
+	return ends.taken.note && constant(ends.taken) && ends.taken.subclass != 0;
+}
+
+} // namespace lockscope

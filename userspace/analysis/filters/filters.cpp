@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every reason to distrust a finding, and what each may hide by mistake.
+ *
+ *   filter                  hides when                          may hide
+ *   gate-lock               a lock is held on every path seen   paths never run while
+ *                           to two of the edges, exclusively    recording that lack it
+ *                           on one of them: they never meet
+ *                           Or each set of instances that       sets that were never seen
+ *                           matches, two at least, has one
+ *                           of its own in all that was seen
+ *                           Demotes where an interrupt takes it before
+ *   one-context-only        one kernel thread did all of it     a second thread of the
+ *                                                               same code, not yet seen
+ *   initialisation-only     an edge ran only in the init code   init code that publishes
+ *                           of the module that owns its lock    the lock before it is done
+ *   same-instance-excluded  instances seen cannot close the     objects related in a way
+ *                           cycle                               that was not seen
+ *   cannot-run-in-parallel  one timer, tasklet or handler did   two timers with one
+ *                           all of it, along one call path      function
+ *   vouched-for             a lock's authors exempt it from     what they got wrong
+ *                           validation (lockclass/exempt.h)
+ *   counts-events           a lock is a semaphore that is   a lock that is always
+ *                           given back by others than who   handed over to whoever
+ *                           took it (lockclass/belief.h)    gives it back
+ *   handed-over             never; more than one release in    a lock that was handed over
+ *                           fifty of a semaphore comes from    a few times, and is not
+ *                           another context (lockclass/belief.h);  meant to be
+ *                           a note where each instance was
+ *                           handed over once and too few
+ *                           releases say that it is a lock
+ *   other-completer         who waits for a completion holds    objects that change roles
+ *                           a lock of another object than who
+ *                           completes it, says the module
+ *   instances-not-proven    never; no one set of instances   -
+ *                           was seen on all sides
+ *   instances-never-matched never, but is a note: one side   instances that change sides
+ *                           only ever had a few instances,   seldom: see docs/severity.md
+ *                           the other never one of them
+ *   one-structure           never, but is a note: one member objects of two uses that
+ *                           of a structure, in objects of    are locked both ways round,
+ *                           several uses; like nesting in a  never the same two
+ *                           class, it needs its instances
+ *   first-order-not-kept    never; two instances of a class  -
+ *                           were taken in both orders, the
+ *                           first one's sight is not known
+ *   follows-hierarchy       never, but is a note: in both    two tasks that disagree
+ *                           orders the inner object pointed  about the tree
+ *                           to the outer one at the time
+ *   author-orders           never, but is a note: all sides  what they got wrong
+ *                           say that the lock nests
+ *   computed-subclass       never, but is a note: see        one object in both roles,
+ *                           docs/annotations.md              not seen
+ *   no-writer-waits         never, but is a note: a lock is  a writer that waits, not seen
+ *                           held and acquired by readers, each
+ *                           writer seen only tries
+ *   different-kernels       never, but is a note: no build   a kernel that has what was
+ *                           of the kernel shows all of it    seen on several others
+ *   mixed-class             never, but is a note: a class    a fault in a lock made before
+ *                           of what was first acquired in    the module, not seen on all
+ *                           one place, instances not proven  sides
+ *   different-instances     never; no instance of the lock was  -
+ *                           seen both in the interrupt and held
+ *                           while it could come
+ *
+ * An interrupt comes to a context by itself, so of a deadlock with one only the
+ * other sides are looked at; a fault that one sight shows happened, whatever
+ * speaks against it.
+ *
+ * Where the reason is only likely the filter demotes: severity warning instead
+ * of error. Nothing is deleted; --all shows hidden findings. [DLOS D2; RELAY 4.3]
+ */
+#include "analysis/filters/filters.h"
+
+#include "analysis/evidence.h"
+#include "analysis/filters/annotated.h"
+#include "analysis/filters/beliefs.h"
+#include "analysis/filters/instances.h"
+#include "analysis/filters/readers.h"
+#include "analysis/orders/cycles.h"
+
+extern "C" {
+#include "lockclass/exempt.h"
+}
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace lockscope {
+
+namespace {
+
+/* Disjoint objects have to be seen this often before they prove anything. */
+constexpr std::size_t kProvingPairs = 2;
+/* Observations of one lock in two states that are compared: with more it is what it seems. */
+constexpr std::size_t kStatePairs = 65536;
+
+const Sight &sight_of(const Model &model, const Witness &witness)
+{
+	return model.sights[witness.sight];
+}
+
+/// From a completion to a lock that its completers need?
+bool completes(const Model &model, const FindingEdge &edge)
+{
+	return !edge.witnesses.empty() && sight_of(model, edge.shown()).completion();
+}
+
+bool every_witness(const Finding &finding, const std::function<bool(const Witness &)> &test)
+{
+	for (const auto &edge : finding.edges)
+		if (!from_interrupt(edge) &&
+		    !std::all_of(edge.witnesses.begin(), edge.witnesses.end(), test))
+			return false;
+	return true;
+}
+
+std::set<std::string> context_keys(const Finding &finding)
+{
+	std::set<std::string> keys;
+	for (const auto &edge : finding.edges)
+		for (const auto &witness : edge.witnesses)
+			if (!from_interrupt(edge))
+				keys.insert(witness.context.key());
+	return keys;
+}
+
+/* The instances of the gate that are held, and 0 for one that is not known; true: exclusively. */
+std::map<std::uint64_t, bool> gates_held(const std::vector<Held> &all, ClassId gate)
+{
+	std::map<std::uint64_t, bool> instances;
+	for (const auto &held : all)
+		if (held.cls == gate)
+			instances[held.instance] |= read_of(held.val) == LS_EXCLUSIVE;
+	return instances;
+}
+
+/* Does one of them lie in the object that @lock lies in? */
+bool gate_in_object_of(const Sight &sight, ClassId gate, const Held *lock)
+{
+	return lock && lock->object != 0 &&
+	       std::any_of(sight.held.begin(), sight.held.end(), [&](const Held &held) {
+		       return held.cls == gate && held.object == lock->object;
+	       });
+}
+
+/* The instance hash of @cls in a witness of the edge from -> to. */
+const Held *member(const Model &model, const Witness &witness, ClassId cls)
+{
+	const Sight &sight = sight_of(model, witness);
+	if (const Held &held = sight.at(witness.position); held.cls == cls)
+		return &held;
+	return sight.acquired.cls == cls ? &sight.acquired : nullptr;
+}
+
+enum class GateProof { Same, Unknown, Differs };
+
+/* Is the gate one lock on both sides, held exclusively on one? Either the very same instance,
+ * or the lock of the object that a lock of the cycle lies in, on either side. */
+GateProof prove_gate(const Model &model, const Finding &finding, const FindingEdge &a,
+		     const FindingEdge &b, ClassId gate)
+{
+	if (model[gate].global())
+		return GateProof::Same;
+	std::optional<std::map<std::uint64_t, bool>> common[2]; /* true: exclusively each time */
+	std::set<std::uint32_t> runs;
+	bool unknown = false;
+	for (std::size_t side = 0; side < 2; side++) {
+		const FindingEdge &edge = side ? b : a;
+		for (const auto &witness : edge.witnesses) {
+			auto here = gates_held(holds(model, edge, witness), gate);
+			unknown = unknown || here.empty() || here.contains(0);
+			runs.insert(sight_of(model, witness).run);
+			if (!common[side]) {
+				common[side] = std::move(here);
+				continue;
+			}
+			std::erase_if(*common[side], [&](const auto &instance) {
+				return !here.contains(instance.first);
+			});
+			for (auto &[instance, exclusive] : *common[side])
+				exclusive = exclusive && here.at(instance);
+		}
+	}
+	/* Instances of different boots cannot be compared. */
+	if (unknown || !common[0] || !common[1] || runs.size() > 1)
+		return GateProof::Unknown;
+	for (const auto &[instance, exclusive] : *common[0])
+		if (auto at = common[1]->find(instance);
+		    at != common[1]->end() && (exclusive || at->second))
+			return GateProof::Same;
+	if (std::find(finding.classes.begin(), finding.classes.end(), gate) != finding.classes.end())
+		return GateProof::Differs;
+	for (ClassId cls : {a.from, a.to}) {
+		if (cls != b.from && cls != b.to)
+			continue;
+		bool same_object = true;
+		for (const auto *edge : {&a, &b})
+			for (const auto &witness : edge->witnesses)
+				same_object = same_object &&
+					      gate_in_object_of(sight_of(model, witness), gate,
+								member(model, witness, cls));
+		if (same_object)
+			return GateProof::Same;
+	}
+	return GateProof::Differs;
+}
+
+/* What is held at every sight and chain of an edge. */
+std::map<ClassId, bool> always_held(const Model &model, const FindingEdge &edge,
+				    const ChainFacts::Kind *fact)
+{
+	std::map<ClassId, bool> always;
+	bool first = true;
+	for (const auto &witness : edge.witnesses) {
+		std::map<ClassId, bool> here;
+		for (const auto &entry : holds(model, edge, witness))
+			if (entry.cls != kNoClass)
+				here[entry.cls] |= read_of(entry.val) == LS_EXCLUSIVE;
+		always = first ? std::move(here) : held_in_both(always, here);
+		first = false;
+	}
+	if (fact && fact->any) {
+		/* Of the edge's own classes chains say nothing else. */
+		std::map<ClassId, bool> own;
+		for (ClassId cls : {edge.from, edge.to})
+			if (auto at = always.find(cls); at != always.end())
+				own.insert(*at);
+		always = held_in_both(always, fact->held);
+		always.insert(own.begin(), own.end());
+	}
+	/* That an interrupt may find a lock held is kept for its class, not for each instance. */
+	if (to_interrupt(edge) && !model[edge.from].global())
+		always.erase(edge.from);
+	/* What counts events, or is another context's by then, keeps nobody apart. */
+	std::erase_if(always, [&](const auto &gate) { return counts_events(model, gate.first); });
+	return always;
+}
+
+/* A deadlock needs somebody at every edge at once; two edges that exclude each
+ * other are enough to prevent it. What one side holds of the cycle and another one holds
+ * besides does so too. An interrupt comes whatever is held, but waits for what it takes
+ * first. */
+void gate_lock(const Model &model, Finding &finding, const std::vector<ChainFacts::Kind> &facts)
+{
+	if (facts.empty())
+		return;
+	std::vector<std::map<ClassId, bool>> held;
+	for (std::size_t i = 0; i < finding.edges.size(); i++) {
+		const auto &edge = finding.edges[i];
+		held.emplace_back();
+		/* What keeps a completer away keeps the one waiting who waits for it. */
+		if (!completes(model, edge))
+			held.back() = always_held(model, edge, i < facts.size() ? &facts[i] : nullptr);
+		/* Of the instances that an interrupt may find held the log has one or a few. */
+		if (to_interrupt(edge) && !model[edge.from].global())
+			held.back().erase(edge.from);
+	}
+
+	std::optional<ClassId> unknown, first;
+	for (std::size_t i = 0; i < held.size(); i++) {
+		for (std::size_t k = i + 1; k < held.size(); k++) {
+			for (const auto &[gate, exclusive] : held[i]) {
+				auto at = held[k].find(gate);
+				if (at == held[k].end() || (!exclusive && !at->second))
+					continue;
+				const auto proof = prove_gate(model, finding, finding.edges[i],
+							      finding.edges[k], gate);
+				if (proof == GateProof::Unknown)
+					unknown = gate;
+				if (proof != GateProof::Same)
+					continue;
+				if (from_interrupt(finding.edges[k])) {
+					first = gate;
+					continue;
+				}
+				finding.filters.push_back(
+					{"gate-lock", true,
+					 model[gate].name + " keeps two of the sides apart"});
+				return;
+			}
+		}
+	}
+	/* Not hidden: longer cycles with the interrupt were left out for this one. */
+	if (first)
+		finding.filters.push_back({"gate-lock", false,
+					   model[*first].name +
+						   " is held on another side, and the interrupt "
+						   "takes it before"});
+	else if (unknown)
+		finding.filters.push_back(
+			{"gate-lock", false,
+			 model[*unknown].name +
+				 " would keep two of the sides apart, but whether it "
+				 "is one lock is not known"});
+}
+
+/* "kswapd0", "ksoftirqd/1": one of several threads that run the same code. */
+bool one_of_many(const std::string &comm)
+{
+	return comm.find('/') != comm.npos ||
+	       (!comm.empty() && std::isdigit(static_cast<unsigned char>(comm.back())));
+}
+
+void one_context_only(Finding &finding)
+{
+	if (context_keys(finding).size() != 1)
+		return;
+	/* The edge out of an interrupt comes last. */
+	const Context &context = finding.edges.front().shown().context;
+	if (context.level != LS_TASK || context.worker())
+		return; /* judged by its entry, see cannot_run_in_parallel() */
+	const std::string who = context.comm + "-" + std::to_string(context.pid);
+	if (context.kernel_thread() && !one_of_many(context.comm))
+		finding.filters.push_back(
+			{"one-context-only", true, "kernel thread " + who + " did all of it"});
+	else
+		finding.filters.push_back(
+			{"one-context-only", false,
+			 "only " + who + " did it so far; another task may do the same"});
+}
+
+void initialisation_only(const Model &model, Finding &finding)
+{
+	for (std::size_t i = 0; i < finding.edges.size(); i++) {
+		const auto &edge = finding.edges[i];
+		/* What an interrupt does is not done by the code it interrupts. */
+		if (from_interrupt(edge) ||
+		    !std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
+				 [](const Witness &w) { return w.context.init(); }))
+			continue;
+		/* Nobody else can have a module's own lock before its init
+		 * function has handed it out. */
+		bool owned = false;
+		std::string owner;
+		for (auto frame : sight_of(model, edge.shown()).stack)
+			if (const auto &code = model[frame];
+			    !code.module.empty() && code.module != "vmlinux" &&
+			    (code.module == model[edge.from].module ||
+			     code.module == model[edge.to].module)) {
+				owned = true;
+				owner = code.module;
+			}
+		const std::string sides =
+			to_interrupt(edge) ? model[edge.from].name + " with " +
+						     interrupt_name(edge.to) + "s on"
+					   : model[edge.from].name + " -> " + model[edge.to].name;
+		/* A driver's probe may have its interrupt running already. */
+		if (owned && !to_interrupt(edge))
+			finding.filters.push_back({"initialisation-only", true,
+						   sides + " only in init code of " + owner +
+							   ", which owns a lock of it"});
+		else
+			finding.filters.push_back(
+				{"initialisation-only", false, sides + " only in init code"});
+		return;
+	}
+}
+
+/*
+ * In a cycle over locks that lie in one type of object, an edge within one
+ * object ties the instances on both its ends together. With all edges but one
+ * like that, the last one has to lead back into the same object; when it always
+ * joins two different objects, the cycle cannot close.
+ */
+using ObjectPairs = std::set<std::pair<std::uint64_t, std::uint64_t>>;
+
+/* Does a way along @pairs lead from an object back to itself? */
+bool go_round(ObjectPairs pairs)
+{
+	for (bool dropped = true; dropped;) {
+		std::set<std::uint64_t> entered;
+		for (const auto &[from, to] : pairs)
+			entered.insert(to);
+		dropped = std::erase_if(pairs, [&](const auto &pair) {
+				  return !entered.contains(pair.first);
+			  }) != 0;
+	}
+	return !pairs.empty();
+}
+
+/* One side takes both locks of one object, the other always of two: no two contexts close
+ * that cycle, nor do several, unless the pairs of objects themselves go round. */
+void same_instance_excluded(const Model &model, Finding &finding)
+{
+	std::size_t crossing = 0, crossing_pairs = 0;
+	for (const auto &edge : finding.edges) {
+		ObjectPairs pairs;
+		bool all_same = true, all_differ = true;
+		if (model[edge.from].object_size != model[edge.to].object_size)
+			return;
+		for (const auto &witness : edge.witnesses) {
+			const Sight &sight = sight_of(model, witness);
+			const std::uint64_t from = sight.from(witness.position).object;
+			const std::uint64_t to = sight.to(witness.position).object;
+			if (from == 0 || to == 0)
+				return;
+			(from == to ? all_differ : all_same) = false;
+			pairs.insert({from, to});
+		}
+		if (all_same)
+			continue;
+		if (!all_differ || ++crossing > 1 || go_round(pairs))
+			return;
+		crossing_pairs = pairs.size();
+	}
+	if (crossing != 1)
+		return;
+	const bool proven = crossing_pairs >= kProvingPairs;
+	finding.filters.push_back(
+		{"same-instance-excluded", proven,
+		 "one side takes both locks of one object, the other always of two (" +
+			 std::to_string(crossing_pairs) + " seen)"});
+}
+
+void cannot_run_in_parallel(Finding &finding)
+{
+	const Context &first = finding.edges.front().shown().context;
+	if (!first.serialised() || first.entry.empty())
+		return;
+	if (!every_witness(finding, [&](const Witness &w) {
+		    return w.context.run == first.run && w.context.kind == first.kind &&
+			   w.context.entry == first.entry;
+	    }))
+		return;
+	/* What an entry that only passes on calls differs: a dispatcher, used by
+	 * many timers or work items. Work items come in numbers anyway: one for
+	 * every device, say. */
+	const bool one_path = context_keys(finding).size() == 1;
+	if (!one_path && first.kind == EntryKind::Work)
+		return;
+	const bool proven = one_path && first.kind != EntryKind::Work;
+	finding.filters.push_back({"cannot-run-in-parallel", proven,
+				   "every side runs in " + first.describe() +
+					   (proven ? ", which does not overlap itself"
+						   : ", which may not overlap itself")});
+}
+
+/* One lock in both states has to be one instance, a reader that the interrupt does not wait
+ * for aside. The interrupt may have to take another lock before, which is held then as well. */
+void different_instances(const Model &model, Finding &finding)
+{
+	const auto &held = finding.edges[0], &taken = finding.edges[1];
+	const ClassId cls = held.from;
+	/* Of one run, by instance: a global lock is one in all runs. */
+	using One = std::pair<std::uint32_t, std::uint64_t>;
+	const bool global = model[cls].global();
+	auto one = [&](const Witness &witness) {
+		const Sight &sight = sight_of(model, witness);
+		return global ? One{} : One{sight.run, sight.at(witness.position).instance};
+	};
+	std::map<One, std::vector<const Witness *>> outside;
+	std::set<std::uint64_t> instances[2];
+	std::set<std::uint32_t> runs[2];
+	for (std::size_t side = 0; side < 2; side++)
+		for (const auto &witness : finding.edges[side].witnesses) {
+			const Sight &sight = sight_of(model, witness);
+			instances[side].insert(sight.at(witness.position).instance);
+			runs[side].insert(sight.run);
+			if (side == 0)
+				outside[one(witness)].push_back(&witness);
+		}
+	std::size_t left = kStatePairs;
+	ClassId gate = kNoClass;
+	for (const auto &inside : taken.witnesses)
+		for (const Witness *other : outside[one(inside)]) {
+			const std::vector<std::uint32_t> kinds{kind_of(model, held, *other),
+							       kind_of(model, taken, inside)};
+			if (!strong_kinds(kinds))
+				continue;
+			gate = shared_gate(model, sight_of(model, inside).held,
+					   holds(model, held, *other));
+			if (gate == kNoClass || left-- == 0)
+				return;
+		}
+	const std::string irq = interrupt_name(held.to);
+	/* Not hidden: longer cycles with the interrupt were left out for this one. */
+	if (gate != kNoClass)
+		finding.filters.push_back({"gate-lock", false,
+					   model[gate].name + " is held as well, and the " + irq +
+						   " takes it before"});
+	/* Instances that are not known, or of different boots, cannot be compared. */
+	if (gate != kNoClass || global || instances[0].contains(0) || instances[1].contains(0) ||
+	    std::none_of(runs[0].begin(), runs[0].end(),
+			 [&](std::uint32_t run) { return runs[1].contains(run); }))
+		return;
+	if (model[cls].origin == LS_ORIGIN_SITE)
+		finding.filters.push_back({"mixed-class", false, mixed_class(model[cls]), Severity::Note});
+	finding.filters.push_back({"different-instances", false,
+				   "no one " + model[cls].name + " was seen in both states: " +
+					   std::to_string(instances[1].size()) + " taken in " +
+					   irq + ", " + std::to_string(instances[0].size()) +
+					   " held with " + irq + "s on"});
+	finding.confidence = Confidence::Possible;
+}
+
+/*
+ * Between one lock and one completion the instances decide, and of those only the
+ * module knows how far one is from the other: it tells of such a cycle when it can
+ * close. What no run saw on its own nobody judged.
+ */
+void other_completer(const Model &model, Finding &finding)
+{
+	if (finding.edges.size() != 2 || std::none_of(finding.edges.begin(), finding.edges.end(),
+						      [&](const FindingEdge &edge) {
+							      return completes(model, edge);
+						      }))
+		return;
+	std::set<std::uint32_t> runs[2];
+	for (std::size_t side = 0; side < 2; side++)
+		for (const auto &witness : finding.edges[side].witnesses)
+			runs[side].insert(sight_of(model, witness).run);
+	const auto judged = [&](std::uint32_t run) { return runs[1].count(run) != 0; };
+	if (std::none_of(runs[0].begin(), runs[0].end(), judged))
+		return;
+	for (const auto &told : model.kernel_findings)
+		if (told.kind == LS_FINDING_ORDER_CYCLE && told.classes.size() == 2 &&
+		    std::is_permutation(told.classes.begin(), told.classes.end(),
+					finding.classes.begin(), finding.classes.end()))
+			return;
+	finding.filters.push_back({"other-completer", true,
+				   "who completes holds the lock of another object than who waits"});
+}
+
+/* What lockdep_set_novalidate_class() says in a kernel with lockdep. */
+void vouched_for(const Model &model, Finding &finding)
+{
+	for (ClassId cls : finding.classes)
+		if (ls_exempt(model[cls].name.c_str())) {
+			finding.filters.push_back({"vouched-for", true,
+						   "its authors exempt " + model[cls].name +
+							   " from validation: they keep its order"});
+			return;
+		}
+}
+
+/* Edges learnt before the semaphore's use was known do not count. */
+void demote_counting(const Model &model, Finding &finding)
+{
+	for (ClassId cls : finding.classes) {
+		if (handed_over(model, cls))
+			finding.filters.push_back(
+				{"handed-over", false,
+				 model[cls].name + " is at times released by another context "
+						   "than the one that acquired it: " +
+					 describe_semaphore(*semaphore_counts(model, cls)),
+				 always_handed_over(model, cls) ? Severity::Note
+								: Severity::Warning});
+		if (!counts_events(model, cls))
+			continue;
+		finding.filters.push_back(
+			{"counts-events", true,
+			 model[cls].name + " is " +
+				 describe_semaphore(*semaphore_counts(model, cls))});
+		finding.confidence = Confidence::Possible;
+	}
+}
+
+} // namespace
+
+void apply_filters(const Model &model, Finding &finding,
+		   const std::vector<ChainFacts::Kind> &facts)
+{
+	if (finding.edges.empty() || finding.single())
+		return;
+	vouched_for(model, finding);
+	apply_annotations(model, finding);
+	demote_counting(model, finding);
+	if (finding.kind == FindingKind::InconsistentIrqState) {
+		/* One context is all that it takes. */
+		initialisation_only(model, finding);
+		different_instances(model, finding);
+		return;
+	}
+	gate_lock(model, finding, facts);
+	judge_meeting(model, finding);
+	one_context_only(finding);
+	initialisation_only(model, finding);
+	if (finding.kind == FindingKind::LockOrderCycle) {
+		same_instance_excluded(model, finding);
+		other_completer(model, finding);
+		no_writer_waits(model, finding);
+	}
+	cannot_run_in_parallel(finding);
+}
+
+} // namespace lockscope

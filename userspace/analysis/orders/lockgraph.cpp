@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/orders/lockgraph.h"
+
+extern "C" {
+#include "lockclass/edges.h"
+}
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace lockscope {
+
+namespace {
+
+std::uint64_t pair_key(ClassId from, ClassId to)
+{
+	return std::uint64_t{index(from)} << 32 | index(to);
+}
+
+/// An interrupt and the LS_USE_* bits that concern it.
+struct Interrupt {
+	ClassId cls;
+	std::uint32_t in, in_read, on, on_read;
+};
+constexpr Interrupt kInterrupts[] = {
+	{kHardirqClass, LS_USE_IN_HARDIRQ, LS_USE_IN_HARDIRQ_READ, LS_USE_ON_HARDIRQ,
+	 LS_USE_ON_HARDIRQ_READ},
+	{kSoftirqClass, LS_USE_IN_SOFTIRQ, LS_USE_IN_SOFTIRQ_READ, LS_USE_ON_SOFTIRQ,
+	 LS_USE_ON_SOFTIRQ_READ},
+};
+
+} // namespace
+
+std::uint32_t dependency_kind(std::uint32_t held_val, std::uint32_t acquired_val)
+{
+	return ls_dep_kind(held_val, acquired_val);
+}
+
+void LockGraph::add(Known &known, ClassId from, ClassId to, Evidence evidence)
+{
+	auto [at, added] = known.try_emplace(pair_key(from, to), dependencies_.size());
+	if (added)
+		dependencies_.push_back({from, to, 0, {}, false});
+	auto &dependency = dependencies_[at->second];
+	dependency.kinds |= evidence.kind;
+	dependency.evidence.push_back(evidence);
+}
+
+LockGraph::LockGraph(const Model &model, const Runs &runs) : nodes_(model.classes.size())
+{
+	add_orders(model, runs);
+	add_needs(model, runs);
+	orders_ = dependencies_.size();
+	add_usage(model, runs);
+	for (std::size_t i = 0; i < dependencies_.size(); i++)
+		by_ends_[pair_key(dependencies_[i].from, dependencies_[i].to)] =
+			static_cast<std::uint32_t>(i + 1);
+}
+
+std::uint32_t LockGraph::find(ClassId from, ClassId to) const
+{
+	auto at = by_ends_.find(pair_key(from, to));
+	return at == by_ends_.end() ? 0 : at->second;
+}
+
+void LockGraph::add_orders(const Model &model, const Runs &runs)
+{
+	Known known;
+	for (std::size_t s = 0; s < model.sights.size(); s++) {
+		const Sight &sight = model.sights[s];
+		const ClassId to = sight.acquired.cls;
+		if (to == kNoClass || !runs[sight.run] || !sight.acquisition())
+			continue;
+		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
+			const Held &held = sight.held[i];
+			/* Nesting within a class is judged by instances, not order. */
+			if (held.cls == kNoClass || held.cls == to ||
+			    !ls_orders(held.val, sight.acquired.val))
+				continue;
+			add(known, held.cls, to,
+			    {s, i, dependency_kind(held.val, sight.acquired.val)});
+		}
+	}
+}
+
+/* Who waits for a completion waits for the locks that all who complete it hold,
+ * as the module's judge has it; here all of them are known. */
+void LockGraph::add_needs(const Model &model, const Runs &runs)
+{
+	struct Need {
+		std::uint32_t kind = 0; ///< the weakest
+		std::vector<Evidence> evidence;
+	};
+	std::map<ClassId, std::map<ClassId, Need>> needs;
+	std::set<ClassId> confirmed; ///< by another context than the waiter
+	for (std::size_t s = 0; s < model.sights.size(); s++) {
+		const Sight &sight = model.sights[s];
+		const ClassId done = sight.acquired.cls;
+		if (done == kNoClass || !runs[sight.run] || !sight.completion())
+			continue;
+		const bool confirms =
+			sight.extra != LS_COMPLETE_OPEN && confirmed.insert(done).second;
+		/* Of the waiter, not of one that completes. */
+		if (sight.extra == LS_COMPLETE_CONFIRMED)
+			continue;
+		std::map<ClassId, Need> here;
+		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
+			const Held &held = sight.held[i];
+			if (held.cls == kNoClass || held.cls == done || !(sight.new_mask >> i & 1))
+				continue;
+			const std::uint32_t kind = ls_need_kind(held.val);
+			auto &need = here[held.cls];
+			if (need.kind != LS_DEP_EN)
+				need = {kind, {{s, i, kind}}};
+		}
+		auto [at, first] = needs.try_emplace(done, here);
+		if (first)
+			continue;
+		std::erase_if(at->second,
+			      [&](const auto &entry) { return !here.contains(entry.first); });
+		for (auto &[lock, need] : at->second) {
+			const Need &now = here.at(lock);
+			need.kind = need.kind == LS_DEP_EN ? now.kind : need.kind;
+			/* What is shown first is of the context that confirms it. */
+			need.evidence.insert(confirms ? need.evidence.begin() : need.evidence.end(),
+					     now.evidence.front());
+		}
+	}
+	for (const auto &[done, locks] : needs) {
+		if (!confirmed.contains(done))
+			continue;
+		for (const auto &[lock, need] : locks)
+			dependencies_.push_back({done, lock, need.kind, need.evidence, true});
+	}
+}
+
+void LockGraph::add_usage(const Model &model, const Runs &runs)
+{
+	Known known;
+	auto add_use = [&](std::size_t sight, std::uint32_t position, ClassId cls,
+			   std::uint32_t use) {
+		if (cls == kNoClass)
+			return;
+		for (const auto &interrupt : kInterrupts) {
+			if (use & interrupt.in)
+				add(known, interrupt.cls, cls, {sight, position, LS_DEP_EN});
+			if (use & interrupt.in_read)
+				add(known, interrupt.cls, cls, {sight, position, LS_DEP_ER});
+			if (use & interrupt.on)
+				add(known, cls, interrupt.cls, {sight, position, LS_DEP_EN});
+			if (use & interrupt.on_read)
+				add(known, cls, interrupt.cls, {sight, position, LS_DEP_SN});
+		}
+	};
+	for (std::size_t s = 0; s < model.sights.size(); s++) {
+		const Sight &sight = model.sights[s];
+		if (!runs[sight.run] || sight.fault() || sight.completion())
+			continue;
+		const std::uint32_t now = sight.acquired.val;
+		add_use(s, kOwnLock, sight.acquired.cls,
+			sight.acquisition() ? ls_usage(now) : ls_usage_on(now, now));
+		for (std::uint32_t i = 0; i < sight.held.size(); i++)
+			add_use(s, i, sight.held[i].cls, ls_usage_on(sight.held[i].val, now));
+	}
+}
+
+std::vector<Cycle> LockGraph::cycles() const
+{
+	Graph graph(static_cast<std::uint32_t>(std::max<std::size_t>(nodes_, 1)),
+		    static_cast<std::uint32_t>(orders_));
+	for (std::size_t i = 0; i < orders_; i++)
+		graph.add(index(dependencies_[i].from), index(dependencies_[i].to),
+			  dependencies_[i].kinds);
+	return find_cycles(graph);
+}
+
+std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
+				     const std::map<ClassId, bool> &b)
+{
+	std::map<ClassId, bool> both;
+	for (const auto &[cls, exclusive] : a)
+		if (auto at = b.find(cls); at != b.end())
+			both[cls] = exclusive && at->second;
+	return both;
+}
+
+ChainFacts::Kind ChainFacts::of(std::uint32_t mask) const
+{
+	Kind all;
+	for (std::size_t i = 0; i < std::size(kinds); i++) {
+		if (!(mask >> i & 1) || !kinds[i].any)
+			continue;
+		all.held = all.any ? held_in_both(all.held, kinds[i].held) : kinds[i].held;
+		all.any = true;
+	}
+	return all;
+}
+
+namespace {
+
+using Wanted = std::unordered_map<std::uint64_t, std::uint32_t>;
+using Facts = std::unordered_map<std::uint32_t, ChainFacts>;
+
+/* Once more @chain shows @fact as @kind, while @below is held. The dependency's own locks are
+ * left out. */
+void add_held(ChainFacts &fact, std::uint32_t kind, const Chain &chain,
+	      const std::vector<const Chain *> &below, ClassId from)
+{
+	std::map<ClassId, bool> here;
+	for (const Chain *other : below)
+		if (other->cls != kNoClass && other->cls != from && other->cls != chain.cls)
+			here[other->cls] |= read_of(other->val) == LS_EXCLUSIVE;
+	auto &known = fact.kinds[std::countr_zero(kind)];
+	fact.count += chain.count;
+	known.held = known.any ? held_in_both(known.held, here) : std::move(here);
+	known.any = true;
+}
+
+/* Only how a lock was taken: how it was held later no chain says. */
+void add_usage_facts(const Chain &chain, const std::vector<const Chain *> &below,
+		     const Wanted &wanted, Facts &facts)
+{
+	const std::uint32_t use = ls_usage(chain.val);
+	for (const auto &interrupt : kInterrupts) {
+		if (use & (interrupt.in | interrupt.in_read))
+			if (auto at = wanted.find(pair_key(interrupt.cls, chain.cls));
+			    at != wanted.end())
+				add_held(facts[at->second],
+					 use & interrupt.in ? LS_DEP_EN : LS_DEP_ER, chain, below,
+					 interrupt.cls);
+		if (use & (interrupt.on | interrupt.on_read))
+			if (auto at = wanted.find(pair_key(chain.cls, interrupt.cls));
+			    at != wanted.end())
+				facts[at->second].count += chain.count;
+	}
+}
+
+} // namespace
+
+std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const Runs &runs,
+							  const LockGraph &graph,
+							  const std::set<std::uint32_t> &edges)
+{
+	Facts facts;
+	Wanted wanted;
+	for (auto edge : edges) {
+		const auto &dependency = graph.dependency(edge);
+		wanted[pair_key(dependency.from, dependency.to)] = edge;
+		facts[edge];
+	}
+	std::vector<const Chain *> below;
+	for (std::size_t number = 0; number < model.runs.size(); number++) {
+		const Run &run = model.runs[number];
+		if (!runs[number])
+			continue;
+		for (const auto &chain : run.chains) {
+			/* Count 0: held like that after something else was released,
+			 * never acquired like that. */
+			if (chain.cls == kNoClass || chain.count == 0)
+				continue;
+			below.clear();
+			for (auto up = chain.parent; up != 0; up = run.chains[up].parent)
+				below.push_back(&run.chains[up]);
+			add_usage_facts(chain, below, wanted, facts);
+			if (chain.val & LS_VAL_TRY)
+				continue;
+			for (const Chain *from : below)
+				if (auto at = wanted.find(pair_key(from->cls, chain.cls));
+				    at != wanted.end())
+					add_held(facts[at->second],
+						 dependency_kind(from->val, chain.val), chain,
+						 below, from->cls);
+		}
+	}
+	return facts;
+}
+
+} // namespace lockscope

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+// The lock-order graph of a model, with the evidence for every edge.
+#pragma once
+
+#include "analysis/orders/cycles.h"
+#include "model/model.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+namespace lockscope {
+
+/// Sight number @sight saw @held[position] held while acquiring, or completing. A
+/// dependency with an interrupt is about one lock only: that one, or kOwnLock.
+struct Evidence {
+	std::size_t sight;	///< in Model::sights
+	std::uint32_t position; ///< in Sight::held
+	std::uint32_t kind;	///< one LS_DEP_* bit
+};
+
+struct Dependency {
+	ClassId from, to;
+	std::uint32_t kinds = 0; ///< LS_DEP_* mask
+	std::vector<Evidence> evidence;
+	bool need = false; ///< of a completion on what all who complete it hold
+};
+
+/// Which runs count, by number.
+using Runs = std::vector<bool>;
+
+class LockGraph {
+public:
+	/// Of what @runs have shown.
+	LockGraph(const Model &model, const Runs &runs);
+
+	/// Edge i is dependencies()[i - 1]: first the order of locks, completions
+	/// among them, size() of them, then what leads to interrupts and out of them.
+	const std::vector<Dependency> &dependencies() const { return dependencies_; }
+	const Dependency &dependency(std::uint32_t edge) const { return dependencies_[edge - 1]; }
+	/// The edge between two classes, or a class and an interrupt; 0 when there is none.
+	std::uint32_t find(ClassId from, ClassId to) const;
+	/// Cycles of locks alone; see interrupts.h for the others.
+	std::vector<Cycle> cycles() const;
+	std::size_t size() const { return orders_; }
+
+private:
+	using Known = std::unordered_map<std::uint64_t, std::size_t>;
+	void add(Known &known, ClassId from, ClassId to, Evidence evidence);
+	void add_orders(const Model &model, const Runs &runs);
+	void add_needs(const Model &model, const Runs &runs);
+	void add_usage(const Model &model, const Runs &runs);
+
+	std::size_t nodes_, orders_ = 0;
+	std::vector<Dependency> dependencies_;
+	std::unordered_map<std::uint64_t, std::uint32_t> by_ends_;
+};
+
+/// What the chains say about one dependency.
+struct ChainFacts {
+	/// Of chains that show it as one kind.
+	struct Kind {
+		bool any = false; ///< there is such a chain
+		/// Classes held in every such chain, other than the two; true: always exclusively.
+		std::map<ClassId, bool> held;
+	};
+
+	std::uint64_t count = 0; ///< acquisitions of `to` under `from`
+	Kind kinds[4];		 ///< per LS_DEP_* bit
+
+	/// Of all chains that show it as one of @mask.
+	Kind of(std::uint32_t mask) const;
+};
+
+/// Facts about each of @edges, from one pass over all chains of @runs.
+std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, const Runs &runs,
+							  const LockGraph &graph,
+							  const std::set<std::uint32_t> &edges);
+
+/// Classes in both, exclusive only where exclusive in both.
+std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
+				     const std::map<ClassId, bool> &b);
+
+/// LS_DEP_* bit of a held and an acquired lock.
+std::uint32_t dependency_kind(std::uint32_t held_val, std::uint32_t acquired_val);
+
+} // namespace lockscope

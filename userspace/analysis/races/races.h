@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+// Data races: what the module saw happen to memory, as findings.
+#pragma once
+
+#include "analysis/finding.h"
+#include "analysis/races/weights.h"
+
+#include <vector>
+
+namespace lockscope {
+
+/// The races of @model, united by variable and pair of functions. Two marked
+/// sides are none, nor are two reads.
+std::vector<Finding> data_races(const Model &model, const RaceWeights &weights);
+
+/// "read", "write" or "read-write"
+const char *op_name(const MemoryAccess &access);
+
+} // namespace lockscope

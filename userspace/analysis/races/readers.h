@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+// Races in which a reader without the writers' lock does no harm that the accesses show.
+#pragma once
+
+#include "analysis/finding.h"
+#include "analysis/rules/access_index.h"
+
+namespace lockscope {
+
+/// Add to @finding, a data race, each filter that applies to its reader.
+void apply_reader_filters(const Model &model, const AccessIndex &index, Finding &finding);
+
+/// Does the filter speak of harm alone? Then it is no doubt that there is a race.
+bool about_harm(const Filter &filter);
+
+} // namespace lockscope

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+// Who guards what: locking rules inferred from the accesses seen.
+#pragma once
+
+#include "analysis/rules/hypotheses.h"
+#include "model/model.h"
+#include "model/variable.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// From here on a rule is not one by chance: one in ten of a normal distribution.
+/// 14 of 15 reach it, 13 of 14 do not.
+inline constexpr double kSureZ = 1.28;
+
+enum class AccessKind { Read, Write, Any };
+const char *name(AccessKind kind);
+
+/// ByClass: always with some lock of one class held, and nobody could tell whether
+/// it is the lock of the right object. Weaker than Guarded: nothing breaks it.
+enum class Verdict { Guarded, ByClass, NoLock, Unclear, TooFew };
+inline constexpr std::size_t kVerdicts = 5;
+const char *name(Verdict verdict);
+
+/// What was found out about one kind of access to one variable.
+struct Rule {
+	Variable variable;
+	std::string type;   ///< "struct inode"; empty when it is not known
+	std::string member; ///< path in the type; empty when there is none, or not known
+	std::uint32_t offset = 0;
+	bool global = false; ///< one variable, not a member of many objects
+	AccessKind kind = AccessKind::Read;
+	Verdict verdict = Verdict::TooFew;
+	std::string why;		    ///< in words, for all but Guarded
+	Support support;		    ///< of the guard; else of holding no lock
+	std::vector<Hypothesis> hypotheses; ///< of the guard first, then by score
+	/// In Model::accesses: the first of each piece of evidence.
+	std::vector<std::size_t> examples, counterexamples;
+	std::size_t pairs = 0; ///< of a place in code and what it held
+	/// Ways of accessing that are no evidence: marked or atomic; before anyone
+	/// else can see the object, or when nobody can any more; blocks of members.
+	std::size_t marked = 0, initial = 0, blocks = 0;
+
+	const Hypothesis *guard() const
+	{
+		return verdict == Verdict::Guarded ? &hypotheses.front() : nullptr;
+	}
+	/// guard(), or the class of it.
+	const Hypothesis *believed() const
+	{
+		return verdict == Verdict::ByClass ? &hypotheses.front() : guard();
+	}
+	/// A member of all objects of a type, whose type is known.
+	bool of_type() const { return !global && !type.empty(); }
+	/// That type, or the variable's name.
+	std::string owner() const;
+};
+
+/// By type and place in it, reads before writes. Where reads and writes together
+/// have evidence enough for one guard, and not each alone, there is one rule of
+/// kind Any instead.
+std::vector<Rule> infer_rules(const Model &model);
+
+/// An access that is taken to set up or tear down what nobody else can see: it
+/// holds no lock of the object, and a module's start runs it, or its function's name says
+/// so, or that it gives a reference back, perhaps the last one. May hide accesses that
+/// come too early or too late in such functions.
+bool initialises(const Model &model, const MemoryAccess &access);
+
+} // namespace lockscope

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+// What might guard a variable, and how much speaks for it.
+#pragma once
+
+#include "analysis/rules/support.h"
+#include "model/model.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// Less evidence than this says nothing.
+inline constexpr std::size_t kLeastEvidence = 3;
+/// A rule may be broken this often and is one still.
+inline constexpr double kLeastShare = 0.9;
+/// That some locks or contexts are held during accesses to a variable.
+struct Hypothesis {
+	std::vector<std::string> terms; ///< at most three, see Protection
+	bool all = true;		///< every term is needed; else one is enough
+	bool exclusive = false;		///< a lock held by readers is not enough
+	bool checked = true;		///< no term is the lock of just some object
+	Support support;
+	Standing standing;
+	std::size_t excused = 0; ///< observations without it that are alone
+	bool shared = false;	 ///< one with it is not
+
+	/// "self.i_lock", "global.inode_hash_lock & self.i_lock", "rcu | self.lock"
+	std::string guard() const;
+	double score() const { return support.z() + standing.points(); }
+	/// What its owner alone did excuses nothing as long as nobody else was seen.
+	bool believed() const
+	{
+		return support.of >= kLeastEvidence && support.share() >= kLeastShare &&
+		       (shared || !excused);
+	}
+	bool accepted() const { return checked && believed(); }
+};
+
+/// A lock or context that some access holds, as a guard.
+struct Single {
+	Hypothesis h;
+	bool lock = true;
+	int distance = 0;	 ///< from the object: 0 its own
+	std::size_t nesting = 0; ///< 0: the outermost
+	std::vector<bool> where; ///< held by which observation
+};
+
+/// Weighs hypotheses about one kind of access to one variable.
+class Scales {
+public:
+	/// @all has to outlive it.
+	Scales(const Model &model, const Sections &sections, std::size_t variable,
+	       const std::vector<Observation> &all)
+		: model_(model), sections_(sections), variable_(variable), all_(all)
+	{
+	}
+
+	/// Where the locks of @h were taken, nothing where it is not held.
+	std::optional<Section> section(const Hypothesis &h, const Observation &seen) const;
+	/// Fill in support and standing.
+	Hypothesis weighed(Hypothesis h) const;
+	/// Every lock and context held anywhere, the likeliest guard first. Where
+	/// @writers, locks have to be held exclusively.
+	std::vector<Single> singles(bool writers) const;
+	/// That both are needed.
+	Hypothesis both(const Hypothesis &a, const Hypothesis &b) const;
+	/// Support of holding no lock at all.
+	Support no_lock() const;
+
+private:
+	bool writes(const Observation &seen) const;
+
+	const Model &model_;
+	const Sections &sections_;
+	std::size_t variable_;
+	const std::vector<Observation> &all_;
+};
+
+} // namespace lockscope

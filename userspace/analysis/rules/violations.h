@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+// Accesses without the lock that others hold, as findings.
+#pragma once
+
+#include "analysis/finding.h"
+#include "analysis/rules/guards.h"
+
+#include <vector>
+
+namespace lockscope {
+
+/// One for each variable, kind of access and function that breaks a rule; all are
+/// possible, for a rule is statistics. Warnings where the rule's z is kSureZ or
+/// more, notes where it is less.
+std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule> &rules);
+
+/// Is a data race over the variable, with a side in the function, among @findings?
+/// It says all that the violation could, and that it happened.
+bool told_as_race(const Model &model, const Finding &violation,
+		  const std::vector<Finding> &findings);
+
+} // namespace lockscope
