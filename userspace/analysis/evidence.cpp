@@ -135,6 +135,11 @@ std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witne
 	return held;
 }
 
+bool completes(const Model &model, const FindingEdge &edge)
+{
+	return !edge.witnesses.empty() && model.sights[edge.shown().sight].completion();
+}
+
 std::optional<std::pair<std::size_t, std::size_t>>
 common_instance(const Model &model, const FindingEdge &in, const FindingEdge &out)
 {

@@ -46,6 +46,9 @@ std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness
 /// may be the one just acquired.
 std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witness &witness);
 
+/// From a completion to a lock that its completers need?
+bool completes(const Model &model, const FindingEdge &edge);
+
 /// A witness of each edge with one instance of the lock that @in leads to and
 /// @out comes from; nothing when no instance is in both.
 std::optional<std::pair<std::size_t, std::size_t>>

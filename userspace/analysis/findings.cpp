@@ -9,6 +9,7 @@
 #include "analysis/filters/annotated.h"
 #include "analysis/filters/filters.h"
 #include "analysis/filters/instances.h"
+#include "analysis/filters/nested.h"
 #include "analysis/filters/readers.h"
 #include "analysis/orders/builds.h"
 #include "analysis/orders/interrupts.h"

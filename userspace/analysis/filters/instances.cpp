@@ -7,15 +7,10 @@
 #include "model/counters.h"
 #include "util/text.h"
 
-extern "C" {
-#include "lockclass/edges.h"
-}
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 namespace lockscope {
 
@@ -388,15 +383,6 @@ void show_most(const Model &model, Finding &finding)
 	}
 }
 
-/// Entry @i of @sight's held and what it acquires are a pair of instances in an order.
-bool nests(const Sight &sight, std::uint32_t i, ClassId cls)
-{
-	const Held &held = sight.held[i];
-	return held.cls == cls && held.instance != kUnknown &&
-	       sight.acquired.instance != kUnknown && held.instance != sight.acquired.instance &&
-	       ls_orders(held.val, sight.acquired.val);
-}
-
 } // namespace
 
 ClassId shared_gate(const Model &model, const std::vector<Held> &a, const std::vector<Held> &b,
@@ -569,101 +555,6 @@ void judge_meeting(const Model &model, Finding &finding)
 		 apart.empty() ? "each lock was one instance on both sides, but not all of them "
 				 "at the same time"
 			       : "not seen as one instance on both sides: " + join(apart, ", ")});
-}
-
-std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last)
-{
-	const Sight &closing = model.sights[last];
-	std::map<std::uint64_t, std::vector<NestedPair>> by_outer;
-	for (std::size_t s = 0; s < model.sights.size(); s++) {
-		const Sight &sight = model.sights[s];
-		if (sight.run != closing.run || !sight.acquisition() || sight.acquired.cls != cls ||
-		    s == last)
-			continue;
-		for (std::uint32_t i = 0; i < sight.held.size(); i++)
-			if (nests(sight, i, cls))
-				by_outer[sight.held[i].instance].push_back({s, i});
-	}
-	NestedPair alone{last, kOwnLock};
-	for (auto position = static_cast<std::uint32_t>(closing.held.size()); position-- > 0;) {
-		if (closing.acquired.cls != cls || !nests(closing, position, cls))
-			continue;
-		if (alone.position == kOwnLock)
-			alone.position = position;
-		/* Breadth first, from what it takes back to what it holds. A recursive reader
-		 * waits for no reader. */
-		using At = std::pair<std::uint64_t, bool>; /* an instance, taken recursively */
-		const std::uint64_t goal = closing.held[position].instance;
-		const auto kind_of = [&](const NestedPair &pair) {
-			const Sight &sight = model.sights[pair.sight];
-			return dependency_kind(sight.held[pair.position].val, sight.acquired.val);
-		};
-		const auto recursive = [](std::uint32_t kind) {
-			return (kind & (LS_DEP_ER | LS_DEP_SR)) != 0;
-		};
-		const auto shared = [](std::uint32_t kind) {
-			return (kind & (LS_DEP_SR | LS_DEP_SN)) != 0;
-		};
-		const std::uint32_t last_kind = kind_of({last, position});
-		const At start{closing.acquired.instance, recursive(last_kind)};
-		std::map<At, std::pair<NestedPair, At>> reached;
-		std::vector<At> queue{start};
-		std::optional<At> end;
-		/* Is a lock held on some side from @at back to the closing one that excludes @next? */
-		const ClassId own = model[cls].global() ? cls : kNoClass;
-		const auto apart = [&](const Sight &next, At at) {
-			bool any = shared_gate(model, next.held, closing.held, own) != kNoClass;
-			for (; !any && at != start; at = reached.at(at).second)
-				any = shared_gate(model, next.held,
-						  model.sights[reached.at(at).first.sight].held,
-						  own) != kNoClass;
-			return any;
-		};
-		for (std::size_t next = 0; next < queue.size() && !end; next++) {
-			const At at = queue[next];
-			for (const auto &pair : by_outer[at.first]) {
-				const Sight &sight = model.sights[pair.sight];
-				const At inner{sight.acquired.instance, recursive(kind_of(pair))};
-				if (inner.first == start.first || reached.contains(inner) ||
-				    (at.second && shared(kind_of(pair))) ||
-				    (inner.first == goal && inner.second && shared(last_kind)) ||
-				    apart(sight, at))
-					continue;
-				reached.emplace(inner, std::pair{pair, at});
-				queue.push_back(inner);
-				if (inner.first == goal) {
-					end = inner;
-					break;
-				}
-			}
-		}
-		if (!end)
-			continue;
-		std::vector<NestedPair> ring{{last, position}};
-		for (At at = *end; at != start; at = reached.at(at).second)
-			ring.push_back(reached.at(at).first);
-		std::reverse(ring.begin(), ring.end());
-		return ring;
-	}
-	if (alone.position == kOwnLock)
-		return {};
-	return {alone};
-}
-
-bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring)
-{
-	return ring.size() > 1 &&
-	       std::all_of(ring.begin(), ring.end(), [&](const NestedPair &pair) {
-		       const Sight &sight = model.sights[pair.sight];
-		       /* That is about the last entry of the class that the sight marks. */
-		       for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
-			       if (sight.new_mask >> i & 1 &&
-				   sight.held[i].cls == sight.acquired.cls)
-				       return i == pair.position &&
-					      (sight.extra & LS_RELATED_BACK) &&
-					      !(sight.extra & LS_RELATED_FORTH);
-		       return false;
-	       });
 }
 
 } // namespace lockscope
