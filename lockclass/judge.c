@@ -2,6 +2,7 @@
 #include "judge.h"
 #include "edges.h"
 #include "hash.h"
+#include "judge_gates.h"
 
 #define REPORTED_BITS 14
 
@@ -96,74 +97,6 @@ static struct ls_judge_edge *edge_data(struct ls_judge *j, ls_u32 index)
 	return j->segs[seg] ? &j->segs[seg][index & (LS_JUDGE_SEG - 1)] : (struct ls_judge_edge *)0;
 }
 
-#define SHARED_GATE 1ull	/* locks are aligned: the bit is free */
-
-/* How @s holds instance @lock: 0 not at all, else its gate word. */
-static ls_u64 gate_word(const struct ls_rec_sight *s, ls_u64 lock)
-{
-	ls_u64 word = 0;
-	ls_u32 i;
-
-	for (i = 0; i < s->nr_held; i++) {
-		if (s->held[i].lock != lock)
-			continue;
-		if (!(s->held[i].val & LS_VAL_READ_MASK))
-			return lock;
-		word = lock | SHARED_GATE;
-	}
-	return word;
-}
-
-static bool has_gate(const struct ls_judge_edge *e, ls_u64 lock)
-{
-	ls_u32 i;
-
-	for (i = 0; i < e->nr_gates; i++)
-		if (!((e->gates[i] ^ lock) & ~SHARED_GATE))
-			return true;
-	return false;
-}
-
-/* Intersect the edge's gates with what @s holds beside @self. True when one went or weakened. */
-static bool narrow_gates(struct ls_judge_edge *e, const struct ls_rec_sight *s, ls_u64 self)
-{
-	ls_u32 i, kept = 0, had = e->nr_gates;
-	bool narrowed = false;
-
-	if (!e->seen) {
-		e->seen = 1;
-		for (i = 0; i < s->nr_held && e->nr_gates < LS_JUDGE_GATES; i++)
-			if (s->held[i].lock != self && !has_gate(e, s->held[i].lock))
-				e->gates[e->nr_gates++] = gate_word(s, s->held[i].lock);
-		return false;
-	}
-	for (i = 0; i < had; i++) {
-		ls_u64 word = gate_word(s, e->gates[i] & ~SHARED_GATE);
-
-		if (!word) {
-			narrowed = true;
-			continue;
-		}
-		narrowed |= (word | e->gates[i]) != e->gates[i];
-		e->gates[kept++] = word | e->gates[i];
-	}
-	e->nr_gates = kept;
-	return narrowed;
-}
-
-/* Do two edges exclude each other? Then neither can wait for the other. */
-static bool exclude(const struct ls_judge_edge *a, const struct ls_judge_edge *b)
-{
-	ls_u32 i, k;
-
-	for (i = 0; i < a->nr_gates; i++)
-		for (k = 0; k < b->nr_gates; k++)
-			if (!((a->gates[i] ^ b->gates[k]) & ~SHARED_GATE) &&
-			    !(a->gates[i] & b->gates[k] & SHARED_GATE))
-				return true;
-	return false;
-}
-
 /*
  * Who waits holds another lock of the class than who completes: neither one lock
  * nor that of the same object, as far as the distance to the completion tells.
@@ -194,7 +127,7 @@ static bool conflict(struct ls_judge *j, const ls_u32 *path, ls_u32 nr, ls_u32 *
 		for (k = i + 1; k < nr; k++) {
 			struct ls_judge_edge *a = edge_data(j, path[i]), *b = edge_data(j, path[k]);
 
-			if (!a || !b || !(exclude(a, b) ||
+			if (!a || !b || !(ls_judge_exclude(a, b) ||
 					  (nr == 2 && (a->completes || b->completes) && apart(a, b))))
 				continue;
 			pair[0] = path[k];
@@ -336,7 +269,7 @@ static void say_gated(struct ls_judge *j, const ls_u32 *pair)
 	const struct ls_judge_edge *a = edge_data(j, pair[0]), *b = edge_data(j, pair[1]);
 	ls_u32 i;
 
-	if (!j->ops->gated || !a || !b || !exclude(a, b))
+	if (!j->ops->gated || !a || !b || !ls_judge_exclude(a, b))
 		return;
 	for (i = 0; i < 2; i++) {
 		const struct ls_graph_edge *e = &j->graph.edges[pair[i]];
@@ -434,7 +367,7 @@ static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 		j->lost_edges++;
 		return false;
 	}
-	narrowed = narrow_gates(e, s, self);
+	narrowed = ls_judge_narrow(e, s, self);
 	if (!added && !narrowed)
 		return false;
 	j->unsettled = true;

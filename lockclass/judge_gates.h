@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Gate locks of the judge's edges: which lock instances were held at every sight of one. */
+#ifndef LOCKSCOPE_JUDGE_GATES_H
+#define LOCKSCOPE_JUDGE_GATES_H
+
+#include "judge.h"
+
+/* Intersect the edge's gates with what @s holds beside @self. True when one went or weakened. */
+bool ls_judge_narrow(struct ls_judge_edge *e, const struct ls_rec_sight *s, ls_u64 self);
+
+/* Do two edges exclude each other? Then neither can wait for the other. */
+bool ls_judge_exclude(const struct ls_judge_edge *a, const struct ls_judge_edge *b);
+
+#endif /* LOCKSCOPE_JUDGE_GATES_H */
