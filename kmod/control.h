@@ -8,7 +8,10 @@
 /* LS_CTL_* of abi.h. Process context, may sleep. 0 or -errno. */
 int lockscope_control(u32 op);
 
-/* Findings of the module since load or LS_CTL_RESET, of what has been judged: LS_CTL_FLUSH first. */
+/*
+ * Findings of the module since load or LS_CTL_RESET; LS_CTL_FLUSH first, or events may be
+ * pending.
+ */
 u32 lockscope_findings(void);
 
 /*
@@ -18,7 +21,10 @@ u32 lockscope_findings(void);
  */
 void lockscope_set_rules(bool strict, bool recursive_reads);
 
-/* The calling task and the interrupt levels of its CPU hold nothing, whatever was seen. Any context. */
+/*
+ * Clear the held-lock stacks of the current task and of the interrupt levels of its CPU. Any
+ * context.
+ */
 void lockscope_forget_held(void);
 
 #endif /* LOCKSCOPE_CONTROL_H */

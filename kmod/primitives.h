@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one table of lock primitives: hooks, coverage lists and documentation
- * all come from here.
+ * The table of lock primitives: hooks, coverage lists and documentation are generated from it.
  *
  *   X(function, kind, group, value bits, offset, flags)
  *
  * group:
- *   ACQUIRE  the first argument is the lock; on entry it counts as taken
- *   SPIN     the same, and whoever takes it is not preempted from then on
- *   RELEASE  on entry the lock counts as released, whatever kind it is
- *   RESULT   taken only if the return value says so
- *   WW       the same, and looked at on entry as well
- *   WAIT     waits for something that is not taken: looked at on entry and on return
+ *   ACQUIRE  the first argument is the lock; on entry it counts as acquired
+ *   SPIN     the same, and the task is not preempted from then on
+ *   RELEASE  on entry the lock counts as released, whatever its kind
+ *   RESULT   acquired only if the return value says so
+ *   WW       the same, and checked on entry as well
+ *   WAIT     waits for something that is not acquired: checked on entry and return
  *   SPECIAL  rare or odd: goes through a switch (special.c)
- *   SLEEP    a place that may sleep: looked at only where that is not allowed
+ *   SLEEP    a place that may sleep: checked only in atomic context
  *   QUEUE    of wait queues, hooked with waitqueues=1 only (waitqueues.c)
- * value bits: how it is taken (LS_VAL_*), without class and level. RELEASE: whether
+ * value bits: how it is acquired (LS_VAL_*), without class and level. RELEASE: whether
  *   it was held as a reader.
  * offset: added to the first argument, where a lock shares its address with the
  *   spinlock inside it and needs one of its own.
  * flags: LS_P_*.
  *
- * A primitive that only calls another one in this table would be seen twice.
- * Such pairs differ from kernel to kernel with inlining, so LS_P_WRAPS entries
- * are hooked only where the body does not call the primitive of the same kind.
+ * A primitive that only calls another one in this table would be seen twice. Such pairs differ
+ * between kernels with inlining, so LS_P_WRAPS entries are hooked only where the body does not
+ * call the primitive of the same kind.
  */
 #ifndef LOCKSCOPE_PRIMITIVES_H
 #define LOCKSCOPE_PRIMITIVES_H
 
-#define LS_P_ZERO 1	/* RESULT: taken when it returns 0 (else: when not 0) */
+#define LS_P_ZERO 1	/* RESULT: acquired when it returns 0 (else: when not 0) */
 #define LS_P_BOOL 2	/* RESULT: only the low 8 bits of the value count */
 #define LS_P_WRAPS 4
 #define LS_P_VOID 8	/* WAIT, RESULT of WORK: returns only when it is done */
@@ -41,10 +40,13 @@
 #define LS_SEM_OFF offsetof(struct semaphore, count)
 #define LS_RTM_OFF 8
 #define LS_WQ_OFF offsetof(struct wait_queue_head, head)
-/* What waits for the end of a timer's or a work item's run, see handover.h: their addresses are even. */
+/*
+ * Added to the address of a timer or work item for waits for the end of its run, see
+ * handover.h: their addresses are even.
+ */
 #define LS_ENDED 1
 
-/* Where hooks see a lock of @kind, from its start on. */
+/* Offset of the address that hooks use for a lock of @kind from its start. */
 #define LS_KIND_OFFSET(kind)					\
 	((kind) == LS_KIND_RT_MUTEX ? LS_RTM_OFF :		\
 	 (kind) == LS_KIND_SEMAPHORE ? LS_SEM_OFF :		\
@@ -167,9 +169,9 @@
 	X(__cond_resched,		NONE,	  SLEEP,   LS_OP_SLEEP,		0, 0)
 
 /*
- * Who freezes a file system takes the per-CPU rwsems of its super block, returns to user
- * space, and leaves them to whoever thaws it. Nothing of what it does in between is done
- * under them: within these functions they are waited for and not taken.
+ * A task that freezes a file system takes the per-CPU rwsems of its super block, returns to
+ * user space, and leaves them to the task that thaws it. What it does in between is not done
+ * under them: within these functions they are waited for and not acquired.
  */
 #define LS_FREEZERS(X)									\
 	X(freeze_super)									\
@@ -179,7 +181,7 @@
 	X(sb_freeze_unlock)								\
 	X(do_thaw_all_callback)
 
-/* What a SPECIAL hook does; lies where the value bits would be. */
+/* Operation of a SPECIAL hook; stored in place of the value bits. */
 enum ls_special_op {
 	LS_OP_ACQUIRE = 0,
 	LS_OP_RELEASE = 1 << 20,
@@ -197,12 +199,12 @@ enum ls_special_op {
 	LS_OP_MASK = 15 << 20,
 };
 
-/* What a QUEUE hook does, in the same place. */
+/* Operation of a QUEUE hook, in the same place. */
 enum ls_queue_op {
 	LS_OP_QUEUE = 0,
 	LS_OP_UNQUEUE = 1 << 20,
 	LS_OP_SLEEP_ON = 2 << 20,
-	LS_OP_SLEEP_FOR = 3 << 20,	/* the first argument says how long, in jiffies */
+	LS_OP_SLEEP_FOR = 3 << 20,	/* the first argument is the timeout, in jiffies */
 	LS_OP_WAKE = 4 << 20,
 };
 
@@ -213,8 +215,8 @@ enum ls_group {
 };
 
 /*
- * A primitive in one word for the hooks: value bits where LS_VAL_* has them,
- * the class's place taken by the offset, kind and flags in what is spare.
+ * A primitive in one word for the hooks: value bits as in LS_VAL_*, the offset in place of the
+ * class, kind and flags in spare bits.
  */
 #define LS_DESC_OFFSET 0xfffu
 #define LS_DESC_VAL (LS_VAL_READ_MASK | LS_VAL_TRY | LS_VAL_IRQ_OFF | LS_VAL_BH_OFF | LS_VAL_CTX)
@@ -222,7 +224,7 @@ enum ls_group {
 #define LS_DESC_ZERO (LS_P_ZERO << LS_DESC_FLAG_SHIFT)
 #define LS_DESC_BOOL (LS_P_BOOL << LS_DESC_FLAG_SHIFT)
 #define LS_DESC_VOID (LS_P_VOID << LS_DESC_FLAG_SHIFT)
-#define LS_DESC_SLEEPS (16u << LS_DESC_FLAG_SHIFT)	/* waits asleep for a lock */
+#define LS_DESC_SLEEPS (16u << LS_DESC_FLAG_SHIFT)	/* sleeps to wait for a lock */
 #define LS_DESC_KIND_SHIFT 28
 #ifndef __cplusplus
 _Static_assert(LS_NR_KINDS <= 1u << (32 - LS_DESC_KIND_SHIFT), "a kind has what is above the shift");

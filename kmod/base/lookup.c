@@ -10,7 +10,7 @@
 
 static unsigned long (*lookup_name)(const char *name);
 
-/* Of the function that an address lies in; 0 when there is none. */
+/* kallsyms_lookup_size_offset(): size of the function around an address; 0 when there is none. */
 typeof(kallsyms_lookup_size_offset) *ls_size_offset;
 unsigned long ls_rearm_start __read_mostly, ls_rearm_size __read_mostly;
 
@@ -38,7 +38,7 @@ void ls_find_function(const char *name, unsigned long *start, unsigned long *siz
 		*size = 0;
 }
 
-/* kallsyms_lookup_name() is not exported, but a kprobe knows where it is. */
+/* kallsyms_lookup_name() is not exported, but registering a kprobe yields its address. */
 static int find_lookup(void)
 {
 	struct kprobe kp = { .symbol_name = "kallsyms_lookup_name" };
@@ -53,7 +53,7 @@ static int find_lookup(void)
 	return 0;
 }
 
-/* Before anything else of the module. Process context. */
+/* Runs before the rest of the module's initialisation. Process context. */
 int ls_lookup_init(void)
 {
 	int rc = find_lookup();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module's memory: tables, log, shadow. All of it comes from here and is counted,
- * so that its size can be told and what was not given back shows when the module goes.
+ * The module's memory: tables, log, shadow. All of it is allocated here and counted, for the
+ * statistics and for a leak check at unload.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,14 +14,17 @@
 
 #include "base/memory.h"
 
-/* Before each block, so that the block stays on a cache line's boundary. */
+/* In front of each block; keeps the block aligned to a cache line. */
 struct block {
 	size_t bytes;
 } ____cacheline_aligned;
 
 static atomic_long_t now, most;
 
-/* Memory that was not taken by ls_zalloc(): @bytes more, or fewer. Process context. */
+/*
+ * Account @bytes (negative: fewer) of memory that does not come from ls_zalloc(). Process
+ * context.
+ */
 void ls_memory_count(long bytes)
 {
 	long sum = atomic_long_add_return(bytes, &now), old = atomic_long_read(&most);
@@ -31,8 +34,8 @@ void ls_memory_count(long bytes)
 }
 
 /*
- * @bytes of zeroes, on a cache line's boundary; NULL when there are none. Nobody is
- * warned then: who asks counts what he could not keep. Process context, may sleep.
+ * Zeroed memory, aligned to a cache line; NULL on failure, without a warning: the caller
+ * counts the loss. Process context, may sleep.
  */
 void *ls_zalloc(size_t bytes)
 {
@@ -57,14 +60,14 @@ void ls_free(const void *memory)
 	vfree(b);
 }
 
-/* Bytes in use, whole pages; the most there ever were. */
+/* Bytes in use, in whole pages, and their peak. */
 void ls_memory_info(unsigned long *bytes, unsigned long *peak)
 {
 	*bytes = atomic_long_read(&now);
 	*peak = atomic_long_read(&most);
 }
 
-/* Everything was given back. */
+/* Check that everything was freed. */
 void ls_memory_exit(void)
 {
 	if (atomic_long_read(&now))

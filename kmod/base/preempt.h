@@ -6,8 +6,8 @@
 #include <linux/preempt.h>
 
 /*
- * preempt_enable() without the reschedule: a hook may run where scheduling is
- * not allowed. A wish to reschedule is honoured at the next chance.
+ * preempt_enable() without the reschedule: a hook may run where scheduling is not allowed. A
+ * pending reschedule waits for the next preemption point.
  */
 static __always_inline void ls_leave(void)
 {

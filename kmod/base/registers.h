@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Operands of instructions from the registers of stopped code. */
+/* Operands of instructions from the registers of a trapped context. */
 #ifndef LOCKSCOPE_REGISTERS_H
 #define LOCKSCOPE_REGISTERS_H
 

@@ -19,7 +19,7 @@ static void match_tracepoint(struct tracepoint *tp, void *priv)
 		f->found = tp;
 }
 
-/* Attach to a tracepoint of the kernel by name. -ENOENT when it has none of that name. */
+/* Attach to a tracepoint of the kernel by name; -ENOENT when there is none. */
 int ls_tracepoint_attach(const char *name, void *probe, void *data)
 {
 	struct find_tracepoint f = { .name = name };

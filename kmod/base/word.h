@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Words of the kernel's memory that may not be there. */
+/* Reads of kernel memory that may not be mapped. */
 #ifndef LOCKSCOPE_WORD_H
 #define LOCKSCOPE_WORD_H
 
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
-/* Word at @from, 0 when it is no address of the kernel's memory. Any context. */
+/* The word at @from, or 0 when it cannot be read. Any context. */
 static __always_inline u64 ls_word_at(const void *from)
 {
 	u64 word;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Acquisitions. Any context, NMI included. They take no lock, allocate nothing,
- * never sleep or print; they only touch this CPU's state, the held stack of
- * their own context, and tables updated by compare-and-swap.
+ * Acquisitions. Any context, NMI included. Takes no lock, does not allocate, sleep or print;
+ * only touches this CPU's state, the held-lock stack of the current context, and tables that
+ * are updated by compare-and-exchange.
  */
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
@@ -16,7 +16,7 @@
 #include "identity/alloc.h"
 #include "identity/identity.h"
 
-/* Is a sleeping lock taken where nobody may sleep? Under which spinning one? */
+/* Report a sleeping lock that is acquired in atomic context, with the spinning locks held. */
 static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
 {
 	u64 mask = ls_spinning_mask(ctx, ctx->depth);
@@ -27,7 +27,7 @@ static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 i
 		ls_fault(pc, ctx, LS_FINDING_SLEEP_ATOMIC, lock, ip, val, 0, 0);
 }
 
-/* Every so often an acquisition counts for all those since the last one. */
+/* One acquisition in @sample_weight is counted, for all since the last one. */
 static noinline void count_chain(struct ls_cpu *pc, u64 key)
 {
 	struct ls_chain *data;
@@ -40,15 +40,15 @@ static noinline void count_chain(struct ls_cpu *pc, u64 key)
 	}
 	pc->random = pc->random * 1664525u + 1013904223u;
 	pc->sample_weight = LS_SAMPLE / 2 + (pc->random >> 26);
-	/* Each acquisition is one to count then, and none of them as usual. */
+	/* While statistics are on each acquisition is counted, and none takes the fast path. */
 	if (static_branch_unlikely(&ls_stat_key))
 		pc->sample_weight = 1;
 	pc->sample = pc->sample_weight;
 }
 
 /*
- * The author vouches for the order of this lock's class: when one of it is held
- * already, taking another orders nothing.
+ * An annotation declares the order of this lock's class: while one lock of it is held,
+ * acquiring another adds no dependency.
  */
 static u32 nested(const struct ls_ctx *ctx, u32 val)
 {
@@ -64,10 +64,10 @@ static u32 nested(const struct ls_ctx *ctx, u32 val)
 }
 
 /*
- * Where a kernel has __hrtimer_rearm_deferred(), an interrupt programs the timer last of
- * all, when preempt_count() knows of no interrupt any more: what it came upon, be it our
- * own slow path or half of an entry, holds other locks. The scheduler calls the same
- * function for itself, with the run queue's lock held.
+ * On kernels with __hrtimer_rearm_deferred(), an interrupt programs the timer at its very end,
+ * when preempt_count() does not show the interrupt any more. The interrupted code, which may
+ * be this module's slow path or half of an entry, holds other locks. The scheduler calls the
+ * same function for itself, with the run queue's lock held.
  */
 static bool in_tail(const struct ls_ctx *ctx, u64 ip, u32 level)
 {
@@ -75,7 +75,7 @@ static bool in_tail(const struct ls_ctx *ctx, u64 ip, u32 level)
 	       (ctx->busy || !ctx->depth || !ls_in_schedule(ctx->held[ctx->depth - 1].ip));
 }
 
-/* The whole way of an acquisition. Preemption off, hooks active. */
+/* Slow path of an acquisition. Preemption off, hooks active. */
 noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
 	unsigned long count = preempt_count();
@@ -85,7 +85,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 
 	ctx = ls_context_in(pc, count, &level);
 	if (unlikely(in_tail(ctx, ip, level))) {
-		/* Hooks leave their usual way until it is given back. */
+		/* Until its release, hooks leave the fast path. */
 		pc->tail = lock;
 		pc->behind = pc->cur;
 		pc->cur = NULL;
@@ -135,7 +135,10 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ctx->busy = 1;
 		barrier();
 		ip = ls_caller(ip);
-		/* Acquired for another context, as lockdep sees it too: this one never has it. */
+		/*
+		 * Acquired on behalf of another context, as for lockdep: the current one never
+		 * owns it.
+		 */
 		if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_RWSEM && ls_non_owner(ip)) {
 			barrier();
 			ctx->busy = 0;
@@ -147,7 +150,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		}
 		if (unlikely(ls_load(&ls.nr_unrefined)) && ls_refine_held(ctx))
 			key = ls_chain_mix(ctx->key, val);
-		/* Somebody asserted that it is held before anybody had taken it. */
+		/* Asserted to be held before its first acquisition. */
 		if (unlikely(!ls_kind_of(val)))
 			ls.classes.table[val & LS_VAL_CLASS_MASK].kind = desc >> LS_DESC_KIND_SHIFT;
 		ls_drop_gone_frames(pc, ctx, ip, &key, val);

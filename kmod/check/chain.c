@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chains not seen before, and those that are looked at again: what is new about them goes
- * to the worker. What acquire.c says of itself holds here.
+ * New chains, and those that are checked each time: what is new about them goes to the worker.
+ * Same contexts and constraints as acquire.c.
  */
 #include <linux/kernel.h>
 
@@ -37,7 +37,7 @@ static void mark_edges(const struct ls_ctx *ctx, u32 val, u64 mask)
 			ls_lose(LS_LOSS_EDGES);
 }
 
-/* One event of a kind is enough for a class: the thread reports it once. */
+/* One event of a kind is enough for a class: the worker reports it once. */
 static void mark_told(u32 val, u32 flags)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
@@ -46,7 +46,7 @@ static void mark_told(u32 val, u32 flags)
 		ls_fetch_or(&c->marks, LS_CLASS_SAME);
 }
 
-/* Is the class of @val one of objects that were still being made when it was taken? */
+/* Is the class of @val one of objects that were not fully initialised when it was acquired? */
 static bool is_unrefined(u32 val)
 {
 	return ls.classes.table[val & LS_VAL_CLASS_MASK].marks & LS_CLASS_UNREFINED;
@@ -65,10 +65,9 @@ static bool holds_unrefined(const struct ls_ctx *ctx)
 }
 
 /*
- * A chain not seen before, or one that is looked at again: it nests a class in itself, or
- * instances are wanted of its dependencies. Learns what is new; when there is no room for
- * it now, forgets that it was here, so that the next time round tries again: nothing is
- * lost, only put off.
+ * A new chain, or one that is checked each time: it nests a class in itself, or instances of
+ * its dependencies are wanted. Records what is new. When there is no room for the event,
+ * undoes that, so that the next occurrence tries again: it is postponed, not lost.
  */
 LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key)
 {
@@ -83,9 +82,9 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		return;
 	chain = ls_tagtab_find(&ls.chains.tab, key);
 	if (chain && !(chain & LS_CHAIN_SLOW))
-		return;		/* lay further along its probe run */
+		return;		/* found further along its probe sequence */
 	if (chain & LS_CHAIN_DERIVED)
-		chain = 0;	/* held before, but never taken like this */
+		chain = 0;	/* on a held-lock stack before, but never acquired with it */
 
 	if (unlikely(ls_held_distrusted(ctx)))
 		return;
@@ -116,14 +115,14 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 			return;
 		}
 	}
-	/* A chain with an unrefined class is looked at each time: see ls_refine_held(). */
+	/* A chain with an unrefined class is checked each time, see ls_refine_held(). */
 	if (news.self || holds_unrefined(ctx))
 		news.looks |= LS_LOOKS_SELF;
 	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.looks, &chain);
 	if (r == LS_CHAIN_FULL) {
 		ls_lose(LS_LOSS_CHAINS);
 		if (!e)
-			return;		/* nothing for the thread to do */
+			return;		/* nothing for the worker */
 	}
 	if (e) {
 		if (r == LS_CHAIN_DEFER) {
@@ -147,8 +146,8 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 }
 
 /*
- * What was still being made when it was taken may be known by now: its entry gets its
- * class, before an order is learnt from it. True when one has changed.
+ * A lock acquired in an object under initialisation may have its final class by now: update
+ * its entry before a dependency is derived from it. True when an entry has changed.
  */
 noinline bool ls_refine_held(struct ls_ctx *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Locks: acquisitions and releases, and the rules of each sort of lock. Any context,
- * preemption off, unless it says otherwise.
+ * Locks: acquisitions and releases, and the rules of each kind of lock. Any context,
+ * preemption off, unless stated otherwise.
  */
 #ifndef LOCKSCOPE_CHECK_H
 #define LOCKSCOPE_CHECK_H
@@ -53,7 +53,7 @@ void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret);
 void ls_look_at_ww_unlock(struct ls_cpu *pc, u64 lock, u64 ip);
 bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip);
 
-/* life.c: lives of locks, of memory and of tasks */
+/* life.c: lifetimes of locks, memory and tasks */
 void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip);
 void ls_object_freed(unsigned long object, unsigned long ip);
 void ls_vmalloc_freed(unsigned long addr, unsigned long ip);

@@ -2,23 +2,22 @@
 /*
  * Completions. Any context, like acquire.c.
  *
- * A task that waits for a completion with a lock held makes everybody who wants
- * that lock wait for it too: an edge like any other, from the lock to the
- * completion. Who completes holds locks that it had to get first: edges from the
- * completion to those, if all who complete it hold them. Locks given back before
- * do not count: perhaps nobody waits yet while they are needed. Nor does the run of
- * a work function: what it does after complete() keeps nobody waiting.
+ * A task that waits for a completion with a lock held blocks every other task that wants this
+ * lock: a dependency of the completion on the lock. The context that completes it needs locks
+ * to get there: dependencies from the completion to locks that were held at every completion.
+ * Locks released before complete() do not count: at that time there may be no waiter yet. Nor
+ * does the run of a work function: its code after complete() delays no waiter.
  *
- * Where the last put of a reference completes, the waiter may do that itself: it drops
- * its own reference and then waits until all are gone, with the same locks held. That
- * is no evidence of what others need, so a class counts only once a completion of it was
- * seen to be completed by another context than the waiter: while a task was waiting, or,
- * by ls.completers, before the wait began.
+ * Where the last put of a reference completes, the waiter itself may do that: it drops its own
+ * reference and then waits until all are gone, with the same locks held. This does not show
+ * which locks other contexts need. So a class is only confirmed once a completion of it was
+ * completed by another context than the waiter: while a task was waiting, or, by
+ * ls.completers, before the wait began.
  *
- * The mutex of a device is held around all of a driver's probe and removal, and whatever is
- * made, completed and forgotten in there. Held since before the completion was made, it was
- * not acquired while any task could wait for the completion: it is not needed then
- * (ls.makers).
+ * The mutex of a device is held around all of a driver's probe and removal, with completions
+ * that are initialised, completed and dropped inside. If it is held since before the
+ * completion was initialised, it was not acquired while any task could wait for the
+ * completion, and is not needed (ls.makers).
  */
 #include <linux/completion.h>
 #include <linux/sched/task_stack.h>
@@ -34,22 +33,25 @@
 
 #define WAIT_DESC LS_DESC(COMPLETION, 0, 0, 0)
 
-/* Its class, 0 when it has none. Preemption off, @ctx not busy. */
+/* Class of the completion, 0 when it has none. Preemption off, @ctx not busy. */
 static u32 class_of_completion(struct ls_ctx *ctx, u64 completion, u64 ip)
 {
 	u32 id = ls_class_at(ctx, completion, LS_KIND_COMPLETION, ip);
 
-	/* Elements of an array may share theirs with locks. */
+	/* Elements of an array may share their class with locks. */
 	return id && ls.classes.table[id].kind == LS_KIND_COMPLETION ? id : 0;
 }
 
-/* Are there still locks of class @c that were held at every completion? */
+/* Is there a lock left that was held at every completion of class @c? */
 static bool needs_left(const struct ls_class *c)
 {
 	return ~ls_load(&c->absent[0]) | ~ls_load(&c->absent[1]);
 }
 
-/* An event of @kind about class @id, which narrows @narrows of what is needed. @ctx not busy. */
+/*
+ * Report an event of @kind about class @id, which reduces the needed locks by @narrows. @ctx
+ * not busy.
+ */
 static void tell(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip, u64 mask,
 		 u32 level, u64 bits, u32 kind)
 {
@@ -74,9 +76,9 @@ static void tell(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, 
 }
 
 /*
- * Class @id is completed in @ctx, which had to have the entries @mask first. Tells the
- * thread when some lock turns out not to be needed, and when the class is confirmed.
- * @kind: 0 or LS_COMPLETE_OPEN. Preemption off.
+ * Class @id is completed in @ctx, which needed the entries @mask for that. Reports to the
+ * worker when a lock turns out not to be needed, and when the class is confirmed. @kind: 0 or
+ * LS_COMPLETE_OPEN. Preemption off.
  */
 void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip,
 		      u64 mask, u32 level, u32 kind)
@@ -98,7 +100,7 @@ void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 complet
 	tell(pc, ctx, id, completion, ip, mask, level, bits, kind);
 }
 
-/* What of @ctx was needed to get here. After an error nobody knows. */
+/* Mask of entries of @ctx that were needed to get here; none after an error. */
 u64 ls_needed_mask(const struct ls_ctx *ctx)
 {
 	bool distrusted = ls_held_distrusted(ctx);
@@ -111,7 +113,7 @@ u64 ls_needed_mask(const struct ls_ctx *ctx)
 	return mask;
 }
 
-/* The current context as ls.completers has it; interrupts never wait. */
+/* The current context as ls.completers records it; interrupts never wait. */
 static u32 me(u32 level)
 {
 	return level == LS_TASK ? (u32)current->pid % (LS_ADDR_ID_MASK - 1) + 1 : LS_ADDR_ID_MASK;
@@ -129,8 +131,8 @@ static bool is_device(u32 val)
 }
 
 /*
- * @completion is initialised. Preemption off, hooks active. An entry that finds no room is no
- * loss: the mutex counts as needed then.
+ * @completion is initialised. Preemption off, hooks active. No loss is counted when there is
+ * no room: the mutex counts as needed then.
  */
 void ls_completion_made(struct ls_cpu *pc, u64 completion)
 {
@@ -142,11 +144,11 @@ void ls_completion_made(struct ls_cpu *pc, u64 completion)
 
 		if (!is_device(h->val))
 			continue;
-		/* Another number each time that it is acquired. */
+		/* A new number for each hold. */
 		if (!h->stamp)
 			h->stamp = ls_fetch_add(&ls.device_holds, 1) % LS_ADDR_ID_MASK + 1;
 		if (ls_addrmap_set(&ls.makers, completion, h->stamp)) {
-			/* Mostly of a completion that is gone. */
+			/* Evicted an entry, usually of a completion that is gone. */
 		}
 		return;
 	}
@@ -188,7 +190,10 @@ void ls_complete(struct ls_cpu *pc, u64 completion, u64 ip)
 			 level, waited_for(completion) ? 0 : LS_COMPLETE_OPEN);
 }
 
-/* The current task is about to wait with locks held: was @completion another context's to complete? */
+/*
+ * The current task is about to wait with locks held: was @completion completed by another
+ * context?
+ */
 static void confirm(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip, u32 level)
 {
 	struct ls_class *c = &ls.classes.table[id];
@@ -208,25 +213,28 @@ void ls_wait_begins(struct ls_cpu *pc, u64 completion, u64 ip)
 	u32 level, id;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
-	/* On a stack it gets its class here, so that whoever completes it finds that. */
+	/* On a stack it gets its class here, where the completer will find it. */
 	if (ctx->busy || (!ctx->depth && !stack))
 		return;
 	id = class_of_completion(ctx, completion, ip);
 	if (!id)
 		return;
-	/* A completion that came between the two reads is not seen: then nothing is needed for certain. */
+	/*
+	 * A completion before the class was assigned was missed: count it as one that needed
+	 * no lock.
+	 */
 	if (stack && READ_ONCE(((struct completion *)completion)->done))
 		ls_see_completer(pc, ctx, id, completion, ip, 0, level, 0);
 	if (!ctx->depth)
 		return;
 	confirm(pc, ctx, id, completion, ip, level);
 	ls_acquire(pc, completion, ip, WAIT_DESC);
-	/* What lay below may have been found gone: the depth tells nothing. */
+	/* Entries below may have been dropped: the depth cannot be compared. */
 	if (ls_held_is_top(ctx, completion))
 		ls_held_pop_top(ctx);
 }
 
-/* A wait for @completion is over: its completer is forgotten, unless complete_all() was called. */
+/* A wait for @completion is over: forget its completer, unless complete_all() was called. */
 static void used_up(u64 completion)
 {
 	unsigned int done;
@@ -236,7 +244,7 @@ static void used_up(u64 completion)
 		ls_addrmap_remove(&ls.completers, completion);
 }
 
-/* It is back with @ret. Preemption off. */
+/* The wait returned @ret. Preemption off. */
 void ls_wait_over(u64 completion, u32 desc, unsigned long ret)
 {
 	bool done = desc & LS_DESC_BOOL ? (ret & 0xff) : (long)ret > 0;
@@ -247,7 +255,7 @@ void ls_wait_over(u64 completion, u32 desc, unsigned long ret)
 		ls_waited(completion);
 		used_up(completion);
 	}
-	/* The next one at this address is another function's. */
+	/* The next completion at this address belongs to another function. */
 	if (ls_on_own_stack(completion))
 		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(completion));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What hooks have to tell the thread: sights of something new, and faults that
- * one sight alone shows. Any context, preemption off.
+ * Events from hooks to the worker: observations of something new, and faults that a single
+ * observation shows. Any context, preemption off.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -14,8 +14,8 @@
 #include "identity/alloc.h"
 
 /*
- * One event is enough for a fault at one place. A slot that two places fight for
- * costs further events, which the thread sorts out.
+ * One event is enough for a fault at one place. Two places that share a slot cost further
+ * events, which the worker drops.
  */
 #define TOLD_BITS 9
 static u64 told[1 << TOLD_BITS];
@@ -25,7 +25,7 @@ void ls_events_clear(void)
 	memset(told, 0, sizeof(told));
 }
 
-/* Room for an event about @ctx, NULL when there is none now. */
+/* Reserve an event about @ctx; NULL when there is no room now. */
 struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx)
 {
 	return ls_ring_reserve(&pc->ring, sizeof(struct ls_event) + sizeof(struct ls_rec_sight) +
@@ -34,10 +34,10 @@ struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx)
 }
 
 /*
- * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused but
- * for LS_EV_* flags, nr_held entries behind it), then the frames of its stack;
- * ls_rec_sight.stack says how many. Instances are told by address and life here: by
- * the time the thread looks, the objects may be others.
+ * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused but for LS_EV_*
+ * flags, nr_held entries behind it), then the frames of its stack; ls_rec_sight.stack says how
+ * many. Instances are identified by address and life here: by the time the worker takes the
+ * event, the objects may be others.
  */
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra)
@@ -73,9 +73,9 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 }
 
 /*
- * A fault: @what is an enum ls_finding_kind, @val the lock's class and how it is
- * or was to be held (class 0: no lock, only where we are), @mask the entries of
- * @ctx that matter. @ip 0: wherever the stack says. @ctx is busy, or not the current one.
+ * A fault: @what is an enum ls_finding_kind, @val the lock's class and how it is or was to be
+ * held (class 0: no lock, only the context), @mask the entries of @ctx that matter. @ip 0:
+ * taken from the stack. @ctx is busy, or not the current one.
  */
 void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
 	      u64 extra)
@@ -84,8 +84,8 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	struct ls_event *e;
 
 	/*
-	 * Where no place is given, what is held tells one fault from another; where it
-	 * is about no lock, who called: the place alone may be in the allocator.
+	 * Without a place, faults are distinguished by the held locks; without a lock, by the
+	 * callers: the place alone may be in the allocator.
 	 */
 	key = !ip ? ctx->key ^ current->pid : val & LS_VAL_CLASS_MASK ? ip : ls_callers_of(ip);
 	key = ls_mix(ls_mix(key) + (val & LS_VAL_CLASS_MASK) * LS_FAULT_KINDS + what) | 1;
@@ -103,7 +103,7 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	ls_wake_worker();
 }
 
-/* The same from a context that is not busy yet. */
+/* The same for a context that is not busy yet. */
 void ls_fault_here(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val,
 		   u64 mask, u64 extra)
 {

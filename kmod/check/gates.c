@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gates of known chains: a chain is one of classes, so one that comes again with another
- * instance of a gate is known, and its dependencies may have a gate less. Slow paths of
- * hooks, in any context: what acquire.c says of itself holds here.
+ * Gates of known chains. A chain consists of classes: when it recurs with another instance of
+ * a gate it is known, but its dependencies may lose that gate. Slow paths of hooks, in any
+ * context, with the constraints of acquire.c.
  *
- * Pairs of instances are compared while their chain is looked at; dependencies whose gates
- * made the judge dismiss a cycle, at every acquisition of their chains (wanted.c).
+ * Pairs of instances are compared while their chain is checked each time; dependencies whose
+ * gates made the judge dismiss a cycle, at every acquisition of their chains (wanted.c).
  */
 #include <linux/kernel.h>
 
@@ -13,7 +13,7 @@
 #include "core/state.h"
 #include "identity/alloc.h"
 
-/* Dependencies and pairs of instances share a table: one bit tells them apart. */
+/* Dependencies and pairs of instances share a table; one bit distinguishes them. */
 #define OF_PAIR 1ull
 
 /* Key of dependency @prev -> @next in ls.gates. */
@@ -28,7 +28,7 @@ static u64 pair_key(const struct ls_held *h, u64 inner, u32 val)
 	       OF_PAIR;
 }
 
-/* What is held, as ls_gates_peek() compares it. */
+/* Tags of the held locks, as ls_gates_peek() compares them. */
 static void fill_tags(u16 *tags, const struct ls_ctx *ctx)
 {
 	u32 i;
@@ -42,7 +42,7 @@ static bool orders(const struct ls_held *h, u32 val)
 	return (h->val ^ val) & LS_VAL_CLASS_MASK && ls_orders(h->val, val);
 }
 
-/* Has a chain that ends in these locks a gate of which there may be other instances? */
+/* Does the chain that ends in these locks have a gate of which other instances may exist? */
 static bool has_gates(const struct ls_ctx *ctx)
 {
 	u32 i;
@@ -108,7 +108,7 @@ void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask)
 			continue;
 		tags[i] = 0;
 		wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
-		/* What is part of no cycle leaves room for what is. */
+		/* Dependencies in no cycle leave room for those in one. */
 		room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
 		ls_gates_mark(&ls.gates, ls_gates_key(h->val, val), tags, ctx->depth, false);
 		if (!ls_gates_mark(&ls.gates, pair_key(h, inner, val), tags, ctx->depth, room) && wanted)

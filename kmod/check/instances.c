@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A class taken while it is held: the same instance again, or another one, and in which
- * order. Slow paths of hooks, in any context: what acquire.c says of itself holds here.
+ * A class acquired while it is held: the same instance again, or another one, and in which
+ * order. Slow paths of hooks, in any context, with the constraints of acquire.c.
  */
 #include <linux/kernel.h>
 
@@ -11,12 +11,12 @@
 #include "identity/alloc.h"
 #include "identity/slab.h"
 
-#define LS_PAIRS_TOLD 64	/* pairs of one class that rings are looked for in, or that are looked into */
-#define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation the log has */
-#define LS_INVERSIONS_TOLD 32	/* pairs of one class that were taken in both orders */
-#define LS_LOOK_BITS 11		/* of an object's bytes that are searched for pointers */
+#define LS_PAIRS_TOLD 64	/* pairs of one class searched for cycles, or for pointers */
+#define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation is logged */
+#define LS_INVERSIONS_TOLD 32	/* pairs of one class that were acquired in both orders */
+#define LS_LOOK_BITS 11		/* bytes of an object that are searched for pointers */
 
-/* Exclusively held locks besides entry @i: what keeps two orders of a pair apart. */
+/* Exclusive locks held besides entry @i: gates between the two orders of a pair. */
 static u32 pair_gates(const struct ls_ctx *ctx, u32 i)
 {
 	u32 k, gates = 0;
@@ -40,8 +40,8 @@ static bool points_to(unsigned long from, u32 size, unsigned long address)
 }
 
 /*
- * LS_RELATED_* of the objects of @outer and @inner, 0 when they are none of a slab or one
- * and the same. Both are alive: one lock is held, the other about to be.
+ * LS_RELATED_* of the objects of @outer and @inner, 0 when they are not both slab objects or
+ * are the same one. Both are alive: one lock is held, the other about to be.
  */
 static u32 related(u64 outer, u64 inner)
 {
@@ -60,8 +60,8 @@ static u32 related(u64 outer, u64 inner)
 }
 
 /*
- * A pair not seen in this order. Only the first few pairs of a class and those to be
- * reported, @told, are searched for pointers. LS_RELATED_*.
+ * A pair not seen in this order. Only the first few pairs of a class and those that are
+ * reported, @told, are searched for pointers. Returns LS_RELATED_*.
  */
 static u32 count_nesting(struct ls_class *c, u64 outer, u64 inner, bool told)
 {
@@ -81,8 +81,8 @@ static u32 count_nesting(struct ls_class *c, u64 outer, u64 inner, bool told)
 }
 
 /*
- * The class is held already. The same instance again is a deadlock unless both
- * may read at once for certain; for two instances it is the order that counts.
+ * The class is held already. The same instance again is a deadlock unless both are readers
+ * that may certainly read at once; for two instances their order is compared.
  */
 void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
 {
@@ -90,7 +90,7 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 	u32 i, gates, how;
 	bool told;
 
-	/* One class and one address for all items of a function; no order follows from signals. */
+	/* All work items of a function share class and address; signals impose no order. */
 	if (c->kind == LS_KIND_WORK || ls_load(&c->marks) & LS_CLASS_UNORDERED)
 		return;
 	for (i = 0; i < ctx->depth; i++) {
@@ -112,7 +112,7 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates,
 				     ls_dep_kind(h->val, val))) {
 		case LS_PAIR_INVERTED:
-			/* A hierarchy or its authors' word may explain the first of them. */
+			/* A hierarchy or an annotation may explain the first of them. */
 			told = ls_load(&c->inversions) < LS_INVERSIONS_TOLD;
 			how = count_nesting(c, h->lock, lock, told);
 			if (told) {
@@ -128,7 +128,10 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			how = count_nesting(c, h->lock, lock, told);
 			if (!told)
 				break;
-			/* Longer rings of instances are for the thread; it gets the first few. */
+			/*
+			 * The worker searches longer cycles of instances; it gets the first
+			 * few pairs.
+			 */
 			news->flags |= !gates && ls_load(&c->pairs) < LS_PAIRS_TOLD ? LS_EV_PAIR : LS_EV_NESTED;
 			ls_fetch_add(&c->pairs, 1);
 			news->pairs++;
@@ -150,7 +153,7 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 	}
 }
 
-/* There was no room to tell: unlearn what ls_instances_look() learnt. */
+/* The ring was full: undo what ls_instances_look() recorded. */
 void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const struct ls_news *news)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
@@ -173,14 +176,14 @@ static bool is_static(u64 lock)
 	return lock >= __START_KERNEL_map;
 }
 
-/* May other instances than these show the dependency of @lock on @h? */
+/* Can instances other than these show the dependency of @lock on @h? */
 static bool has_instances(const struct ls_held *h, u64 lock, u32 val)
 {
 	return (h->val ^ val) & LS_VAL_CLASS_MASK && ls_orders(h->val, val) &&
 	       !(is_static(h->lock) && is_static(lock));
 }
 
-/* A reader shows less than a writer: each kind of dependency has pairs of its own. */
+/* A reader is weaker evidence than a writer: each kind of dependency has its own pairs. */
 static u64 pair_key(u64 outer, u64 inner, u32 kind)
 {
 	return ls_mix(ls_mix(ls_mix(outer) + inner) + kind) | 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lives of locks against those of what they lie in: memory freed, a frame left,
- * a lock initialised, a task gone, user code entered, while a lock is held.
+ * Lifetimes of locks and of the memory around them: memory freed, a frame left, a lock
+ * initialised, a task exits, user mode entered, while a lock is held.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -18,7 +18,7 @@
 #include "identity/alloc.h"
 #include "identity/slab.h"
 
-/* Entries of @ctx in [start, end) are reported as @what and given up. */
+/* Report entries of @ctx in [start, end) as @what, and drop them. */
 static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 end, u64 ip)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
@@ -54,8 +54,8 @@ void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip)
 }
 
 /*
- * The object at @object is about to be freed. Its size matters only when something
- * near is held. Preemption off.
+ * The object at @object is about to be freed. Its size is looked up only when a lock nearby is
+ * held. Preemption off.
  */
 void ls_object_freed(unsigned long object, unsigned long ip)
 {
@@ -76,8 +76,8 @@ void ls_object_freed(unsigned long object, unsigned long ip)
 }
 
 /*
- * vfree(@addr): the area has no holes and ends where the next page is not mapped,
- * which tells whether a held lock lies in it.
+ * vfree(@addr): the area has no holes and ends where the next page is not mapped. So a held
+ * lock lies in it if all pages up to it are mapped.
  */
 void ls_vmalloc_freed(unsigned long addr, unsigned long ip)
 {
@@ -101,12 +101,12 @@ void ls_vmalloc_freed(unsigned long addr, unsigned long ip)
 	}
 }
 
-/* Where the frame begins of the function that is called back at @ip; 0 when that cannot be told. */
+/* Start of the frame of the function that @ip returns to; 0 when it is not found. */
 static noinline u64 frame_at(u64 ip)
 {
 	struct unwind_state state;
 
-	/* Words on the stack that look like it may be copies of our own. */
+	/* Other words on the stack that look like it may be copies by this module. */
 	for (unwind_start(&state, current, NULL, NULL); !unwind_done(&state); unwind_next_frame(&state))
 		if (unwind_get_return_address(&state) == ip)
 			return state.sp;
@@ -114,8 +114,8 @@ static noinline u64 frame_at(u64 ip)
 }
 
 /*
- * Locks on this stack below the frame that now takes a lock: their function has
- * returned. @ctx is busy. The key of the chain to come is made anew.
+ * Drop locks on this stack below the frame that now acquires a lock: their function has
+ * returned. @ctx is busy. The key of the new chain is recomputed.
  */
 void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key, u32 val)
 {
@@ -128,7 +128,7 @@ void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key
 
 		if (likely(h->lock - stack >= THREAD_SIZE))
 			continue;
-		/* On another stack, an interrupt's, nothing is below. */
+		/* On another stack, an interrupt's, there is nothing below. */
 		if (!frame)
 			frame = frame_at(ip);
 		if (!frame || frame - stack >= THREAD_SIZE)
@@ -163,8 +163,8 @@ static bool may_be_passed_on(const struct ls_held *h)
 }
 
 /*
- * The current task holds @ctx's locks where it should hold none. Entries that
- * turn out to be old are given up. The rest is one fault, about the topmost.
+ * The current task holds locks of @ctx where it should hold none. Stale entries are dropped.
+ * The rest is one fault, about the topmost.
  */
 static void held_at_end(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what)
 {
@@ -190,7 +190,7 @@ static void held_at_end(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what)
 	}
 }
 
-/* The tick came while @user code ran. Hardirq. */
+/* The tick interrupted @user code. Hardirq. */
 void ls_tick(struct ls_cpu *pc, bool user)
 {
 	struct ls_ctx *ctx;
@@ -212,8 +212,8 @@ void ls_task_exits(struct ls_cpu *pc)
 }
 
 /*
- * The task gives the CPU away of its own will although it must not. Interrupts are
- * off; @ctx has the run queue's lock on top.
+ * The task schedules in atomic context. Interrupts are off; the run queue's lock is on top of
+ * @ctx.
  */
 void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
 {
@@ -224,9 +224,8 @@ void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
 }
 
 /*
- * Code and data at [start, end) are about to go: nobody may hold a lock in there.
- * What others hold changes meanwhile, so each is looked at, and told of, through a copy.
- * Process context.
+ * Code and data at [start, end) are about to go: no lock in there may be held. Other contexts
+ * change meanwhile, so each is checked and reported from a copy. Process context.
  */
 void ls_context_range_gone(unsigned long start, unsigned long end)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Releases. What acquire.c says of itself holds here. */
+/* Releases. Same contexts and constraints as acquire.c. */
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
 
@@ -12,8 +12,8 @@
 #include "identity/identity.h"
 
 /*
- * A lock was taken with interrupts off and is given back with interrupts on: it
- * has been held while they could come. @val: as which it was held, where we are.
+ * A lock was acquired with interrupts off and is released with interrupts on: they could occur
+ * while it was held. @val: how it was held, with the current context.
  */
 static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
 {
@@ -35,8 +35,8 @@ static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 i
 }
 
 /*
- * Not held by this context, as far as we saw. The lock itself tells whether
- * anybody has it: then its acquire was before our time, or somebody else's.
+ * The current context has no entry of the lock. The lock word shows whether it is held: then
+ * it was acquired before the module was loaded, or by another context.
  */
 static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 desc)
 {
@@ -65,7 +65,7 @@ static void release_unknown(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		return;
 	}
 	this_cpu_inc(ls_cpus.unknown_releases);
-	/* Only these may be released by another context; signals are on no held-lock stack. */
+	/* Only these may be released by another context; signals have no entries. */
 	if (kind == LS_KIND_RWSEM ||
 	    (kind == LS_KIND_SEMAPHORE &&
 	     !(ls_load(&ls.classes.table[ls_class_at(ctx, lock, kind, ip)].marks) & LS_CLASS_SIGNAL)))

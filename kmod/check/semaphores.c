@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Semaphores: the context that acquires one need not be the one that releases it.
- * What acquire.c and life.c, and hook/sched.c and hook/special.c, ask about that; any context.
+ * Semaphores: the context that acquires one need not be the one that releases it. Called from
+ * acquire.c, life.c, hook/sched.c and hook/special.c; any context.
  *
- * An entry of a held stack says that this context has acquired a semaphore, not that
- * it still has it: a buffer that was locked and submitted is released by the completion
- * of the I/O. No order may be derived from such an entry, nor may the stack fill up with
- * them. So an entry is dropped
- *   - when another context was seen to release the semaphore since (ls.orphans): looked at
- *     before anything new is learnt, whenever the context acquires a semaphore, leaves the
+ * An entry of a held-lock stack shows that this context has acquired a semaphore, not that it
+ * still owns it: a buffer that was locked and submitted is released by the completion of the
+ * I/O. Such an entry must not add dependencies, nor may the stack fill up with them. So an
+ * entry is dropped
+ *   - when another context released the semaphore since (ls.orphans): checked before
+ *     anything new is recorded, whenever the context acquires a semaphore, leaves the
  *     CPU or has a full stack;
  *   - when the stack is full and some of the class were handed over before;
- *   - where the context has come to an end of what it did: it was in user mode since, its
- *     work item has returned. A kernel thread's round has no mark of its own, but a sleep.
- *     What an interrupt left behind goes with the next switch (context.c).
+ *   - where the context has finished its work: it was in user mode since, or its work
+ *     item has returned. The rounds of a kernel thread have no mark of their own, only
+ *     its sleep. Entries left by an interrupt are dropped at the next switch (context.c).
  */
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -27,10 +27,10 @@
 #include "identity/identity.h"
 
 /*
- * A counter of semaphore acquisitions tells "since" (orphans.h): the entry has its value
- * then, the orphan its value at the release. The context has a hash of the registers that
- * user mode had left when it acquired its last semaphore: others mean that the task has
- * been there meanwhile, with all the semaphores that it has entries of.
+ * "Since" is decided by a counter of semaphore acquisitions (orphans.h): the entry has its
+ * value at the acquisition, the orphan its value at the release. The context has a hash of the
+ * user-mode registers saved when it acquired its last semaphore: different registers mean that
+ * the task was in user mode meanwhile, for all semaphores in its entries.
  */
 #define ORPHAN_SLOTS 13
 #define TAKER_SLOTS 12
@@ -38,7 +38,7 @@
 #define COMPLETER_SLOTS 10
 #define MAKER_SLOTS 10
 
-/* The present stay in the kernel of the current task, as far as its registers tell; interrupts have none. */
+/* Identifies the current task's entry into the kernel by its user registers; 0 for interrupts. */
 static u32 entry_of(u32 level)
 {
 	const u64 *word = (const u64 *)task_pt_regs(current);
@@ -58,13 +58,13 @@ void ls_add_orphan(u64 lock)
 		ls_lose(LS_LOSS_ADDRESSES);
 }
 
-/* The current task for ls.takers; 0 in an interrupt, which never has a semaphore. */
+/* The current task for ls.takers; 0 in an interrupt, which never owns a semaphore. */
 static u32 taker(u32 level)
 {
 	return level == LS_TASK ? (u32)current->pid % LS_ADDR_ID_MASK + 1 : 0;
 }
 
-/* Entry @i of @ctx, a semaphore, is another context's to release now. */
+/* Drop entry @i of @ctx, a semaphore: another context will release it. */
 static void drop(struct ls_ctx *ctx, u32 i)
 {
 	ls_fetch_add(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK].unmatched_acquires, 1);
@@ -72,7 +72,7 @@ static void drop(struct ls_ctx *ctx, u32 i)
 	ls_held_remove(ctx, i);
 }
 
-/* Entries of the current context, @ctx, that it has no longer. Preemption off. */
+/* Drop entries of the current context, @ctx, that it no longer owns. Preemption off. */
 void ls_drop_moved(struct ls_ctx *ctx, u32 level)
 {
 	bool asked = false, left = false;
@@ -82,10 +82,10 @@ void ls_drop_moved(struct ls_ctx *ctx, u32 level)
 		const struct ls_held *h = &ctx->held[i];
 		const struct ls_class *c = &ls.classes.table[h->val & LS_VAL_CLASS_MASK];
 
-		/* Readers of an rwsem carry no stamp. */
+		/* Readers of an rwsem have no stamp. */
 		if (c->kind == LS_KIND_RWSEM && ls_orphans_has(&ls.orphans, h->lock)) {
 			ls_orphans_remove(&ls.orphans, h->lock);
-			/* A writer's word says whose it is; readers were there before. */
+			/* A writer's word has the owner; readers cannot be checked. */
 			if ((h->val & LS_VAL_READ_MASK) || !ls_still_held(h))
 				ls_held_remove(ctx, i);
 		}
@@ -94,7 +94,7 @@ void ls_drop_moved(struct ls_ctx *ctx, u32 level)
 		if (!asked)
 			left = entry_of(level) != ctx->entry;
 		asked = true;
-		/* Held across system calls it may still be the same task that releases it. */
+		/* If it is held across system calls, the same task may still release it. */
 		if (left && taker(level))
 			ls_remember(&ls.takers, h->lock, taker(level));
 		if (left || ls_load(&c->marks) & LS_CLASS_SIGNAL ||
@@ -104,9 +104,9 @@ void ls_drop_moved(struct ls_ctx *ctx, u32 level)
 }
 
 /*
- * The stack is full. What is given up first when no entry has moved as far as is known:
- * semaphores of a class that some context hands over, as when a thread locks and submits
- * hundreds of buffers before the first of them is written.
+ * The stack is full and no entry is known to have been handed over. Drop semaphores of a class
+ * that is handed over sometimes, as when a thread locks and submits hundreds of buffers before
+ * the first of them is written.
  */
 void ls_make_room(struct ls_ctx *ctx, u32 level)
 {
@@ -125,8 +125,8 @@ void ls_make_room(struct ls_ctx *ctx, u32 level)
 }
 
 /*
- * The current context has done what it did: whatever semaphores it has not released
- * by now another one will, or, with @user, the same task when it comes back.
+ * The current context has finished its work: the semaphores that it still holds will be
+ * released by another one or, with @user, by the same task after its return to the kernel.
  */
 void ls_drop_semaphores(struct ls_ctx *ctx, bool user)
 {
@@ -143,14 +143,14 @@ void ls_drop_semaphores(struct ls_ctx *ctx, bool user)
 
 #define INSTANCE_TAKEN 1u	/* acquired */
 #define INSTANCE_SEEN 2u	/* released */
-#define INSTANCE_COUNTED 4u	/* more than opened by its maker */
-#define INSTANCE_HANDED 8u	/* by a context that had not acquired it */
+#define INSTANCE_COUNTED 4u	/* released besides the first time without an acquisition */
+#define INSTANCE_HANDED 8u	/* released by a context that had not acquired it */
 #define INSTANCE_FLAGS 15u
-#define INSTANCE_LIFE 4		/* shift of the life's number */
+#define INSTANCE_LIFE 4		/* shift of the life number */
 
 /*
- * What is known of semaphore @lock in its present life, whose number is *@life. The address
- * alone is no instance: memory is used again.
+ * What is known of semaphore @lock in its present life, whose number goes to *@life. The
+ * address alone does not identify an instance: memory is reused.
  */
 static u32 instance_flags(u64 lock, u32 *life)
 {
@@ -160,7 +160,7 @@ static u32 instance_flags(u64 lock, u32 *life)
 	return (was & ~INSTANCE_FLAGS) == *life ? was & INSTANCE_FLAGS : 0;
 }
 
-/* Is what is known as @flags of the semaphore at @lock of a life that is over? */
+/* Do @flags of the semaphore at @lock belong to an earlier life? */
 static bool instance_gone(ls_u64 lock, ls_u32 flags)
 {
 	return (ls_life_known(lock) << INSTANCE_LIFE & LS_ADDR_ID_MASK) != (flags & ~INSTANCE_FLAGS);
@@ -170,7 +170,10 @@ static void set_instance(u64 lock, u32 flags)
 {
 	if (ls_addrmap_add(&ls.semaphores, lock, flags))
 		return;
-	/* No hook sees a semaphore's memory being freed: room is made when it is needed. */
+	/*
+	 * There is no hook on the free of a semaphore's memory: entries are cleaned when room
+	 * is needed.
+	 */
 	ls_addrmap_clean(&ls.semaphores, lock, instance_gone);
 	ls_remember(&ls.semaphores, lock, flags);
 }
@@ -184,10 +187,10 @@ static void instance_taken(u64 lock)
 }
 
 /*
- * Semaphore @lock of class @id is acquired. Whoever acquires again what is on the stack
- * already shares it or waits for events: one entry is enough. A signal is not held
- * afterwards, but who acquired it last is kept, so that the belief can change. *@stamp
- * is for the entry. False when there is to be none.
+ * Semaphore @lock of class @id is acquired. If it has an entry already, the context shares it
+ * or waits for events: one entry is enough. A signal gets no entry, but its last taker is
+ * recorded, so that the belief can change. *@stamp is for the entry. False when there is to be
+ * none.
  */
 bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *stamp)
 {
@@ -202,7 +205,7 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 		ls_held_remove(ctx, i);
 	if (i >= 0 || (me && ls_addrmap_find(&ls.takers, lock) == me))
 		ls_fetch_add(&c->unmatched_acquires, 1);
-	/* Of a class that was released more often all releases together say enough. */
+	/* With more releases than that, the totals of the class are enough. */
 	if (ls_load(&c->releases) < LS_BELIEF_EXACT)
 		instance_taken(lock);
 	if (ls_load(&c->marks) & LS_CLASS_SIGNAL) {
@@ -217,9 +220,9 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 }
 
 /*
- * Semaphore @lock is released, @own: by the context that acquired it. The first release
- * of one that was not acquired yet says nothing: many semaphores are made closed and
- * opened by their maker. True when the class is taken for something else from now on.
+ * Semaphore @lock is released, @own: by the context that acquired it. The first release of one
+ * that was never acquired shows nothing: many semaphores are initialised closed and opened
+ * afterwards. True when the belief about the class changes.
  */
 static bool count_instance(struct ls_class *c, u64 lock, bool own)
 {
@@ -236,7 +239,7 @@ static bool count_instance(struct ls_class *c, u64 lock, bool own)
 				     now & ~was & INSTANCE_HANDED);
 }
 
-/* True when no held-lock stack has an entry of it any more: that has been dropped before. */
+/* True when no held-lock stack has an entry of it any more: it was dropped before. */
 bool ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 {
 	u32 level, id, last;
@@ -244,10 +247,10 @@ bool ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 	struct ls_class *c;
 	bool own, changed;
 
-	/* What was not kept may be what is released. */
+	/* An acquire that was lost may be the one that is released. */
 	if (ctx->busy || ctx->lost)
 		return false;
-	/* Perhaps nobody has acquired it yet. */
+	/* May be its first use. */
 	id = ls_class_at(ctx, lock, LS_KIND_SEMAPHORE, ip);
 	if (!id)
 		return false;

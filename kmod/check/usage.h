@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Usage bits of classes: how they are taken, and where. Slow paths of hooks. */
+/* Usage bits of classes: how they are acquired, and in which context. Slow paths of hooks. */
 #ifndef LOCKSCOPE_USAGE_H
 #define LOCKSCOPE_USAGE_H
 
@@ -7,7 +7,7 @@
 #include "core/state.h"
 #include "edges.h"
 
-/* Signature of everything held. */
+/* Signature of all held locks. */
 static inline u32 ls_gates_of(const struct ls_ctx *ctx)
 {
 	u32 i, gates = 0;
@@ -17,7 +17,7 @@ static inline u32 ls_gates_of(const struct ls_ctx *ctx)
 	return gates;
 }
 
-/* Is @use of class @c with @gates held something that nobody was told of? */
+/* Is @use of class @c, with @gates held, not reported yet? */
 static inline bool ls_use_is_new(const struct ls_class *c, u32 use, u32 gates)
 {
 	return use & ~ls_load(&c->usage) ||
@@ -40,7 +40,7 @@ static inline void ls_use_mark(struct ls_class *c, u32 use, u32 gates)
 		ls_fetch_or(&c->absent_in[1], ~gates);
 }
 
-/* Does taking @val with what is held, or giving it back, show a use not seen before? */
+/* Does acquiring @val with the held locks, or releasing it, show a new usage? */
 static inline bool ls_usage_is_new(const struct ls_ctx *ctx, u32 val, u32 own)
 {
 	u32 i, gates = ls_gates_of(ctx);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wait queues, looked at with waitqueues=1 only. Any context, like acquire.c.
+ * Wait queues, checked with waitqueues=1 only. Any context, like acquire.c.
  *
- * The same two edges as with completions (completions.c): from the locks of a task
- * that waits on a queue to the queue, and from the queue to the locks that all who
- * wake it hold. A queue says less than a completion does: who waits looks at a
- * condition, in a loop, and anybody may wake it. So only a sleep counts, not the
- * attempt: a task waits when it goes to sleep for ever in the very frame that put it
- * on the queue, with the locks that it has then. Sleep for a while, on several queues
- * at once, or for a lock that the condition takes, is no wait. And every call that
- * could wake somebody on a queue of the class counts against the locks that it did
- * without, whether anybody was there or not, as does every wake-up past the queue.
+ * The same two dependencies as for completions (completions.c): from the locks of a task that
+ * waits on a queue to the queue, and from the queue to the locks held at every wake-up. A
+ * queue proves less than a completion: the waiter tests a condition in a loop, and any context
+ * may wake it. So only a sleep counts as a wait: the task sleeps without a timeout in the
+ * frame that added it to the queue, with the locks held at that time. A sleep with a timeout,
+ * on several queues at once, or for a lock that the condition needs, is no wait. And every
+ * wake-up of a queue of the class, with or without waiters, excludes the locks that were not
+ * held at it, as does every wake-up that bypasses the queue.
  */
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
@@ -25,19 +24,22 @@
 
 #define WAIT_DESC LS_DESC(WAITQUEUE, 0, 0, 0)
 
-/* Wakes an entry whatever the waker's key says; others wait for one of many events. */
+/* Wake function that ignores the waker's key; others wait for one of many events. */
 static unsigned long wakes_always;
 
-/* Class of the queue at @queue, as hooks see it; 0 when it has none. Preemption off, @ctx not busy. */
+/*
+ * Class of the queue at @queue, an address as hooks see it; 0 when it has none. Preemption
+ * off, @ctx not busy.
+ */
 static u32 class_of_queue(struct ls_ctx *ctx, u64 queue, u64 ip)
 {
 	u32 id = ls_class_at(ctx, queue, LS_KIND_WAITQUEUE, ip);
 
-	/* Elements of an array may share theirs with locks. */
+	/* Elements of an array may share their class with locks. */
 	return id && ls.classes.table[id].kind == LS_KIND_WAITQUEUE ? id : 0;
 }
 
-/* Is @entry, perhaps of a frame that is gone, one by which the current task can be woken? */
+/* Can @entry, whose frame may be gone, wake the current task? */
 static bool can_be_woken(u64 entry)
 {
 	struct wait_queue_entry *e = (struct wait_queue_entry *)entry;
@@ -46,7 +48,7 @@ static bool can_be_woken(u64 entry)
 	       (unsigned long)READ_ONCE(e->func) == wakes_always && !list_empty(&e->entry);
 }
 
-/* prepare_to_wait() or one of its kin, called from where @frame has its return address. */
+/* prepare_to_wait() or a variant; @frame is the address of its return address. */
 void ls_queue_add(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
 {
 	u64 queue = head + LS_WQ_OFF;
@@ -56,7 +58,7 @@ void ls_queue_add(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
 
 	if (level != LS_TASK || ctx->busy)
 		return;
-	/* On a stack it gets its class here, so that whoever wakes it finds that. */
+	/* On a stack it gets its class here, where the waker will find it. */
 	if (ls_on_own_stack(queue))
 		class_of_queue(ctx, queue, ip);
 	w->id = 0;
@@ -64,7 +66,7 @@ void ls_queue_add(struct ls_cpu *pc, u64 head, u64 entry, u64 ip, u64 frame)
 		w->frame = 0;
 		return;
 	}
-	/* The function that set it has returned. */
+	/* The function that armed it has returned. */
 	if (w->alarm <= frame)
 		w->alarm = 0;
 	w->several = w->entry != entry ? w->frame == frame && can_be_woken(w->entry) : w->several;
@@ -82,12 +84,12 @@ void ls_queue_remove(struct ls_cpu *pc, u64 head)
 		return;
 	ctx->queued.frame = 0;
 	ctx->queued.id = 0;
-	/* The next one at this address is another function's. */
+	/* The next queue at this address belongs to another function. */
 	if (ls_on_own_stack(head))
 		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(head + LS_WQ_OFF));
 }
 
-/* A function that sleeps until somebody wakes it is called. */
+/* A function that sleeps until it is woken is called. */
 void ls_queue_sleep(struct ls_cpu *pc, u64 ip, u64 frame)
 {
 	u32 level;
@@ -98,21 +100,21 @@ void ls_queue_sleep(struct ls_cpu *pc, u64 ip, u64 frame)
 		return;
 	if (w->several || !can_be_woken(w->entry) || READ_ONCE(current->__state) == TASK_RUNNING)
 		return;
-	/* A timer in a frame that is still there will wake it. */
+	/* A timer in a live frame will wake the task. */
 	if (w->alarm > frame && ls_on_own_stack(w->alarm))
 		return;
 	w->id = class_of_queue(ctx, w->queue, ip);
 	if (!w->id)
 		return;
 	ls_acquire(pc, w->queue, ip, WAIT_DESC);
-	/* What lay below may have been found gone: the depth tells nothing. */
+	/* Entries below may have been dropped: the depth cannot be compared. */
 	if (ls_held_is_top(ctx, w->queue))
 		ls_held_pop_top(ctx);
 }
 
 /*
- * Of what @ctx had to have to get here, what somebody asleep can have too: nobody
- * sleeps with a spinning lock, and in an interrupt there are no others.
+ * Locks that @ctx needed to get here and that a sleeping task can hold as well: not spinning
+ * locks, which are all that an interrupt holds.
  */
 static u64 needed(const struct ls_ctx *ctx)
 {
@@ -137,7 +139,10 @@ void ls_queue_wake(struct ls_cpu *pc, u64 head, u64 ip)
 		ls_see_completer(pc, ctx, id, queue, ip, needed(ctx), level, 0);
 }
 
-/* A timer at @timer is started: one on the stack is for who is about to sleep. Preemption off. */
+/*
+ * A timer at @timer is started: one on the stack belongs to a task that is about to sleep.
+ * Preemption off.
+ */
 void ls_alarm_set(struct ls_cpu *pc, u64 timer)
 {
 	u32 level;
@@ -151,8 +156,8 @@ void ls_alarm_set(struct ls_cpu *pc, u64 timer)
 }
 
 /*
- * @task is about to be woken. A wake-up past the queue, with no lock of it, shows that
- * nothing is needed for certain; but a signal is not what was waited for. Preemption off.
+ * @task is about to be woken. A wake-up that bypasses the queue, without its lock, shows that
+ * no lock is certainly needed; a signal does not count as such. Preemption off.
  */
 void ls_queue_waking(struct task_struct *task)
 {

@@ -10,7 +10,7 @@
 #include "core/stat.h"
 #include "identity/identity.h"
 
-/* ww_mutex_unlock(): its context counts what it has acquired. */
+/* ww_mutex_unlock(): its acquire context counts what it holds. */
 void ls_look_at_ww_unlock(struct ls_cpu *pc, u64 lock, u64 ip)
 {
 	struct ww_mutex *ww = (struct ww_mutex *)lock;
@@ -26,16 +26,15 @@ void ls_look_at_ww_unlock(struct ls_cpu *pc, u64 lock, u64 ip)
 		      ls_class_at(ctx, lock, LS_KIND_WW_MUTEX, ip) | LS_VAL_CTX, 0, 0);
 }
 
-/* One use of an acquire context: the next one at its address has another stamp. */
+/* Identifies one use of an acquire context: the next one at its address has another stamp. */
 static u64 ww_use(u64 acquire)
 {
 	return ls_mix(acquire) + READ_ONCE(((struct ww_acquire_ctx *)acquire)->stamp);
 }
 
 /*
- * Locks under one acquire context order nothing among each other, and there may be
- * thousands. A few of a class stand for all: true when @lock, which was taken, is
- * to be left out.
+ * Locks under one acquire context add no dependencies among each other, and there may be
+ * thousands. A few of a class are enough: true when @lock, which was acquired, needs no entry.
  */
 #define WW_KEPT 8
 
@@ -60,9 +59,8 @@ bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip)
 }
 
 /*
- * ww_mutex_lock() with acquire context @acquire (or none) came back with @ret. Who got
- * -EDEADLK has to give back all that the context holds, and then to begin with
- * the lock that was contended.
+ * ww_mutex_lock() with acquire context @acquire (or none) returned @ret. After -EDEADLK all
+ * locks of the acquire context must be released; the contended one is acquired first then.
  */
 void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
 {
@@ -76,7 +74,7 @@ void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
 	id = ls_class_at(ctx, lock, LS_KIND_WW_MUTEX, ip);
 	wrong = acquire && READ_ONCE(((struct ww_acquire_ctx *)acquire)->task) != current;
 	if (!acquire) {
-		/* Nobody backs off for the sake of a lock taken without a context. */
+		/* No context backs off for a lock acquired without an acquire context. */
 		for (i = 0; i < ctx->depth; i++)
 			if (ctx->held[i].val & LS_VAL_CTX && (ctx->held[i].val & LS_VAL_CLASS_MASK) == id)
 				mask |= 1ull << i;
@@ -97,8 +95,8 @@ void ls_look_at_ww(struct ls_cpu *pc, u64 lock, u64 ip, u64 acquire, long ret)
 }
 
 /*
- * ww_mutex_lock() of @lock, which has a context, begins with one. A free lock belongs to no
- * context: it is given up before the lock is. Preemption off, hooks active.
+ * Entry of ww_mutex_lock() of @lock, which has an acquire context. A free lock has none: the
+ * field is cleared before the lock is released. Preemption off, hooks active.
  */
 void ls_ww_begins(struct ls_cpu *pc, u64 lock, u64 ip)
 {
@@ -106,7 +104,7 @@ void ls_ww_begins(struct ls_cpu *pc, u64 lock, u64 ip)
 	u32 level;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
-	/* Free before and after: nobody had it in between, or all of a hold went by. */
+	/* Free before and after: not held in between, or for a complete hold. */
 	if (!ctx->busy && ls_lock_word(lock, LS_KIND_WW_MUTEX, false) == LS_WORD_FREE &&
 	    READ_ONCE(ww->ctx) && ls_lock_word(lock, LS_KIND_WW_MUTEX, false) == LS_WORD_FREE)
 		ls_fault_here(pc, ctx, LS_FINDING_WW, lock, ip,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contexts of tasks. Only a task that is switched out while it holds something
- * needs a context of its own; all others share the CPU's home context, one
- * after the other. So the pool is small however many tasks there are, and a
- * task's end needs no hook.
+ * Contexts of tasks. A task needs a context of its own only while it is switched out with
+ * locks held; all others share the CPU's home context, one after the other. So the pool is
+ * small for any number of tasks, and the exit of a task needs no hook.
  */
 #include <linux/hardirq.h>
 #include <linux/log2.h>
@@ -29,7 +28,7 @@ u32 ls_context_count(void)
 	return pool_size;
 }
 
-/* One for a task that sleeps with locks held. Any context. NULL when all are in use. */
+/* Allocate one for a task that sleeps with locks held. Any context. NULL when all are in use. */
 struct ls_ctx *ls_context_get(void)
 {
 	u32 word, words = BITS_TO_LONGS(pool_size);
@@ -61,7 +60,7 @@ void ls_context_put(struct ls_ctx *ctx)
 	ls_fetch_and(&pool_used[i / BITS_PER_LONG], ~BIT(i % BITS_PER_LONG));
 }
 
-/* The CPU's idea of the current task is old: find what @current holds. Preemption off. */
+/* The CPU's notion of the current task is stale: find the context of @current. Preemption off. */
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc)
 {
 	struct ls_ctx *ctx = ls_context_registered(current);
@@ -72,31 +71,31 @@ struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc)
 	return pc->task;
 }
 
-/* Context of the code that the hook interrupted. Preemption off. */
+/* Context of the hooked code. Preemption off. */
 struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level)
 {
 	return ls_context_in(pc, preempt_count(), level);
 }
 
-/* The same of code that had preempt_count() @count. */
+/* The same for code that had preempt_count() @count. */
 struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level)
 {
 	return ls_context_in(pc, count, level);
 }
 
-/* LS_VAL_* bits of where we are. Preemption off. */
+/* LS_VAL_* bits of the current context. Preemption off. */
 u32 ls_where(u32 level)
 {
 	return ls_how(0, preempt_count()) | level << LS_VAL_LEVEL_SHIFT;
 }
 
-/* Does the scheduler itself call from @ip? */
+/* Is @ip in the scheduler itself? */
 bool ls_in_schedule(u64 ip)
 {
 	return ip - schedule_start < schedule_size;
 }
 
-/* Everything held is forgotten. Only while no hook can run. */
+/* Clear all contexts. Only while no hook can run. */
 void ls_context_clear(void)
 {
 	u32 i, cpu;
@@ -119,15 +118,15 @@ void ls_context_clear(void)
 	}
 }
 
-/* Number of the first context from @i on that somebody has, the ls_contexts's size when nobody has one. */
+/* Number of the first context in use from @i on, or the size of ls_contexts. */
 u32 ls_context_next(u32 i)
 {
 	return find_next_bit(pool_used, pool_size, i);
 }
 
 /*
- * Context number @i and the task whose it is, NULL when it is nobody's. Under RCU,
- * which keeps the task. The task may wake up at any time: what is read is a guess.
+ * Context number @i and its task, NULL when it is not in use. Under RCU, which keeps the task.
+ * The task may wake up at any time: what is read is a guess.
  */
 const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task)
 {
@@ -135,7 +134,7 @@ const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task)
 	return &ls_contexts[i];
 }
 
-/* Entry of @lock that @task holds, as far as its context tells. Under RCU. */
+/* Entry of @lock in the context of @task. Under RCU. */
 bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out)
 {
 	u32 i, k;
@@ -166,7 +165,7 @@ u32 ls_context_waits_on(struct task_struct *task, u64 *queue)
 	return READ_ONCE(ctx->queued.id);
 }
 
-/* @nr: tasks that may sleep with locks held at one time; the CPUs' own come on top. */
+/* @nr: tasks that may sleep with locks held at one time; the CPUs' own contexts are added. */
 int ls_context_init(u32 nr)
 {
 	void *map;
@@ -174,7 +173,7 @@ int ls_context_init(u32 nr)
 	int cpu;
 
 	pool_size = nr + num_possible_cpus();
-	/* A quarter full at most: eight to a bucket are hardly ever too many then. */
+	/* A quarter full at most: a bucket of eight hardly ever overflows then. */
 	task_map_bits = order_base_2(pool_size) + 2;
 	ls_find_function("__schedule", &schedule_start, &schedule_size);
 	ls_contexts = ls_zalloc(array_size(pool_size, sizeof(*ls_contexts)));

@@ -7,7 +7,7 @@
 
 #include "core/state.h"
 
-extern struct ls_ctx *ls_contexts;	/* of tasks that sleep with locks held, and one of each CPU */
+extern struct ls_ctx *ls_contexts;	/* of tasks asleep with locks held, and one per CPU */
 
 int ls_context_init(u32 nr);
 void ls_context_exit(void);
@@ -25,7 +25,7 @@ struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level);
 struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level);
 u32 ls_where(u32 level);
 
-/* The context that @task has of its own, NULL: none. */
+/* The own context of @task, NULL: none. */
 static __always_inline struct ls_ctx *ls_context_registered(struct task_struct *task)
 {
 	u32 id = ls_addrmap_find(&ls.tasks, (u64)task);
@@ -60,7 +60,7 @@ static __always_inline int ls_rcu_depth(void)
 #endif
 }
 
-/* How and where a lock is taken, without its class. */
+/* Acquire mode and context bits, without the class. */
 static __always_inline u32 ls_how(u32 desc, unsigned long count)
 {
 	u32 val = desc & LS_DESC_VAL;
@@ -71,7 +71,7 @@ static __always_inline u32 ls_how(u32 desc, unsigned long count)
 	return val;
 }
 
-/* May code that had preempt_count() @count, our own included, not sleep? */
+/* Is code that had preempt_count() @count, including this module's part, atomic? */
 static __always_inline bool ls_is_atomic(unsigned long count)
 {
 	return (count > PREEMPT_OFFSET + ls_slack) || !(native_save_fl() & X86_EFLAGS_IF) ||

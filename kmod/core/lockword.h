@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a lock's own memory says: is it held, by whom? Second opinion for faults
- * that our stacks suggest: a lock that we believe held, or not held, may have
- * changed hands where no hook could see it.
+ * The lock word: is the lock held, and by which task? Used to confirm faults that the
+ * held-lock stacks suggest: a lock may have been acquired or released where no hook runs.
  */
 #ifndef LOCKSCOPE_LOCKWORD_H
 #define LOCKSCOPE_LOCKWORD_H
@@ -17,9 +16,9 @@
 #include "core/state.h"
 
 enum ls_word {
-	LS_WORD_UNKNOWN,	/* this kind does not tell */
+	LS_WORD_UNKNOWN,	/* not known for this kind */
 	LS_WORD_FREE,
-	LS_WORD_HELD,		/* by somebody */
+	LS_WORD_HELD,		/* by any task */
 	LS_WORD_MINE,		/* by the current task */
 	LS_WORD_OTHER,		/* by another task */
 };
@@ -104,7 +103,7 @@ static inline enum ls_word ls_lock_word(u64 lock, u32 kind, bool read)
 	return LS_WORD_UNKNOWN;
 }
 
-/* Does the current context hold @h for all that its memory says? */
+/* Is @h still held by the current context, according to its lock word? */
 static inline bool ls_still_held(const struct ls_held *h)
 {
 	u32 kind = ls_kind_of(h->val);
@@ -114,7 +113,7 @@ static inline bool ls_still_held(const struct ls_held *h)
 	case LS_WORD_OTHER:
 		return false;
 	case LS_WORD_UNKNOWN:
-		/* Anybody may release a semaphore; a lock that cannot be read is gone. */
+		/* Any context may release a semaphore; a lock that cannot be read is gone. */
 		return kind != LS_KIND_SEMAPHORE && !(LS_SPINNING_KINDS >> kind & 1);
 	case LS_WORD_HELD:
 	case LS_WORD_MINE:

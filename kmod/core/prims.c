@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From the table of primitives to what this kernel has: where each function is, and its
+ * Maps the table of primitives to the running kernel: the address of each function, and its
  * descriptor, which its hook finds by one multiplication.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -46,7 +46,7 @@ static bool calls_primitive(unsigned long addr)
 			continue;
 		target = addr + at + 5 + *(s32 *)(code + at + 1);
 		for (i = 0; i < LS_NR_PRIMS; i++)
-			/* might_sleep() is called from many and covers none. */
+			/* might_sleep() is called by many functions and covers none. */
 			if (ls_prims[i].addr && ls_prims[i].start == target &&
 			    ls_prim_table[i].group != LS_G_SPECIAL &&
 			    ls_prim_table[i].group != LS_G_SLEEP && ls_prim_table[i].group != LS_G_WAIT &&
@@ -57,7 +57,7 @@ static bool calls_primitive(unsigned long addr)
 	return false;
 }
 
-/* One multiplication tells any hooked function from any other. */
+/* Find a multiplier that hashes all hooked functions without collision. */
 static int build_desc_table(void)
 {
 	u64 mul = LS_GOLDEN;
@@ -75,7 +75,10 @@ static int build_desc_table(void)
 				continue;
 			slot = &ls_desc_table[(u64)(ls_prims[i].addr + LS_FENTRY_CALL) * (mul | 1) >> (64 - LS_DESC_BITS)];
 			clash = *slot != 0;
-			/* Kind NONE with operation 0 would look free; no entry has that. */
+			/*
+			 * Kind NONE with operation 0 would look like an empty slot; no entry
+			 * has that.
+			 */
 			*slot = ls_prim_table[i].desc;
 		}
 		if (!clash) {
@@ -104,7 +107,7 @@ int ls_prims_init(void)
 		ls_prims[i].start = ls_symbol(ls_prim_table[i].function);
 		if (!ls_prims[i].start)
 			continue;
-		/* Something there that cannot be traced is as good as absent. */
+		/* A function that cannot be traced counts as absent. */
 		ls_prims[i].addr = location(ls_prims[i].start);
 		if (!ls_prims[i].addr) {
 			ls_prims[i].state = LS_PRIM_FAILED;
@@ -123,7 +126,7 @@ int ls_prims_init(void)
 	return build_desc_table();
 }
 
-/* How every read_lock() counts from now on, where it does not depend on the context. */
+/* How every read_lock() counts from now on, where the context does not decide. */
 void ls_prims_readers(enum ls_read read)
 {
 	u32 i;
@@ -151,7 +154,7 @@ static u32 prim_around(unsigned long ip)
 	return i;
 }
 
-/* Does @ip lie in a hooked function that waits asleep for a lock? Any context. */
+/* Does @ip lie in a hooked function that sleeps for a lock? Any context. */
 bool ls_prims_acquire_in(unsigned long ip)
 {
 	u32 i = prim_around(ip);
@@ -159,7 +162,7 @@ bool ls_prims_acquire_in(unsigned long ip)
 	return i < LS_NR_PRIMS && ls_prim_table[i].desc & LS_DESC_SLEEPS;
 }
 
-/* Does @ip lie in a hooked function that waits for a lock with preemption off? Any context. */
+/* Does @ip lie in a hooked function that spins for a lock with preemption off? Any context. */
 bool ls_prims_spins_in(unsigned long ip)
 {
 	u32 i = prim_around(ip);
@@ -167,7 +170,7 @@ bool ls_prims_spins_in(unsigned long ip)
 	return i < LS_NR_PRIMS && ls_prim_table[i].group == LS_G_SPIN;
 }
 
-/* Is @func5 where a hooked function goes on behind its hook? Any context. */
+/* Is @func5 the address behind the hook of a hooked function? Any context. */
 bool ls_prims_hooks(unsigned long func5)
 {
 	u32 i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Primitives as this kernel has them, and what a hook has to know of the one that it is in. */
+/* Primitives of the running kernel, and how a hook finds its own. */
 #ifndef LOCKSCOPE_PRIMS_H
 #define LOCKSCOPE_PRIMS_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Stacks of code in hooks: without our own frames, and with what tracers of returns hide. */
+/*
+ * Stack traces in hooks: without frames of this module, and with the return addresses that
+ * return tracers replace.
+ */
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -11,14 +14,17 @@
 #include "core/stacks.h"
 #include "hash.h"
 
-/* Most frames between a hook and the code it hooked. */
+/* Most frames between a hook and the hooked code. */
 #define OWN_FRAMES 13
 
 static unsigned long sched_start, sched_end;
 
-/* Where a function returns to whose return function_graph or a kretprobe traces; 0: not here. */
+/*
+ * Return addresses of traced functions, under function_graph and under kretprobes; 0: not
+ * available.
+ */
 static unsigned long graph_return, probe_return;
-static unsigned long iterators[2];	/* between a tracepoint and several who are attached to it */
+static unsigned long iterators[2];	/* between a tracepoint and several attached probes */
 
 void ls_stacks_init(void)
 {
@@ -31,8 +37,8 @@ void ls_stacks_init(void)
 }
 
 /*
- * The current stack, our own frames first; how many there are. The unwinder is a reader of
- * RCU: the end of one that an interrupt has come into may wake a thread, and takes the
+ * The current stack, including frames of this module; returns its length. The unwinder is an
+ * RCU reader: rcu_read_unlock() of one that was interrupted may wake a thread, and takes the
  * scheduler's locks for it, unless interrupts are off.
  */
 u32 ls_stack_save(unsigned long *frames, u32 size)
@@ -85,7 +91,7 @@ bool ls_is_tracer(u64 ip)
 	return ip && (ip == graph_return || ip == probe_return);
 }
 
-/* The unwinder knows whose place the tracer took. Preemption off. */
+/* The unwinder knows the return address that the tracer replaced. Preemption off. */
 static noinline u64 traced_caller(u64 ip)
 {
 	unsigned long frames[OWN_FRAMES + 4];
@@ -100,15 +106,15 @@ static noinline u64 traced_caller(u64 ip)
 }
 
 /*
- * Who called the function that a hook is in, given the return address @ip that the hook
- * found. Any context, preemption off.
+ * Caller of the hooked function, given the return address @ip that the hook found. Any
+ * context, preemption off.
  */
 u64 ls_caller(u64 ip)
 {
 	return unlikely(ls_is_tracer(ip)) ? traced_caller(ip) : ip;
 }
 
-/* Who called the allocator whose tracepoint a hook is on; 0: not known. Preemption off. */
+/* Caller of the allocator whose tracepoint is being handled; 0: not known. Preemption off. */
 u64 ls_allocator_caller(void)
 {
 	unsigned long frames[OWN_FRAMES + 4], size, offset;
@@ -137,8 +143,8 @@ static u32 behind_scheduler(const unsigned long *frames, u32 nr, u32 first)
 }
 
 /*
- * Stack from the place @ip down to the entry. Without a place: from whoever
- * called the scheduler, or where our own frames end.
+ * Stack from @ip outwards. Without @ip: from the caller of the scheduler, or from the first
+ * frame outside this module.
  */
 u32 ls_stack_from(u64 *to, unsigned long ip)
 {
@@ -150,7 +156,7 @@ u32 ls_stack_from(u64 *to, unsigned long ip)
 	return ls_stack_keep(to, frames, nr, i, ip);
 }
 
-/* Who called the lock function that is about to wait. Any context. */
+/* Caller of the lock function that is about to wait. Any context. */
 u64 ls_waiter_ip(void)
 {
 	unsigned long frames[OWN_FRAMES];
@@ -161,7 +167,7 @@ u64 ls_waiter_ip(void)
 	return first < nr ? frames[first] : 0;
 }
 
-/* The innermost callers from the place @ip on, as one number. */
+/* Hash of the innermost callers from @ip outwards. */
 u64 ls_callers_of(u64 ip)
 {
 	unsigned long frames[OWN_FRAMES + LS_FAULT_CALLERS];
@@ -174,8 +180,8 @@ u64 ls_callers_of(u64 ip)
 }
 
 /*
- * Stack of @task, which sleeps, from the place @ip on; without one, from whoever
- * called the scheduler. May be none. Any context but hooks.
+ * Stack of the sleeping @task from @ip outwards; without @ip, from the caller of the
+ * scheduler. May be empty. Any context but hooks.
  */
 u32 ls_task_stack(struct task_struct *task, u64 *to, u64 ip)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Stacks of code in hooks. */
+/* Stack traces in hooks. */
 #ifndef LOCKSCOPE_STACKS_H
 #define LOCKSCOPE_STACKS_H
 
 #include <linux/sched.h>
 #include <linux/types.h>
 
-#define LS_FAULT_CALLERS 4	/* frames that tell faults apart which are about no lock */
+#define LS_FAULT_CALLERS 4	/* frames that distinguish faults without a lock */
 
 void ls_stacks_init(void);
 u32 ls_stack_save(unsigned long *frames, u32 size);

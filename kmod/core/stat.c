@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Figures of every acquisition, for programs on the tracepoints acquired, released and
- * waited. Any context, like the hooks, which come here only while one is attached.
+ * Statistics of every acquisition, for programs on the tracepoints acquired, released and
+ * waited. Any context, like the hooks; only called while a program is attached.
  */
 #include <linux/cpu.h>
 #include <linux/kernel.h>
@@ -12,9 +12,9 @@
 #include "core/trace.h"
 
 DEFINE_STATIC_KEY_FALSE(ls_stat_key);
-static u64 attached_at;		/* ns: entries from before tell no time */
+static u64 attached_at;		/* ns: for older entries no time is known */
 
-/* The fast path has no branch for us: it leaves an acquisition that has to be counted. */
+/* The fast path has no branch for statistics: it leaves acquisitions that are counted. */
 static void count_each(void *unused)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
@@ -29,9 +29,9 @@ int ls_stat_on(void)
 	if (!static_key_enabled(&ls_stat_key))
 		WRITE_ONCE(attached_at, local_clock());
 	static_branch_inc(&ls_stat_key);
-	/* Nobody is left who has not seen the key, and counts in larger steps again. */
+	/* After that every CPU has seen the key, and none goes back to larger steps. */
 	synchronize_rcu();
-	/* Those that are off line begin with it when they come. */
+	/* CPUs that are offline start with that when they come up. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
@@ -55,8 +55,8 @@ static u64 passed(u64 since)
 }
 
 /*
- * Handlers run with interrupts off: a BPF program that is interrupted by its own
- * like would miss it. They may take locks, which are not looked at.
+ * Handlers run with interrupts off: a BPF program interrupted by itself would miss the event.
+ * They may acquire locks, which are not checked.
  */
 static bool begin(struct ls_ctx *ctx, unsigned long *flags)
 {
@@ -82,7 +82,10 @@ static bool is_lock(u32 val)
 	return LS_GUARDING_KINDS >> ls_kind_of(val) & 1;
 }
 
-/* @val was taken, or is about to be waited for. @held: it lies on top of @ctx, which is not busy. */
+/*
+ * @val was acquired, or is about to be waited for. @held: it is on top of @ctx, which is not
+ * busy.
+ */
 noinline void ls_stat_acquired(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, bool held)
 {
 	unsigned long flags;
@@ -97,7 +100,7 @@ noinline void ls_stat_acquired(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, bo
 	end(ctx, flags);
 }
 
-/* Entry @i of @ctx, which is not busy, is given back. */
+/* Entry @i of @ctx, which is not busy, is released. */
 noinline void ls_stat_released(struct ls_ctx *ctx, u32 i)
 {
 	const struct ls_held *h = &ctx->held[i];
@@ -109,13 +112,13 @@ noinline void ls_stat_released(struct ls_ctx *ctx, u32 i)
 	end(ctx, flags);
 }
 
-/* Wait @w of @ctx, which is not busy, is over with @ret: 0, or why it was given up. */
+/* Wait @w of @ctx, which is not busy, ended with @ret: 0, or the error. */
 void ls_stat_waited(struct ls_ctx *ctx, const struct ls_wait *w, int ret)
 {
 	u64 ns = passed(w->since);
 	unsigned long flags;
 
-	/* Waiting is no part of holding. */
+	/* The hold time does not include the wait. */
 	if (!ret && ls_held_is_top(ctx, w->lock))
 		ctx->since[ctx->depth - 1] = local_clock();
 	if (w->since >= attached_at && begin(ctx, &flags)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Figures of every acquisition. */
+/* Statistics of every acquisition. */
 #ifndef LOCKSCOPE_STAT_H
 #define LOCKSCOPE_STAT_H
 

@@ -11,13 +11,13 @@ struct ls_tables ls __cacheline_aligned;
 int ls_active __read_mostly;
 
 bool ls_strict __read_mostly;		/* any nesting of a class in itself is a fault */
-u32 ls_slack __read_mostly;		/* what a way of hooking may add to preempt_count() */
+u32 ls_slack __read_mostly;		/* what a hooking method may add to preempt_count() */
 
 /*
- * Set the thread to work; at most one irq_work is under way on a CPU. One that comes or
- * goes takes locks while nobody serves its interrupts: an irq_work queued then would stay,
- * and no other on this CPU, not the kernel's either, would be raised ever after. The
- * thread looks by itself a few times a second.
+ * Wake the worker; at most one irq_work is pending on a CPU. A CPU that goes online or offline
+ * acquires locks while its interrupts are not served: an irq_work queued then would stay
+ * pending, and no other one on this CPU, not even the kernel's, would be raised afterwards.
+ * The worker also polls a few times a second.
  */
 void ls_wake_worker(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the hooks work on: one CPU's state, and the tables that all CPUs share. */
+/* State of the hooks: per CPU, and the tables that all CPUs share. */
 #ifndef LOCKSCOPE_STATE_H
 #define LOCKSCOPE_STATE_H
 
@@ -30,18 +30,18 @@
  * single-instruction updates, so an interrupt in between does no harm.
  */
 struct ls_cpu {
-	struct task_struct *cur;	/* whose locks @task holds */
+	struct task_struct *cur;	/* task whose locks @task holds */
 	struct ls_ctx *task;		/* held locks of cur */
-	struct ls_ctx *home;		/* context of whoever holds nothing while switched out */
+	struct ls_ctx *home;		/* context of tasks that hold nothing while switched out */
 	u32 sample;			/* acquisitions until the next counted one */
 	u32 sample_weight;
 	u32 random;
-	u64 tail;			/* lock that the end of an interrupt has taken, see in_tail(); 0: none */
-	struct task_struct *behind;	/* what cur was before, for as long */
+	u64 tail;			/* lock acquired at the end of an interrupt, in_tail() */
+	struct task_struct *behind;	/* cur from before, while tail is set */
 	u64 acquisitions[LS_NR_LEVELS];
 	u64 releases;
 	u64 unknown_releases;
-	u64 stale;			/* held entries given up: their release was not seen */
+	u64 stale;			/* held entries dropped: their release was not seen */
 	u64 losses[LS_NR_LOSSES];
 	struct ls_ring ring;
 	struct irq_work work;
@@ -55,13 +55,13 @@ static __always_inline bool ls_has_tail(const struct ls_cpu *pc)
 	return LS_HAS_REARM && pc->tail;
 }
 
-/* Tables that every CPU reads; laid out once at load. */
+/* Tables shared by all CPUs; allocated once at load. */
 struct ls_tables {
 	struct ls_chains chains;
 	struct ls_classes classes;
 	struct ls_edges edges;
 	struct ls_pairs pairs;
-	struct ls_gates gates;		/* what dependencies and pairs of instances were always seen with */
+	struct ls_gates gates;		/* locks always held with a dependency or a pair of instances */
 	struct ls_seen seen;		/* pairs of instances of two classes that were reported */
 	struct ls_addrmap addrs;	/* lock -> class, where no arithmetic identity exists */
 	struct ls_addrmap sites;	/* kmalloc object -> allocation site */
@@ -73,11 +73,11 @@ struct ls_tables {
 	struct ls_addrmap tasks;	/* task that sleeps with locks held -> context + 1 */
 	u32 nr_unrefined;		/* classes with LS_CLASS_UNREFINED */
 	u32 device_holds;		/* of devices' mutexes that completions were made in */
-	u32 signal_changes;		/* semaphore classes whose use is taken for another than before */
+	u32 signal_changes;		/* semaphore classes whose belief has changed */
 };
 extern struct ls_tables ls;
 
-extern int ls_active;			/* hooks record; set by the worker's owner only */
+extern int ls_active;			/* hooks record; set by the owner of the worker only */
 extern bool ls_strict;
 extern u32 ls_slack;
 
@@ -102,14 +102,14 @@ static __always_inline u64 ls_spinning_mask(const struct ls_ctx *ctx, u32 depth)
 /* Count a loss. Any context. */
 #define ls_lose(what) this_cpu_inc(ls_cpus.losses[what])
 
-/* Map @addr to @id. What has to go for it is a loss. Any context. */
+/* Map @addr to @id; an evicted entry counts as a loss. Any context. */
 static __always_inline void ls_remember(struct ls_addrmap *m, u64 addr, u32 id)
 {
 	if (unlikely(ls_addrmap_set(m, addr, id)))
 		ls_lose(LS_LOSS_ADDRESSES);
 }
 
-/* The current task, and no interrupt, runs and holds nothing. Preemption off. */
+/* Is a task running, not an interrupt, that holds nothing? Preemption off. */
 static __always_inline bool ls_holds_nothing(void)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);

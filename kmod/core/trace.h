@@ -2,14 +2,14 @@
 /*
  * Tracepoints lockscope:* for perf, bpftrace and BPF.
  *
- * class, edge and finding fire in the module's thread: any program may be
- * attached, locks and maps included.
+ * class, edge and finding fire in the worker thread: any program may be attached, including
+ * those that use locks and maps.
  *
- * acquired, released and waited fire inside the lock functions, with interrupts
- * off, as often as locks are taken: per-CPU arrays and atomic operations only, no
- * hash map, no ring buffer, no other helper that takes a lock. While nobody is
- * attached they cost nothing. What they say: the class, how it is held (LS_VAL_* of
- * lockclass/abi.h), the instance, where it was acquired, nanoseconds.
+ * acquired, released and waited fire inside the lock functions, with interrupts off, at the
+ * rate of acquisitions: per-CPU arrays and atomic operations only, no hash map, no ring
+ * buffer, no other helper that takes a lock. Without an attached program they cost nothing.
+ * Their arguments: the class, how it is held (LS_VAL_* of lockclass/abi.h), the instance, the
+ * acquire site, nanoseconds.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lockscope
@@ -92,8 +92,8 @@ TRACE_EVENT(finding,
 );
 
 /*
- * A lock was taken; if its function cannot fail, its caller may have to wait yet,
- * which waited will tell. released tells how long it was held since.
+ * A lock was acquired. If its function cannot fail, the caller may still have to wait; waited
+ * reports that. released has the hold time since.
  */
 TRACE_EVENT_FN(acquired,
 	TP_PROTO(u32 id, u32 val, u64 lock, u64 ip),
@@ -137,7 +137,7 @@ TRACE_EVENT_FN(released,
 	ls_stat_on, ls_stat_off
 );
 
-/* @ret: 0, or why the caller gave up. */
+/* @ret: 0, or why the wait failed. */
 TRACE_EVENT_FN(waited,
 	TP_PROTO(u32 id, u32 val, u64 lock, u64 ip, u64 ns, int ret),
 	TP_ARGS(id, val, lock, ip, ns, ret),

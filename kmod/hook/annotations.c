@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Annotations of other modules (annotate.h): each calls an empty function of its
- * own, found by name and hooked here. So neither side depends on the other.
+ * Annotations of other modules (annotate.h): each calls an empty function of its own, which is
+ * found by name and hooked. So neither side depends on the other.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -49,7 +49,7 @@ static int find_held(const struct ls_ctx *ctx, u64 p)
 	return -1;
 }
 
-/* What is released under its annotation is held exactly when we saw it taken. */
+/* An annotated release is of a held lock if and only if its acquire was seen. */
 static void release(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip)
 {
 	int i = find_held(ctx, lock);
@@ -77,9 +77,9 @@ static void require_held(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip
 }
 
 /*
- * One of many locks: their name is found by address while one is held, so that nothing
- * is left behind in memory whose end nobody reports. Locks of an object of a named
- * cache, and static ones, have a name already.
+ * One of many locks: its name is kept by address only while it is held, so that nothing
+ * remains for memory whose free is not seen. Locks in objects of a named cache, and static
+ * ones, have a name already.
  */
 static void name_member(u64 lock, const char *text)
 {
@@ -171,8 +171,8 @@ static void on_annotation(unsigned long ip, unsigned long parent, struct ftrace_
 }
 
 /*
- * @mod has come: hook its annotations, one function for each of its files that
- * has any. Process context.
+ * @mod was loaded: hook its annotations, one function for each file that uses them. Process
+ * context.
  */
 void ls_annotations_module(struct module *mod)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Live hooks: choose how to hook each primitive, attach and detach. Direct calls where
- * they can be had; ftrace_ops where a function is already taken by another direct user (a
- * BPF fentry, say); kretprobes there if the return value matters.
+ * possible; ftrace_ops where a function already has another direct user (such as BPF fentry);
+ * kretprobes for those if the return value matters.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -66,7 +66,7 @@ static void on_queue(unsigned long ip, unsigned long parent, struct ftrace_ops *
 		      parent, ip + LS_FENTRY_CALL, ftrace_regs_get_stack_pointer(fregs));
 }
 
-static DEFINE_MUTEX(groups_mutex);	/* what is hooked, and how */
+static DEFINE_MUTEX(groups_mutex);	/* which primitives are hooked, and how */
 static struct group {
 	struct ftrace_ops direct;
 	struct ftrace_ops ops;
@@ -148,7 +148,7 @@ static void attach_kretprobe(u32 i)
 	ls_prims[i].state = LS_PRIM_KRETPROBE;
 }
 
-/* Can this one function be had for a direct call? */
+/* Can this function be hooked by a direct call? */
 static bool direct_possible(struct group *g, unsigned long addr)
 {
 	struct ftrace_ops one = { };
@@ -199,7 +199,7 @@ static int attach_direct(u32 group)
 	if (!rc)
 		rc = ls_direct_register(&g->direct, (unsigned long)g->tramp);
 	if (rc == -EBUSY) {
-		/* Somebody has one of them: find out which, take the others. */
+		/* One of them has another user: find out which, and hook the others. */
 		for (i = 0; i < LS_NR_PRIMS; i++)
 			if (ls_prim_table[i].group == group && ls_prims[i].addr &&
 			    ls_prims[i].state == LS_PRIM_DIRECT && !direct_possible(g, ls_prims[i].addr))
@@ -248,9 +248,9 @@ static const u8 order[LS_NR_GROUPS] = {
 };
 
 /*
- * From now on a task may be preempted on its way into a spinning lock: the direct calls of
- * those keep that from happening. ftrace_ops cannot, see enters_lock(). Stays so when the
- * kernel goes back, which costs a little and harms nothing. Sleeps.
+ * From now on a task may be preempted on its way into a spinning lock; the direct calls of
+ * those prevent it. ftrace_ops cannot, see enters_lock(). Stays on when the kernel changes
+ * back, which costs a little. Sleeps.
  */
 void ls_prims_keep_on_cpu(void)
 {
@@ -263,7 +263,10 @@ void ls_prims_keep_on_cpu(void)
 		if (rc)
 			pr_warn("spinning locks are lost by tasks that are preempted (%d)\n", rc);
 		else
-			/* Tasks on the short way have left it before any is preempted. */
+			/*
+			 * Wait for tasks in the short trampoline, where they must not be
+			 * preempted.
+			 */
 			synchronize_rcu_tasks();
 	}
 	if (!rc)
@@ -281,7 +284,7 @@ int ls_prims_attach(void)
 		pr_err("hook=%s: must be auto, direct or ftrace\n", ls_hook_how);
 		return -EINVAL;
 	}
-	/* Where no task is preempted but where it asks for that, the short way will do. */
+	/* Where tasks are only preempted at preemption points, the short trampoline is enough. */
 	if (preempt_model_preemptible())
 		ls_prims_keep_on_cpu();
 	mutex_lock(&groups_mutex);
@@ -307,8 +310,8 @@ int ls_prims_attach(void)
 	if (rc)
 		return rc;
 	/*
-	 * Other ways than ours may turn preemption off before they call us: then
-	 * one level of it proves nothing.
+	 * Hooking methods other than direct calls may disable preemption before they call:
+	 * then one level of it proves nothing.
 	 */
 	for (i = 0; i < LS_NR_PRIMS; i++)
 		if (ls_prims[i].state == LS_PRIM_FTRACE || ls_prims[i].state == LS_PRIM_KRETPROBE)
@@ -316,7 +319,7 @@ int ls_prims_attach(void)
 	return 0;
 }
 
-/* Tasks that sleep inside a hooked function and will come back through us. */
+/* Tasks that sleep inside a hooked function and will return through the trampoline. */
 static long inflight(void)
 {
 	long sum = 0;
@@ -330,9 +333,8 @@ static long inflight(void)
 #define OOPS_WAIT (60 * HZ)
 
 /*
- * Wait until all have come back through us but those who need not. A task that died in
- * a hooked function never will: where the kernel has oopsed, nobody is waited for longer
- * than OOPS_WAIT.
+ * Wait until all such tasks have returned, except those that were redirected. A task that died
+ * in a hooked function never returns: after an oops the wait is limited to OOPS_WAIT.
  */
 static void wait_for_sleepers(long redirected)
 {
@@ -376,9 +378,9 @@ void ls_prims_detach(void)
 			ls_prims[i].probe = NULL;
 		}
 	}
-	/* Nobody enters any more; those preempted in a trampoline leave it. */
+	/* No task enters a trampoline any more; wait for preempted ones to leave it. */
 	synchronize_rcu_tasks();
-	/* Those asleep in a hooked function need not come back through us, where they can be led past. */
+	/* Tasks asleep in a hooked function are redirected around the trampoline where possible. */
 	if (inflight()) {
 		redirected = ls_unhook_sleepers();
 		wait_for_sleepers(max(redirected, 0));

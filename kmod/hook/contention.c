@@ -17,7 +17,7 @@
 #include "hook/hook.h"
 #include "identity/identity.h"
 
-/* Kind of a lock that the kernel's own tracepoint tells of. */
+/* Kind of a lock from the flags of the kernel's tracepoint. */
 static u32 kind_of_wait(unsigned int flags)
 {
 	if (flags & LCB_F_RT)
@@ -50,7 +50,7 @@ static void on_begin(void *data, void *at, unsigned int flags)
 	lock = (u64)at + LS_KIND_OFFSET(kind);
 	ctx = ls_context(this_cpu_ptr(&ls_cpus), &level);
 	w = &ctx->wait[slot_of(flags)];
-	/* Who spins, then sleeps, still waits for the same. */
+	/* A task that spins, then sleeps, still waits for the same lock. */
 	if (ctx->busy || w->lock == lock)
 		goto out;
 	i = ls_held_find(ctx, lock);
@@ -58,7 +58,7 @@ static void on_begin(void *data, void *at, unsigned int flags)
 		w->val = ctx->held[i].val;
 		w->ip = ctx->held[i].ip;
 	} else {
-		/* It will be taken when its function returns. */
+		/* It will be acquired when its function returns. */
 		ctx->busy = 1;
 		barrier();
 		w->ip = ls_waiter_ip();
@@ -103,7 +103,7 @@ out:
 	ls_leave();
 }
 
-/* Without these tracepoints (before 5.19) nobody is known to wait who has not asked for good. */
+/* Without these tracepoints (before 5.19) only waits with a hook of their own are known. */
 int ls_contention_attach(void)
 {
 	int rc = ls_tracepoint_attach("contention_begin", on_begin, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work items and timers: a run of an item is a reader of its function's "lock", and both
- * order what comes before their start and after their end.
+ * Work items and timers: a run of an item is a reader of its function's "lock". Both order
+ * what precedes their start and what follows their end.
  */
 #include <linux/hardirq.h>
 #include <linux/percpu.h>
@@ -18,8 +18,8 @@
 #include "primitives.h"
 
 /*
- * Items of one function run side by side: each is a reader of the function's
- * "lock", and who waits for one is a writer.
+ * Items of one function run in parallel: each is a reader of the function's "lock", and a
+ * context that waits for one is a writer.
  */
 #define RUN_DESC LS_DESC(WORK, LS_SH, 0, 0)
 
@@ -32,7 +32,7 @@ static void on_work_start(void *data, struct work_struct *work)
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
-	/* As a return address would lie: behind the function's start. */
+	/* Like a return address: behind the function's start. */
 	pc = this_cpu_ptr(&ls_cpus);
 	ls_acquire(pc, (u64)work->func, (u64)work->func + 1, RUN_DESC);
 	ctx = ls_context(pc, &level);
@@ -54,7 +54,7 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	preempt_disable_notrace();
 	pc = this_cpu_ptr(&ls_cpus);
 	ctx = ls_context(pc, &level);
-	/* It may have begun before us. */
+	/* It may have begun before the module was loaded. */
 	i = ctx->busy ? -1 : ls_held_find(ctx, (u64)function);
 	if (i >= 0)
 		ls_held_remove(ctx, i);
@@ -65,9 +65,9 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	ls_leave();
 }
 
-/* The item that the timer that runs here queues: whoever started the timer has queued it. */
+/* The item queued by the timer that runs here: queued by the context that started the timer. */
 static DEFINE_PER_CPU(struct work_struct *, delayed);
-static void *delayed_expired;		/* function of the timers of delayed work */
+static void *delayed_expired;		/* timer function of delayed work */
 
 static struct work_struct *delayed_work_of(struct timer_list *timer)
 {
@@ -77,7 +77,7 @@ static struct work_struct *delayed_work_of(struct timer_list *timer)
 
 struct pool_workqueue;
 
-/* Whoever queues an item is done with what it hands over in it. */
+/* The context that queues an item has finished with what it hands over in it. */
 static void on_work_queued(void *data, int cpu, struct pool_workqueue *pwq, struct work_struct *work)
 {
 	if (!READ_ONCE(ls_active))
@@ -88,7 +88,7 @@ static void on_work_queued(void *data, int cpu, struct pool_workqueue *pwq, stru
 	ls_leave();
 }
 
-/* Timers of either sort: the same goes for whoever starts one. */
+/* Both kinds of timers: the same for the context that starts one. */
 static void on_hrtimer_started(void *data, void *timer)
 {
 	if (!READ_ONCE(ls_active))
@@ -128,7 +128,7 @@ static void on_timer_expired(void *data, struct timer_list *timer)
 	on_hrtimer_expired(data, timer);
 }
 
-/* Its function has returned; the timer may be gone. */
+/* The function has returned; the timer may be freed. */
 static void on_hrtimer_ended(void *data, void *timer)
 {
 	if (!READ_ONCE(ls_active))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the trampolines of acquisitions and releases arrive. Any context, NMI included.
- * The usual ways have no call in them; what is not as usual goes to acquire.c and release.c.
+ * Called by the trampolines of acquisitions and releases. Any context, NMI included. The fast
+ * paths have no function call; everything else goes to acquire.c and release.c.
  */
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
@@ -21,9 +21,9 @@ static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
 }
 
 /*
- * A task takes a lock of a known class in a known chain: nearly always. The same
- * as ls_acquire(), but with no call in it, so that the compiler saves few registers
- * or none; whatever is not as usual is left to acquire_leave() from the start.
+ * Fast path: a task acquires a lock of a known class in a known chain. Equivalent to
+ * ls_acquire() but without a call, so that the compiler saves few registers or none; all other
+ * cases go to acquire_leave() at the start.
  */
 static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5, bool is_static)
 {
@@ -33,7 +33,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	u64 key;
 	u32 val, desc;
 
-	/* No task is current while nothing is recorded. */
+	/* No task is current while recording is off. */
 	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
 	    unlikely(pc->cur != current))
 		goto unusual;
@@ -43,7 +43,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 		goto unusual;
 	desc = ls_desc_of(func5);
 	val |= ls_how(desc, count);
-	/* Readers with softirqs off are another kind of reader. */
+	/* Readers with softirqs off are recursive readers. */
 	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
 		goto unusual;
 	if (!(desc & LS_DESC_SLEEPS)) {
@@ -57,7 +57,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	if (unlikely(!ls_tagtab_below(&ls.chains.tab, key, LS_CHAIN_SLOW_MIN)))
 		goto unusual;
 	if (unlikely(!--pc->sample)) {
-		pc->sample = 1;		/* what counts it counts it again */
+		pc->sample = 1;		/* the slow path counts it again */
 		goto unusual;
 	}
 	this_cpu_inc(ls_cpus.acquisitions[LS_TASK]);
@@ -89,7 +89,7 @@ static noinline void release_leave(u64 lock, const unsigned long *frame)
 	ls_leave();
 }
 
-/* @frame: where the hooked function goes on, then where its caller does. */
+/* @frame: return address into the hooked function, then that of its caller. */
 void __noendbr ls_hook_release(unsigned long lock, const unsigned long *frame)
 {
 	unsigned long count;
@@ -109,7 +109,7 @@ void __noendbr ls_hook_release(unsigned long lock, const unsigned long *frame)
 	h = &ctx->held[top];
 	if (unlikely(top >= LS_MAX_DEPTH) || unlikely(h->lock != lock))
 		goto unusual;
-	/* Are the interrupts that were off when it was taken on again? */
+	/* Are the interrupts that were off at the acquire on again? */
 	if (h->val & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)) {
 		if (h->val & LS_VAL_IRQ_OFF && unlikely(native_save_fl() & X86_EFLAGS_IF))
 			goto unusual;
@@ -125,10 +125,10 @@ unusual:
 	release_leave(lock, frame);
 }
 
-/* Kinds that ls_hook_result() has to do more about. */
+/* Kinds with further work in ls_hook_result(). */
 #define ODD_RESULTS (1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_COMPLETION | 1u << LS_KIND_WORK)
 
-/* @arg1: second argument of the primitive, the acquire context of a ww_mutex. */
+/* @arg1: second argument of the primitive; for a ww_mutex, the acquire context. */
 void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5,
 			      unsigned long ret, unsigned long arg1)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hooks: where they are, and how they come and go. */
+/* Hooks: where they are, how they are attached and detached. */
 #ifndef LOCKSCOPE_HOOK_H
 #define LOCKSCOPE_HOOK_H
 
@@ -13,7 +13,7 @@ struct module;
 
 /* attach.c, unhook.c */
 extern char *ls_hook_how;
-DECLARE_PER_CPU(long, ls_inflight);	/* tasks in hooked functions that will come back through us */
+DECLARE_PER_CPU(long, ls_inflight);	/* tasks that will return through a trampoline */
 int ls_prims_attach(void);
 void ls_prims_detach(void);
 void ls_prims_keep_on_cpu(void);

@@ -41,7 +41,7 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	if (!ptr || !READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
-	/* Bulk frees pass by the tracepoints: a new life begins here at the latest. */
+	/* Bulk frees bypass the tracepoints: a new life begins here at the latest. */
 	freed((unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
 	site = ls_site_of(call_site, bytes_req);
@@ -51,7 +51,7 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	__preempt_count_sub(1);
 }
 
-/* What was allocated before we came has locks that are known by address. */
+/* Objects allocated before the module was loaded have locks that are known by address. */
 static noinline void unknown_freed(unsigned long object)
 {
 	struct kmem_cache *cache;
@@ -80,7 +80,7 @@ static void on_cache_alloc(void *data, unsigned long call_site, const void *ptr,
 			   struct kmem_cache *cache, gfp_t gfp_flags, int node)
 {
 	ls_tracepoint_enter();
-	/* Bulk frees pass by the tracepoints. */
+	/* Bulk frees bypass the tracepoints. */
 	if (ptr)
 		ls_object_reborn((unsigned long)ptr);
 	ls_tracepoint_leave();

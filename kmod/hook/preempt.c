@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How the kernel preempts, which root may change at any time
- * (/sys/kernel/debug/sched/preempt). Two things of ours depend on it: places that may
- * sleep are patched out where the kernel preempts without being asked, and hooks of
- * spinning locks have to keep the task on its CPU there (ls_prims_keep_on_cpu()).
+ * The preemption model, which root may change at any time (/sys/kernel/debug/sched/preempt).
+ * Two things depend on it: places that may sleep are patched out under full preemption, and
+ * hooks of spinning locks must then keep the task on its CPU (ls_prims_keep_on_cpu()).
  *
- * The function that makes the change is hooked, and called by the hook: what has to be
- * there before the first task is preempted, and what has to be done anew afterwards, have
- * no gap in between.
+ * The function that makes the change is hooked and called by the hook. So there is no gap: the
+ * first part is done before the first task is preempted, the second after the function has
+ * patched.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,7 +21,7 @@
 #include "hook/hook.h"
 
 #if defined(CONFIG_PREEMPT_DYNAMIC) && defined(CONFIG_HAVE_PREEMPT_DYNAMIC_CALL)
-/* The kernel's own numbers: none, voluntary; from here on tasks are preempted unasked. */
+/* The kernel's own numbers: none, voluntary; from here on full preemption. */
 #define MODE_FULL 2
 
 /* tramp.S */
@@ -35,13 +34,13 @@ static struct ftrace_ops ops;
 static bool hooked;
 
 /*
- * Where the kernel preempts without being asked, might_sleep() and cond_resched() are
- * patched out. While we are here they call their function again, where the hook is; it
- * does what preemption has done before.
+ * Under full preemption, might_sleep() and cond_resched() are patched out. While the module is
+ * loaded they call their function again, where the hook is; its check for a reschedule is
+ * redundant then.
  */
 static struct {
 	const char *key, *tramp;
-	void *was;		/* NULL: left alone */
+	void *was;		/* NULL: not changed */
 } sleeps[] = {
 	{ "__SCK__might_resched", "__SCT__might_resched" },
 	{ "__SCK__cond_resched", "__SCT__cond_resched" },
@@ -55,7 +54,7 @@ static int preempt_mode(void)
 	return mode ? READ_ONCE(*mode) : 0;
 }
 
-/* The kernel has just set both as it wants them, at boot or by a change. Sleeps. */
+/* The kernel has just set both, at boot or by a change of the model. Sleeps. */
 static void sleeps_attach(void)
 {
 	void *function = (void *)ls_symbol("__cond_resched");
@@ -82,7 +81,7 @@ static void sleeps_detach(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(sleeps); i++) {
-		/* A change that no hook has seen has set them as they should be. */
+		/* A change that the hook missed has set them correctly. */
 		if (sleeps[i].was && preempt_mode() == mode_was)
 			__static_call_update((void *)ls_symbol(sleeps[i].key),
 					     (void *)ls_symbol(sleeps[i].tramp), sleeps[i].was);
@@ -91,8 +90,8 @@ static void sleeps_detach(void)
 }
 
 /*
- * sched_dynamic_update(@mode), whose body goes on at @func5. A task, which may sleep in
- * here: it counts as one that sleeps in a hooked function (ls_prims_detach()).
+ * sched_dynamic_update(@mode), whose body continues at @func5. Task context, may sleep: counts
+ * as a task that sleeps in a hooked function (ls_prims_detach()).
  */
 void ls_hook_preempt(int mode, unsigned long func5)
 {
@@ -117,7 +116,7 @@ void ls_preempt_attach(void)
 	sleeps_attach();
 }
 
-/* No task enters our hook any more. ls_prims_detach() waits for those that are in there. */
+/* No task enters the hook any more. ls_prims_detach() waits for those inside. */
 void ls_preempt_unhook(void)
 {
 	if (hooked)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accesses of unmodified code: kprobes on instructions that userspace has decoded.
- * A probe computes the address that its instruction is about to access.
+ * Accesses of unmodified code: kprobes on instructions that userspace has decoded. A probe
+ * computes the address that its instruction is about to access.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -14,22 +14,22 @@
 #include "check/access/access.h"
 #include "hook/hook.h"
 
-#define LOOKED_AT 20		/* bytes: a jump's, up to the end of its last instruction */
+#define LOOKED_AT 20		/* bytes: of a jump, up to the end of its last instruction */
 
-#define BATCH 64		/* probes that go at a time: they share one grace period */
+#define BATCH 64		/* probes removed at a time: they share a grace period */
 
 struct ls_probe {
-	struct ls_site site;	/* first: a list of these is one of sites */
+	struct ls_site site;	/* first member: a list of probes is a list of sites */
 	struct kprobe kp;
-	u32 hits;		/* about: CPUs count without regard for each other */
+	u32 hits;		/* approximate: CPUs count without synchronisation */
 };
 
 static DEFINE_MUTEX(probes_mutex);
-static struct ls_site **probes;	/* by address when they were given so */
+static struct ls_site **probes;	/* sorted by address if the request was */
 static u32 nr_probes;			/* in probes[], armed or not */
 static u32 nr_armed;
-static u64 missed_before;		/* by probes that are gone */
-static const void *owner;		/* who asked for them */
+static u64 missed_before;		/* by probes that were removed */
+static const void *owner;		/* open file that set them */
 u32 ls_max_probes = 4096;
 
 static struct ls_probe *probe_of(struct ls_site *site)
@@ -45,7 +45,7 @@ static int on_hit(struct kprobe *kp, struct pt_regs *regs)
 
 	this_cpu_inc(ls_access_cpus.probe_hits);
 	WRITE_ONCE(p->hits, p->hits + 1);
-	/* Users' memory, and what is not canonical, is not ours to judge. */
+	/* User memory and non-canonical addresses are not checked. */
 	if ((long)addr < 0 && (ls_watched(addr) || ls_sample_is_cold(&ls_sample, s->ip)))
 		ls_access_trapped(addr, s->size, s->op | LS_ACC_PROBE, s->ip, regs);
 	return 0;
@@ -53,8 +53,8 @@ static int on_hit(struct kprobe *kp, struct pt_regs *regs)
 NOKPROBE_SYMBOL(on_hit);
 
 /*
- * A probe that has this is not made a jump. Making jumps waits for all tasks, with
- * the lock held that registering needs: far too long for who stays a few seconds.
+ * A probe with a post handler is not optimised to a jump. Optimisation waits for all tasks,
+ * with the mutex held that registration needs: too long for probes that stay a few seconds.
  */
 static void after_hit(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
@@ -76,7 +76,7 @@ static void remove_batch(struct ls_probe **gone, u32 nr)
 	cond_resched();
 }
 
-/* Those of @all that are not NULL. */
+/* Remove the probes in @all that are not NULL. */
 static void drop(struct ls_site **all, u32 nr)
 {
 	struct ls_probe *gone[BATCH];
@@ -110,8 +110,8 @@ static int arm(struct ls_site **at, const struct ls_site *site)
 	p->kp.pre_handler = on_hit;
 	p->kp.post_handler = after_hit;
 	/*
-	 * Our own code runs inside of hooks and of probes. The kernel looks at the next
-	 * bytes too, and warns when a module's text ends there.
+	 * This module runs inside hooks and probes. The kernel also reads the next bytes, and
+	 * warns when a module's text ends there.
 	 */
 	if (within_module(site->ip, THIS_MODULE))
 		p->site.error = -EINVAL;
@@ -125,9 +125,8 @@ static int arm(struct ls_site **at, const struct ls_site *site)
 }
 
 /*
- * Replace the probes by those of @sites, whose errors are filled in; for @who.
- * Process context; may take long. -EINVAL, and nothing changed, when a site makes
- * no sense.
+ * Replace the probes by those of @sites, whose errors are filled in; @who is the new owner.
+ * Process context; may take long. -EINVAL, with nothing changed, when a site is invalid.
  */
 int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 {
@@ -168,7 +167,7 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 	return rc;
 }
 
-/* Whoever asked for the probes has gone. */
+/* The owner of the probes closes its file. */
 void ls_probes_disown(const void *who)
 {
 	mutex_lock(&probes_mutex);
@@ -182,7 +181,7 @@ void ls_probes_disown(const void *who)
 	mutex_unlock(&probes_mutex);
 }
 
-/* Hits of each probe since it was armed, in the order they were given. */
+/* Hits of each probe since it was armed, in the order of the request. */
 long ls_probes_hits(u32 __user *to, u32 room)
 {
 	long rc = 0;
@@ -196,7 +195,7 @@ long ls_probes_hits(u32 __user *to, u32 room)
 	return rc ? rc : room;
 }
 
-/* Hits that no probe could look at. */
+/* Hits that probes missed. */
 u64 ls_probes_missed(void)
 {
 	u64 sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hooks of wait queues, in place with waitqueues=1 only. Any context. */
+/* Hooks of wait queues, with waitqueues=1 only. Any context. */
 #include <linux/hardirq.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -11,7 +11,7 @@
 #include "core/state.h"
 #include "hook/hook.h"
 
-/* @frame: where the return address to the caller, @ip, lies. */
+/* @frame: address of the return address @ip. */
 void ls_hook_queue(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5,
 		   unsigned long frame)
 {

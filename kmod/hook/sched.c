@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Switches of tasks: what a task holds goes with it, the run queue's lock changes hands. */
+/* Context switches: a task's held locks go with it, the run queue's lock changes owner. */
 #include <linux/sched.h>
 
 #include "base/tracepoint.h"
@@ -17,9 +17,9 @@ static bool spins(const struct ls_held *h)
 }
 
 /*
- * Was the current task preempted between the hook of a spinning lock and the lock? The
- * hook's direct call keeps that from happening, ftrace_ops cannot. The lock is forgotten:
- * it would stand below all that the scheduler takes meanwhile. Interrupts are off.
+ * Was the current task preempted between the hook of a spinning lock and the lock? The direct
+ * call of the hook prevents that, ftrace_ops cannot. The lock is dropped: it would stand below
+ * all that the scheduler acquires meanwhile. Interrupts are off.
  */
 static noinline bool enters_lock(void)
 {
@@ -33,10 +33,10 @@ static noinline bool enters_lock(void)
 }
 
 /*
- * What a task takes across a switch: the lock on top, the run queue's, goes to
- * next. No other spinning lock can be held here; one that is left over was
- * released where no hook could see it, and must not stand below everything the
- * CPU does from now on. Returns the index from which entries change hands.
+ * Entries that stay with a task across a switch: the lock on top, the run queue's, goes to
+ * next. No other spinning lock can be held here; one that is left was released where no hook
+ * runs, and must not stand below everything that the CPU does from now on. Returns the index
+ * from which entries change owner.
  */
 static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx, bool preempt)
 {
@@ -62,7 +62,7 @@ static u32 clean(struct ls_cpu *pc, struct ls_ctx *ctx, bool preempt)
 			last--;
 		}
 	}
-	/* The same goes for interrupts: none is being served now. */
+	/* The same for interrupts: none is being served now. */
 	for (level = 0; level < LS_NR_LEVELS - 1; level++) {
 		if (unlikely(pc->level[level].depth)) {
 			pc->stale += pc->level[level].depth;
@@ -82,13 +82,13 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct ls_ctx *from, *to;
-	bool keeps;		/* the task needs its context when it comes back */
+	bool keeps;		/* the task needs its context when it is switched in again */
 	u32 first;
 
 	if (!READ_ONCE(ls_active))
 		return;
 	from = pc->cur == prev ? pc->task : ls_ctx_fix(pc);
-	/* The scheduler itself and the run queue's lock count as one each. */
+	/* The scheduler and the run queue's lock count one level each. */
 	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 2 + LS_TRACEPOINT_PREEMPT) &&
 	    !(prev_state & TASK_DEAD))
 		ls_switch_atomic(pc, from);
@@ -109,14 +109,14 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 				from->owner = prev;
 				pc->home = home;
 			} else {
-				/* Dead, or no room: what prev holds is forgotten. */
+				/* Dead, or no room: the locks of prev are forgotten. */
 				if (!(prev_state & TASK_DEAD))
 					ls_lose(LS_LOSS_HELD_OVERFLOW);
 				while (first) {
 					ls_held_remove(from, 0);
 					first--;
 				}
-				/* The context is everybody's again. */
+				/* The context is shared again. */
 				from->ignoring = from->may_race = 0;
 				from->busy = from->nest = 0;
 				from->wait[LS_WAIT_SLEEP].lock = 0;

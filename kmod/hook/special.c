@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hooks of what is rare or odd. Any context. */
+/* Hooks of rare or odd primitives. Any context. */
 #include <linux/completion.h>
 #include <linux/hardirq.h>
 #include <linux/mm.h>
@@ -28,7 +28,7 @@ static void downgrade(struct ls_cpu *pc, u64 lock)
 		ls_held_set_read(ctx, i, LS_SHARED);
 }
 
-/* As good as taking @lock, but nothing is held afterwards. */
+/* Equivalent to acquiring @lock and releasing it at once. */
 static void wait_for(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
 	u32 level;
@@ -36,21 +36,21 @@ static void wait_for(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	u32 lost = ctx->lost;
 
 	ls_acquire(pc, lock, ip, desc);
-	/* Not by the depth: what lay below may have been found gone. Runs are readers. */
+	/* The depth cannot be compared: entries below may have been dropped. Runs are readers. */
 	if (ls_held_is_top(ctx, lock) && !(ctx->held[ctx->depth - 1].val & LS_VAL_READ_MASK))
 		ls_held_pop_top(ctx);
-	/* Nobody will give it back. */
+	/* There will be no release for it. */
 	ctx->lost = lost;
 }
 
-/* A compiler may have made several of a function. */
+/* Including clones that a compiler may make. */
 static const char *const freezer_names[] = {
 #define X(f) #f, #f ".part.0", #f ".isra.0", #f ".constprop.0",
 	LS_FREEZERS(X)
 #undef X
 };
 
-/* Code of LS_FREEZERS, as far as this kernel has it. */
+/* Code of LS_FREEZERS in the running kernel. */
 static struct {
 	unsigned long start, size;
 } freezers[ARRAY_SIZE(freezer_names)];
@@ -69,7 +69,7 @@ void ls_special_init(void)
 	}
 }
 
-/* Is @lock taken or given back at @ip to freeze or to thaw a file system? */
+/* Is @lock acquired or released at @ip to freeze or to thaw a file system? */
 static bool freezes(u32 kind, u64 ip)
 {
 	u32 i;
@@ -82,7 +82,10 @@ static bool freezes(u32 kind, u64 ip)
 
 #define WAIT_DESC LS_DESC(WORK, 0, 0, 0)
 
-/* Waits until @work has run: as good as waiting for a lock that every run of its function holds. */
+/*
+ * Wait for the end of @work: equivalent to acquiring a lock that every run of its function
+ * holds.
+ */
 static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
 {
 	u64 function = (u64)READ_ONCE(work->func);
@@ -123,7 +126,7 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		}
 		dropped = kind == LS_KIND_SEMAPHORE && ls_semaphore_release(pc, lock, ip);
 		ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
-		/* No entry is left that depends on it. */
+		/* No entry depends on it any more. */
 		if (dropped)
 			ls_orphans_done(&ls.orphans, lock);
 		break;
@@ -154,7 +157,10 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		break;
 	case LS_OP_WAIT_WORK:
 		wait_for_work(pc, (struct work_struct *)arg0, ip);
-		/* If it is idle already; else a completion tells, or the end of __flush_work(). */
+		/*
+		 * If it is idle already; otherwise a completion or the end of __flush_work()
+		 * shows it.
+		 */
 		ls_waited(arg0 | LS_ENDED);
 		break;
 	case LS_OP_COMPLETE:
@@ -187,8 +193,8 @@ void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip)
 }
 
 /*
- * wait_for_completion() or one of its kin begins. @arg1: how long it waits, where
- * it does not wait for ever. Who gives up after a while is in no deadlock.
+ * Entry of wait_for_completion() or a variant. @arg1: the timeout, if there is one. A wait
+ * with a timeout is no deadlock.
  */
 void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5)
 {

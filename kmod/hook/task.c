@@ -32,7 +32,7 @@ static void __used __maybe_unused export_offsets(void)
 		     : : "i" (offsetof(struct task_struct, rcu_read_lock_nesting)));
 }
 
-/* A place that may sleep was reached where nobody may. From the trampoline, any context. */
+/* A place that may sleep was reached in atomic context. Called by the trampoline, any context. */
 void ls_hook_sleep(unsigned long ip)
 {
 	struct ls_cpu *pc;
@@ -46,7 +46,7 @@ void ls_hook_sleep(unsigned long ip)
 	ctx = ls_context(pc, &level);
 	if (level == LS_TASK && is_idle_task(current))
 		goto out;
-	/* Lock functions are such places too; what they do is told of the lock. */
+	/* Lock functions are such places too; they are checked at the acquire. */
 	if (ctx->busy || ls_prims_acquire_in(ip))
 		goto out;
 	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, ls_where(level),
@@ -56,8 +56,8 @@ out:
 }
 
 /*
- * Kernel code touched user memory that is not there. Where it may not sleep the
- * access fails, unless the code has said that it expects that.
+ * Kernel code faulted on user memory. In atomic context the access fails, unless the code
+ * expects that (pagefault_disable()).
  */
 static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *regs,
 			    unsigned long error_code)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The compiler's call-outs (-fsanitize=thread) of instrumented modules. Any
- * context. Outside the watched pages an access costs the test and the call.
+ * The compiler's call-outs (-fsanitize=thread) of instrumented modules. Any context. Outside
+ * the watched pages an access costs the test and the call.
  *
- * Sequence counters are read as such wherever they lie: a marked read of four
- * bytes may begin a read section, a plain write of four bytes a write section.
+ * Sequence counters are recognised at any address: a marked read of four bytes may begin a
+ * read section, a plain write of four bytes a write section.
  */
 /* A kernel without KCSAN has empty functions of these names. */
 #define __kcsan_check_access __kcsan_check_nothing
@@ -31,13 +31,13 @@ static __always_inline void see(void *addr, u32 size, u32 op, unsigned long ip)
 
 	if (likely(!ls_watched((unsigned long)addr)) && likely(!ls_sample_is_cold(&ls_sample, ip)))
 		return;
-	/* It may be amid accesses to user memory: ours are none. */
+	/* May be amid accesses to user memory; this module does none. */
 	user = user_access_save();
 	ls_access((unsigned long)addr, size, op, ip);
 	user_access_restore(user);
 }
 
-/* Declared here: no header of the kernel has them unless it is built with KCSAN. */
+/* Declared here: kernel headers only have them with KCSAN. */
 #define ACCESS(name, size, op, seq)					\
 	void __tsan_##name(void *addr);					\
 	void __tsan_##name(void *addr)					\
@@ -66,9 +66,9 @@ SIZE(4);
 SIZE(8);
 SIZE(16);
 
-#define MAX_BLOCK (16 * PAGE_SIZE)	/* of one that is read or written at once; the rest is counted */
+#define MAX_BLOCK (16 * PAGE_SIZE)	/* of one read or write; the rest is counted */
 
-/* Not judged, a loss where some of it is watched. */
+/* Not checked; a loss where part of it is watched. */
 static __always_inline void lose_rest(unsigned long at, unsigned long end)
 {
 	for (; at < end; at = (at | ((1ul << LS_BLOCK_SHIFT) - 1)) + 1) {
@@ -87,7 +87,7 @@ static __always_inline void see_range(void *addr, size_t size, u32 op, unsigned 
 		lose_rest(end, at + size);
 	if (size > 8)
 		op |= LS_ACC_RANGE;
-	/* Page by page: some may be watched, others not. */
+	/* Page by page: not all of them need be watched. */
 	while (at < end) {
 		unsigned long stop = min(end, (at | ~PAGE_MASK) + 1);
 
@@ -128,7 +128,7 @@ void __tsan_init(void)
 }
 EXPORT_SYMBOL(__tsan_init);
 
-/* Atomic builtins: the compiler leaves the operation itself to us. */
+/* Atomic builtins: the call-out has to perform the operation itself. */
 #define RMW (LS_ACC_READ | LS_ACC_WRITE | LS_ACC_ATOMIC)
 #define FETCH(bits, what)						\
 	u##bits __tsan_atomic##bits##_fetch_##what(u##bits *p, u##bits v, int order);	\
@@ -210,9 +210,9 @@ void __tsan_atomic_signal_fence(int order)
 EXPORT_SYMBOL(__tsan_atomic_signal_fence);
 
 /*
- * KCSAN's own: atomic operations and those on bits, which the kernel has in assembly, copies
- * from and to user memory, and data_race(), whose author knows: nothing is judged in between.
- * instrument.include/ has the headers that make calls of them. Assertions are left to KCSAN.
+ * KCSAN's own: atomic and bit operations, which the kernel has in assembly, copies from and to
+ * user memory, and data_race(), which marks intended races: nothing is checked inside. The
+ * headers in instrument.include/ generate the calls. Assertions are left to KCSAN.
  */
 void __kcsan_check_access(const volatile void *p, size_t size, int type)
 {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leaving while tasks sleep inside a function whose return goes through us.
+ * Unload while tasks sleep inside a function that returns through a trampoline of this module.
  *
- * Waiting for them could take for ever (a reader of a terminal), so their return
- * address is changed instead: from ls_tramp_result_back to an epilogue in the
- * kernel's own text that restores the same four registers and returns. All CPUs
- * stand still meanwhile, so every other task's stack is as its last switch left
- * it.
+ * Waiting for them could take for ever (a reader of a terminal), so their return address is
+ * changed instead: from ls_tramp_result_back to an epilogue in the kernel's own text that
+ * restores the same four registers and returns. All CPUs are stopped meanwhile, so the stack
+ * of every other task is as its last switch left it.
  *
- * A tracer of returns (function_graph, a kretprobe) that sits on a function which a hooked
- * one jumps to has put its own address there, and keeps ours: such a task is not found, and
- * has to be waited for.
+ * A return tracer (function_graph, a kretprobe) on a function to which a hooked one jumps has
+ * put its own address there, and keeps ours: such a task is not found and has to be waited
+ * for.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,9 +24,9 @@
 extern char ls_tramp_result_back[];
 
 /*
- * xor %eax,%eax; pop %rbx; pop %rbp; pop %r12; pop %r13; ret (or a jump to the
- * return thunk). We lead to the first pop. The xor only serves the unwinder, which
- * looks one byte back: its frame is the same there.
+ * xor %eax,%eax; pop %rbx; pop %rbp; pop %r12; pop %r13; ret (or a jump to the return thunk).
+ * Tasks return to the first pop. The xor is only for the unwinder, which looks one byte back:
+ * its frame is the same there.
  */
 static const u8 pattern[] = { 0x31, 0xc0, 0x5b, 0x5d, 0x41, 0x5c, 0x41, 0x5d };
 #define PATTERN_SKIP 2
@@ -74,8 +73,8 @@ static int redirect(void *data)
 }
 
 /*
- * How many were led past us; below 0 when there is no way. Process context. The hooks are
- * detached and nobody runs in a trampoline any more.
+ * Number of redirected tasks, below 0 when it is impossible. Process context. The hooks are
+ * detached and no task runs in a trampoline any more.
  */
 int ls_unhook_sleepers(void)
 {

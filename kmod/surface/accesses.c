@@ -22,7 +22,7 @@ static long set_sites(const void *who, struct ls_sites_req __user *arg)
 		return -EFAULT;
 	if (req.nr > ls_max_probes)
 		return -E2BIG;
-	/* As with the kernel's own ways to probes. */
+	/* As for the kernel's own interfaces to probes. */
 	if (req.nr && security_locked_down(LOCKDOWN_KPROBES))
 		return -EPERM;
 	if (req.nr) {

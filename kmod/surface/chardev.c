@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/lockscope: the log by pread(), figures by ioctl, the rings by mmap. */
+/* /dev/lockscope: the log by pread(), statistics by ioctl, the rings by mmap. */
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -18,7 +18,7 @@
 
 #define CHAIN_BATCH 512
 
-/* The log holds kernel addresses: whoever opens must be allowed to see them. */
+/* The log has kernel addresses: opening it needs the right to see them. */
 static int device_open(struct inode *inode, struct file *file)
 {
 	if (!capable(CAP_SYS_ADMIN) || !capable(CAP_SYSLOG))
@@ -73,7 +73,7 @@ static long read_chains(struct ls_chains_req __user *arg)
 	return rc ? rc : put_user(done, &arg->nr);
 }
 
-/* Classes of which something was counted. */
+/* Classes with counts. */
 static long read_counts(struct ls_counts_req __user *arg)
 {
 	struct ls_counts_req req;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /sys/kernel/debug/lockscope: figures for people, and two files for tests. */
+/* /sys/kernel/debug/lockscope: statistics to read, and two files for tests. */
 #include <linux/capability.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -20,8 +20,8 @@
 static struct dentry *dir;
 
 /*
- * Beyond the mode of the files: root without the capability, as in a container, is
- * not root here. What shows addresses is not in debugfs.
+ * Stricter than the mode of the files: root without the capability, as in a container, is
+ * refused. Nothing in debugfs shows addresses.
  */
 static int open_plain(struct inode *inode, struct file *file)
 {
@@ -33,7 +33,7 @@ static int open_text(struct file *file, int (*show)(struct seq_file *m, void *un
 	return capable(CAP_SYS_ADMIN) ? single_open(file, show, NULL) : -EPERM;
 }
 
-/* Reading waits until everything recorded so far has been judged. */
+/* A read waits until everything recorded so far has been checked. */
 static ssize_t findings_read(struct file *file, char __user *buf, size_t len, loff_t *at)
 {
 	char text[16];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lockscope.ko: a lock validator for the kernel it is loaded into. Loading it
- * attaches the hooks and validates from that moment.
+ * lockscope.ko: a lock validator for the kernel it is loaded into. Loading it attaches the
+ * hooks and validates from then on.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -120,8 +120,8 @@ static int init_tables(void)
 	max_edges = clamp(max_edges, 4096u, 4194304u);
 	max_chains = clamp(max_chains, 16384u, 4000000u);
 	/*
-	 * Keys outnumber classes (aliases, a key for each kmalloc cache and offset),
-	 * and the fast path looks at two places only.
+	 * Keys outnumber classes (aliases, a key for each kmalloc cache and offset), and the
+	 * fast path probes two slots only.
 	 */
 	class_bits = order_base_2(max_classes) + 3;
 	edge_bits = order_base_2(max_edges) + 1;
@@ -150,7 +150,7 @@ static void free_all(void)
 	for_each_possible_cpu(cpu) {
 		struct ls_ring_header *ring = per_cpu_ptr(&ls_cpus, cpu)->ring.hdr;
 
-		/* Mapped by users: whole pages of their own. */
+		/* Mapped to user space: whole pages of their own. */
 		if (ring)
 			ls_memory_count(-(long)ls_ring_bytes);
 		vfree(ring);
@@ -235,7 +235,7 @@ static int __init lockscope_init(void)
 		goto out_detach;
 	rc = ls_worker_control(LS_CTL_START);
 	rc = rc ? rc : ls_races_start();
-	/* Last: who has it open would be there still when loading fails. */
+	/* Last: an open file could not be revoked if loading failed later. */
 	rc = rc ? rc : ls_chardev_init();
 	if (rc)
 		goto out_detach;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What users of the module see. */
+/* The module's interfaces to user space. */
 #ifndef LOCKSCOPE_SURFACE_H
 #define LOCKSCOPE_SURFACE_H
 

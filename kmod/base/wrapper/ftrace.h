@@ -16,7 +16,10 @@
 #define ls_direct_modify(ops, tramp) modify_ftrace_direct(ops, tramp)
 #endif
 
-/* Since 6.2 ("ftrace: abstract DYNAMIC_FTRACE_WITH_ARGS accesses") a function; before, look inside. */
+/*
+ * Since 6.2 ("ftrace: abstract DYNAMIC_FTRACE_WITH_ARGS accesses") a function; read the
+ * registers before.
+ */
 #ifndef ftrace_regs_get_argument
 #define ftrace_regs_get_argument(fregs, n) \
 	((n) == 0 ? (fregs)->regs.di : (n) == 1 ? (fregs)->regs.si :	\

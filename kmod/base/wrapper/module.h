@@ -7,10 +7,9 @@
 #include "features.h"
 
 /*
- * The areas of a module's code and data that stay until it goes:
- * for (i = 0; i < LS_MODULE_AREAS; i++) ls_module_area(mod, i, &start, &end).
- * Those for its start only, empty once they are freed: from LS_MODULE_AREAS on,
- * below LS_MODULE_ALL_AREAS.
+ * The areas of a module's code and data that stay until it is unloaded: for (i = 0; i <
+ * LS_MODULE_AREAS; i++) ls_module_area(mod, i, &start, &end). Those of its init sections,
+ * empty once freed, are numbered from LS_MODULE_AREAS up to LS_MODULE_ALL_AREAS.
  */
 #ifdef LS_HAVE_MODULE_MEM
 #define LS_MODULE_AREAS MOD_INIT_TEXT
@@ -22,7 +21,7 @@ static inline void ls_module_area(const struct module *mod, int i, unsigned long
 	*end = *start + mod->mem[i].size;
 }
 
-/* Code that stays, or (@init) is for the start only. */
+/* Core code, or (@init) code of the init sections. */
 static inline void ls_module_text(const struct module *mod, bool init, u64 *start, u64 *end)
 {
 	const struct module_memory *mem = &mod->mem[init ? MOD_INIT_TEXT : MOD_TEXT];
@@ -42,7 +41,7 @@ static inline void ls_module_area(const struct module *mod, int i, unsigned long
 	*end = *start + layout->size;
 }
 
-/* Code that stays, or (@init) is for the start only. */
+/* Core code, or (@init) code of the init sections. */
 static inline void ls_module_text(const struct module *mod, bool init, u64 *start, u64 *end)
 {
 	const struct module_layout *layout = init ? &mod->init_layout : &mod->core_layout;

@@ -9,8 +9,8 @@
 #include "features.h"
 
 /*
- * Around what a handler does on one CPU. LS_TRACEPOINT_PREEMPT: levels of preemption
- * that the tracepoint itself has turned off.
+ * Bracket the per-CPU part of a handler. LS_TRACEPOINT_PREEMPT: preemption levels that the
+ * tracepoint itself has disabled.
  */
 #ifdef LS_HAVE_TRACEPOINT_PREEMPTIBLE
 #define LS_TRACEPOINT_PREEMPT 0

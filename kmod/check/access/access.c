@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One memory access: who, where, with which locks; judged against the shadow of
- * the memory. Runs in call-outs and traps, any context: no lock, no allocation.
- * What is new goes to the thread through the event ring.
+ * A memory access: its context, address and lockset are checked against the shadow of the
+ * memory. Runs in call-outs and traps, any context: no lock, no allocation. What is new goes
+ * to the worker through the event ring.
  */
 #include <linux/hardirq.h>
 #include <linux/mm.h>
@@ -19,15 +19,15 @@
 #include "identity/identity.h"
 #include "identity/slab.h"
 
-#define BYTES_PER_COST 16	/* of a block that cost as much as an access, about */
-#define ERA_ACCESSES 3584	/* of a sample, on one CPU in an era; new ways of accessing count more */
-#define SAVED_ERAS 16		/* what was not used is kept for so many */
+#define BYTES_PER_COST 16	/* bytes of a block that cost about as much as an access */
+#define ERA_ACCESSES 3584	/* credit of a sample, per CPU and era; new sites cost more */
+#define SAVED_ERAS 16		/* unused credit is kept for so many eras */
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);
 unsigned long ls_follow_start;
 u32 ls_follow_bytes;
 
-/* Below 0x8000 the task's number, as far as it goes; else an interrupt of this CPU. */
+/* Below 0x8000: the low bits of the task's PID; else an interrupt of this CPU. */
 u32 ls_access_context(u32 level)
 {
 	if (level)
@@ -35,7 +35,7 @@ u32 ls_access_context(u32 level)
 	return current->pid ? current->pid & 0x7fff : 0x8000 | (smp_processor_id() & 0xfff);
 }
 
-/* @here: some place on the stack of whoever accesses. */
+/* @here: any address on the stack of the accessing code. */
 static bool is_on_stack(unsigned long addr, unsigned long here)
 {
 	return !((addr ^ here) & ~(THREAD_SIZE - 1)) ||
@@ -52,7 +52,7 @@ static void add_element(struct ls_now *n, u64 lock, bool shared)
 	n->key = ls_lockset_key(n->key, e);
 }
 
-/* Is the counter at @addr odd? -1 when it is not there any more. */
+/* Is the counter at @addr odd? -1 when it is not mapped any more. */
 static __always_inline int odd(unsigned long addr)
 {
 	u32 value;
@@ -64,8 +64,8 @@ gone:
 }
 
 /*
- * A counter keeps readers and a writer apart, not writers: who reads holds it
- * exclusively, who writes does not. Readers never conflict.
+ * A sequence counter separates readers from a writer, but not writers from each other: a
+ * reader counts as exclusive holder of it, a writer as shared holder. Readers never conflict.
  */
 static void add_sections(struct ls_now *n)
 {
@@ -75,12 +75,12 @@ static void add_sections(struct ls_now *n)
 	s = ls_seq_slot(n->count, &who);
 	if (s->who != who)
 		return;
-	/* Reading again undoes no write. An odd counter says that it will be read again. */
+	/* A retry does not undo writes. An odd counter means that the reader will retry. */
 	if (s->read && s->read != n->addr && !(n->op & LS_ACC_WRITE) && odd(s->read) >= 0) {
 		add_element(n, s->read | 1, false);
 		n->where |= LS_WHERE_SEQ_READ;
 	}
-	/* Counted up by now, if it was one. */
+	/* If it is a counter, it is odd by now. */
 	if (s->write && s->write != n->addr && odd(s->write) > 0) {
 		add_element(n, s->write | 1, true);
 		n->where |= LS_WHERE_SEQ_WRITE;
@@ -97,15 +97,15 @@ static bool own_percpu(unsigned long addr)
 }
 
 /*
- * A task that waits for a condition first says that it sleeps: then a wake-up between its look
- * and its sleep is not missed, and it looks again.
+ * A task sets its state before it tests the condition that it waits for. A wake-up between
+ * test and sleep is then not lost, and the task tests again.
  */
 static __always_inline bool waiting(const struct ls_now *n)
 {
 	return !n->level && READ_ONCE(current->__state) != TASK_RUNNING;
 }
 
-/* What is held: locks, and what else keeps others out [Eraser 3.4]. */
+/* The lockset: locks, and other means of exclusion [Eraser 3.4]. */
 static void collect(struct ls_now *n)
 {
 	struct ls_ctx *ctx = n->ctx;
@@ -140,7 +140,7 @@ static void collect(struct ls_now *n)
 		add_element(n, LS_PSEUDO_RCU, true);
 	}
 #endif
-	/* A CPU's own data: where nothing interrupts, nothing else touches them. */
+	/* Per-CPU data of this CPU: exclusive where interrupts or preemption are off. */
 	held = ls_lockset_of_cpu(n->level, irq_off, softirq, n->where & LS_WHERE_PREEMPT_OFF);
 	if (held && !n->start && n->addr < __START_KERNEL_map && own_percpu(n->addr))
 		for (i = LS_PSEUDO_PREEMPT; i <= LS_PSEUDO_IRQ; i++)
@@ -214,7 +214,7 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		this_cpu_sub(ls_access_cpus.credit, n->size / BYTES_PER_COST);
 }
 
-/* All that decides about the lockset, the way of accessing, and when we are. */
+/* Hash of everything that determines lockset, access site and the current context. */
 static __always_inline u64 signature(const struct ls_now *n)
 {
 	const struct ls_ctx *ctx = n->ctx;
@@ -226,7 +226,7 @@ static __always_inline u64 signature(const struct ls_now *n)
 	for (i = 0; i < ctx->depth; i++)
 		sig = (sig + (ctx->held[i].lock ^ (u64)ctx->held[i].ip << 32)) * LS_GOLDEN;
 	s = ls_seq_slot(n->count, &who);
-	/* What is accessed may be a counter itself: then it counts for nothing. */
+	/* The accessed word may be a counter itself; it does not protect itself. */
 	if (s->who == who) {
 		s->used |= s->read != n->addr;
 		sig += ((s->read == n->addr ? 0 : s->read) + (s->write == n->addr ? 0 : s->write * 3)) << 8;
@@ -288,7 +288,7 @@ static __always_inline void look(struct ls_now *n)
 	ls_acc->counts[site]++;
 	if (likely(!(n->op & LS_ACC_TRAP)))
 		judge(n, page, site);
-	/* In a trap's way of counting, where we are is not the same every time. */
+	/* In a trap preempt_count() differs from one access to the next. */
 	if (ls_same_stays(n->addr, n->size, ls_load(&g->state)) && !n->regs) {
 		*q = (struct ls_same){
 			.addr = n->addr, .ip = n->ip, .signature = sig, .state = ls_load(&g->state),
@@ -303,8 +303,8 @@ stop:
 }
 
 /*
- * A sample costs no CPU more than it may: when that is spent, blocks go with their
- * next access, and none come until the next era.
+ * Charge a sample. When the CPU's credit is spent, blocks leave the sample at their next
+ * access, and none enter it until the next era.
  */
 static noinline void spend(unsigned long addr)
 {
@@ -323,7 +323,7 @@ static noinline void spend(unsigned long addr)
 	ls_sample_spend(&ls_sample, addr, last);
 }
 
-/* Nobody watches @addr, but the code at @ip was cold. Is it watched from now on? */
+/* @addr is not watched, but the code at @ip was cold. Returns whether it is watched from now on. */
 static noinline bool take(unsigned long addr, unsigned long ip, bool stack)
 {
 	if (!ls_sample_is_cold(&ls_sample, ip))
@@ -360,7 +360,7 @@ static __always_inline void see(struct ls_now *n, unsigned long addr, u32 size, 
 		return;
 	}
 	n->addr = addr;
-	/* What reaches into the next page by a few bytes is judged where it begins. */
+	/* An access that crosses a page boundary is checked in its first page only. */
 	n->size = min(size, (u32)(PAGE_SIZE - (addr & ~PAGE_MASK)));
 	n->op = op;
 	n->ip = ip;
@@ -383,9 +383,9 @@ noinline void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip)
 }
 
 /*
- * The current context's accesses may race from here on, or not any more. They nest. One
- * that began before a module was loaded, or before a switch for which there was no room,
- * ends without a begin.
+ * The current context's accesses may race from here on, or no longer (@begin false). Sections
+ * nest. One that began before the module was loaded, or before a context switch that found no
+ * room, ends without a begin.
  */
 void ls_access_allow_races(bool begin)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory accesses: what their sources (call-outs, probes) and their judge share. */
+/* Memory accesses: interface between their sources (call-outs, probes) and the checks. */
 #ifndef LOCKSCOPE_ACCESS_H
 #define LOCKSCOPE_ACCESS_H
 
@@ -29,19 +29,19 @@ static __always_inline bool ls_watched(unsigned long addr)
 	return ls_sample_has(&ls_sample, addr);
 }
 
-/* Sequence counters: the section in which one level of a CPU is. */
+/* Sequence counters: the current section of one level of a CPU. */
 struct ls_seq_slot {
 	unsigned long who;		/* task and level */
-	unsigned long read;		/* counter whose value it has read, marked */
+	unsigned long read;		/* counter whose value was read, tagged */
 	u32 read_ip;			/* where, low half; 0: not known any more */
-	bool used;			/* an access since then was looked at */
-	unsigned long write;		/* counter that it is about to make odd */
+	bool used;			/* an access since then was checked */
+	unsigned long write;		/* counter that is about to become odd */
 	unsigned long write_ip;		/* where */
-	u64 releases;			/* of locks on this CPU by then */
+	u64 releases;			/* release count of this CPU at that time */
 };
 #define LS_SEQ_SLOTS 4
 
-/* One CPU's part. */
+/* Per-CPU state. */
 struct ls_access_cpu {
 	struct ls_same *same;		/* 1 << LS_SAME_BITS; modules get little per-CPU memory */
 	u64 seen;
@@ -49,9 +49,9 @@ struct ls_access_cpu {
 	u64 handovers;
 	ls_u64 link_locked;		/* context << 16 | lockset of the last access, 0: none, or a slab object */
 	u64 probe_hits;
-	u64 left_out;			/* accesses of a sample that came before their shadow memory */
-	u32 era;			/* of the sample: when credit came last */
-	s32 credit;			/* accesses of a sample that may yet be judged */
+	u64 left_out;			/* accesses of a sample that found no shadow memory yet */
+	u32 era;			/* of the sample: when credit was last added */
+	s32 credit;			/* accesses of a sample that may still be checked */
 	struct ls_seq_slot seq[LS_SEQ_SLOTS];
 };
 DECLARE_PER_CPU(struct ls_access_cpu, ls_access_cpus);
@@ -61,17 +61,17 @@ DECLARE_PER_CPU(struct ls_access_cpu, ls_access_cpus);
 struct ls_access_tables {
 	struct ls_locksets sets;
 	struct ls_tagtab pages;		/* page -> 1 + number of its shadow */
-	struct ls_tagtab sites;		/* way of accessing -> its id */
+	struct ls_tagtab sites;		/* access site -> its id */
 	u8 ops[LS_MAX_SITES];		/* LS_ACC_*, and LS_OP_SHARED */
 	u32 counts[LS_MAX_SITES];
 	u32 nr_sites;
-	u32 nr_pages;			/* shadow pages handed out */
+	u32 nr_pages;			/* shadow pages in use */
 	u32 max_pages;
-	u32 sync;			/* counts what orders contexts: the clock of stamps */
+	u32 sync;			/* number of ordering events: the clock of stamps */
 };
 extern struct ls_access_tables *ls_acc;
 
-/* What lies behind an LS_REC_ACCESS in the ring: the object, then frames. */
+/* Follows an LS_REC_ACCESS in the ring: the object, then frames. */
 struct ls_access_object {
 	u64 type;			/* symbol's address, cache, allocation site: by kind */
 	u64 start;			/* of the object, 0 unknown */
@@ -80,11 +80,11 @@ struct ls_access_object {
 	char label[LS_LABEL_LEN];	/* cache's name */
 };
 
-#define LS_OP_SHARED 0x80u	/* others had had the memory as well; see LS_COUNT_SHARED */
+#define LS_OP_SHARED 0x80u	/* the memory was shared by then; see LS_COUNT_SHARED */
 
 /*
- * Section of the context that runs with preempt_count() @count. Tasks, softirqs and
- * hardirqs have one each, so who interrupts another ends no section of it.
+ * Section of the context that runs with preempt_count() @count. Tasks, softirqs and hardirqs
+ * have one each, so an interrupt does not end the section of the code that it interrupts.
  */
 static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsigned long *who)
 {
@@ -96,12 +96,12 @@ static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsi
 }
 
 /*
- * What was made odd in one place and even again in another, with no lock given back in
- * between, is a sequence counter. Its own changes are plain and its readers' looks
- * marked, and that is right. What one place makes both only counts.
+ * A word that was made odd at one address and even at another, with no lock released in
+ * between, is a sequence counter. Its updates are plain and its readers' loads marked, which
+ * is not a race. A word that one place makes both odd and even is a plain count.
  */
 #define LS_COUNTER_BITS 12
-#define LS_COUNTER_WAYS 4	/* places where one may be */
+#define LS_COUNTER_WAYS 4	/* slots where an entry may be */
 extern unsigned long ls_counters[];
 static __always_inline unsigned long *ls_counter_places(unsigned long addr)
 {
@@ -119,7 +119,7 @@ static __always_inline bool ls_is_counter(unsigned long addr)
 	return false;
 }
 
-/* The last place is for whoever comes when the others are taken. */
+/* The last slot is overwritten when the others are in use. */
 static __always_inline void ls_counter_seen(unsigned long addr)
 {
 	unsigned long *at = ls_counter_places(addr);
@@ -133,11 +133,11 @@ static __always_inline void ls_counter_seen(unsigned long addr)
 }
 
 /*
- * A marked read of a counter begins a section, one elsewhere ends it, and so does the
- * same when something was accessed in between: before that a reader waits for an even
- * value. Which one it gets nobody knows: the call-out comes before. A write to an even
- * counter begins a section that lasts until it is written again. Any context but NMI,
- * where nothing is judged. On a CPU left meanwhile this says nothing to anybody.
+ * A marked read of a word begins a read section. Another one of the same word ends it, if it
+ * has another address or if memory was accessed in between; otherwise the reader spins for an
+ * even value. The value itself is not known: the call-out precedes the read. A write to an
+ * even counter begins a write section, which lasts until the next write to it. Any context but
+ * NMI, where accesses are not checked. The state is unused once the task has left the CPU.
  */
 static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned long ip)
 {
@@ -170,9 +170,9 @@ static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned l
 }
 
 /*
- * Counter in whose read section @prev is switched out, 0: none. Who is preempted may be
- * in any; who goes to sleep is taken at its word when the counter is known to be one:
- * any marked read looks like the begin of a section. Interrupts off.
+ * Counter in whose read section @prev is switched out, 0: none. A preempted task may be in a
+ * section of any word; a task that sleeps only of a known counter, because any marked read
+ * looks like the begin of a section. Interrupts off.
  */
 static __always_inline unsigned long ls_section_leave(const struct task_struct *prev, bool preempt)
 {
@@ -183,7 +183,7 @@ static __always_inline unsigned long ls_section_leave(const struct task_struct *
 	return preempt || ls_is_counter(s->read) ? s->read : 0;
 }
 
-/* @next comes back, which was in a read section of @counter. Interrupts off. */
+/* @next is switched in again, and was in a read section of @counter. Interrupts off. */
 static __always_inline void ls_section_return(const struct task_struct *next, unsigned long counter)
 {
 	struct ls_seq_slot *s = &this_cpu_ptr(&ls_access_cpus)->seq[0];
@@ -195,27 +195,27 @@ static __always_inline void ls_section_return(const struct task_struct *next, un
 	s->write = 0;
 }
 
-/* All about one access that is being judged. */
+/* State of the access that is being checked. */
 struct ls_now {
 	struct ls_ctx *ctx;
-	struct pt_regs *regs;		/* of whom a trap stopped; NULL for call-outs */
+	struct pt_regs *regs;		/* of the trapped context; NULL for call-outs */
 	unsigned long addr, ip;
-	unsigned long count;		/* preempt_count() of whom we look at, one more for us */
-	struct ls_object *object;	/* its way, NULL: no heap memory */
+	unsigned long count;		/* preempt_count() of the accessing code, plus one */
+	struct ls_object *object;	/* ordering state of the object, NULL: no heap memory */
 	struct ls_way way;
 	struct kmem_cache *cache;
-	unsigned long start;		/* of the slab object accessed, 0: there is none */
-	u32 offset;			/* in it */
-	u64 key;			/* of elements */
-	u64 taken;			/* where the locks were taken, in their order */
+	unsigned long start;		/* start of the slab object, 0: there is none */
+	u32 offset;			/* offset in it */
+	u64 key;			/* hash of elements */
+	u64 taken;			/* hash of acquire sites, in order of acquisition */
 	ls_u64 elements[LS_LOCKSET_LOCKS + 8];
 	u32 nr, size, op, level, context, lockset;
-	u32 where;			/* LS_WHERE_* and where in LS_VAL_* */
+	u32 where;			/* LS_WHERE_*, and context bits of LS_VAL_* */
 	bool irq_off;
-	bool moving;			/* locks of objects are among those held */
+	bool moving;			/* the lockset has locks that lie in objects */
 };
 
-/* access.c: any context. @ip: what follows the access. */
+/* access.c: any context. @ip: return address of the access. */
 void ls_access(unsigned long addr, u32 size, u32 op, unsigned long ip);
 void ls_access_trapped(unsigned long addr, u32 size, u32 op, unsigned long ip, struct pt_regs *regs);
 void ls_access_allow_races(bool begin);
@@ -235,7 +235,7 @@ void ls_shadow_freed(unsigned long start, unsigned long size);
 bool ls_access_is_benign(unsigned long addr);
 
 /* watchpoints.c */
-extern bool ls_watchpoints;		/* to be used from the start */
+extern bool ls_watchpoints;		/* arm them from the start */
 extern unsigned long ls_stop_at;	/* granule at which accessors are stopped, 0 none */
 void ls_stop(struct ls_now *n, u32 site);
 int ls_watchpoints_init(void);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What contexts wait for, and the ways of objects: lockclass/order.h with this kernel's contexts. */
+/*
+ * Ordering between contexts, and objects handed from one to another: lockclass/order.h for
+ * this kernel's contexts.
+ */
 #include <linux/kernel.h>
 
 #include "check/access/access.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two sides of a race as they raced: which task, which instances of its locks. A way of
- * accessing has them of its first access only. Of the later side all is known. Of the
- * earlier one the shadow has a few bits of the task and the lockset; the tables here say
- * which task that was and which classes its locks are of.
+ * The two sides of a race: tasks, and instances of their locks. An access site has only those
+ * of its first access. The later side is fully known. For the earlier one the shadow has a few
+ * bits of the PID and the lockset; the tables in this file map them to the task and to the
+ * classes of the locks.
  */
 #include <linux/kernel.h>
 #include <linux/sched.h>
@@ -15,15 +15,15 @@
 #include "core/stacks.h"
 
 #define TOLD_BITS 10
-#define TASK_BITS 0x7fffu		/* of its number that are known of a context */
+#define TASK_BITS 0x7fffu		/* low bits of the PID in a context number */
 #define BEING_WRITTEN ~0ull
 #define GUARD_BITS 15			/* locks in locksets whose class is kept */
 
-static u64 told[1 << TOLD_BITS];	/* races that the thread has seen */
+static u64 told[1 << TOLD_BITS];	/* races that were reported to the worker */
 struct ls_side_task ls_side_tasks[1 << LS_SIDE_TASK_BITS];
 static struct ls_addrmap guards;	/* lock -> class */
 
-/* ls_side_task(): another task than @t has. */
+/* Slow path of ls_side_task(): the slot holds another task. */
 LS_COLD void ls_side_task_new(struct ls_side_task *t)
 {
 	u64 start = ls_load(&t->start);
@@ -41,7 +41,7 @@ LS_COLD void ls_side_task_new(struct ls_side_task *t)
 	ls_store_release(&t->start, current->start_time);
 }
 
-/* The classes of the locks of a lockset that is new. */
+/* Record the classes of the locks of a new lockset. */
 LS_COLD void ls_side_locks(const struct ls_ctx *ctx)
 {
 	u32 i;
@@ -60,7 +60,7 @@ static void add_lock(struct ls_race_side *s, u64 lock, u32 class_id, bool shared
 	s->vals[s->nr_locks++] = class_id | (shared ? LS_VAL_READ_MASK : 0);
 }
 
-/* The access @n that is being judged, as a side. */
+/* Fill a side from the access @n that is being checked. */
 LS_COLD void ls_side_now(const struct ls_now *n, struct ls_race_side *s)
 {
 	u32 i;
@@ -105,7 +105,7 @@ static void find_task(struct ls_race_side *s, u32 context)
 		s->pid = context;
 }
 
-/* A side of which the shadow remembers @context and @lockset. */
+/* Fill a side from @context and @lockset of the shadow. */
 static void remembered(struct ls_race_side *s, u32 context, u32 lockset)
 {
 	u32 i, nr = lockset == LS_LOCKSET_NONE ? 0 : ls_lockset_size(&ls_acc->sets, lockset);
@@ -122,7 +122,10 @@ static void remembered(struct ls_race_side *s, u32 context, u32 lockset)
 	}
 }
 
-/* An event with all of it but the first side; NULL when it is not to be reported, or has no room now. */
+/*
+ * Reserve an event and fill in all but the first side; NULL when the race was reported before,
+ * or the ring is full.
+ */
 static struct ls_race_event *begin(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 flags)
 {
 	u64 key = ls_mix(((u64)second << 32 | first) + ((u64)flags << 60)) | 1;
@@ -155,7 +158,10 @@ static void end(struct ls_race_event *race)
 	ls_wake_worker();
 }
 
-/* @n, by way @site, races at @addr with @other of granule @g. Preemption off. */
+/*
+ * Report that @n, at access site @site, races at @addr with @other of granule @g. Preemption
+ * off.
+ */
 LS_COLD void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
 			  const struct ls_shadow_side *other, u32 site)
 {
@@ -180,8 +186,8 @@ LS_COLD void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_
 }
 
 /*
- * @n was stopped at @addr, by way @second, while @side came by on way @first; NULL: it was
- * not done telling of itself. Preemption off.
+ * Report that @n was stopped at @addr, at access site @second, when @side accessed it at site
+ * @first; NULL: the other side was not recorded in time. Preemption off.
  */
 LS_COLD void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
 			    u32 flags, const struct ls_race_side *side)
@@ -198,13 +204,16 @@ LS_COLD void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32
 	end(race);
 }
 
-/* Races may be reported again. */
+/* Allow races to be reported again. */
 void ls_access_untell(void)
 {
 	memset(told, 0, sizeof(told));
 }
 
-/* The shadow is virgin again: no context and no lockset of before is asked for. Nothing is watched. */
+/*
+ * The shadow was reset: none of the earlier contexts and locksets is referenced any more. Only
+ * while nothing is watched.
+ */
 void ls_sides_forget(void)
 {
 	memset(ls_side_tasks, 0, sizeof(ls_side_tasks));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The two sides of a race as they raced. */
+/* The two sides of a race. */
 #ifndef LOCKSCOPE_RACE_SIDE_H
 #define LOCKSCOPE_RACE_SIDE_H
 
@@ -11,14 +11,14 @@
 #include "lockset.h"
 #include "shadow.h"
 
-/* One side of a race on its way to the thread, see struct ls_rec_side. */
+/* One side of a race on its way to the worker, see struct ls_rec_side. */
 struct ls_race_side {
 	u32 flags, pid, tgid, task_flags;
 	u16 cpu, nr_locks, nr_frames;
-	bool in_order;			/* locks: as they were taken */
+	bool in_order;			/* locks are in order of acquisition */
 	char comm[LS_COMM_LEN];
 	u64 locks[LS_LOCKSET_LOCKS];
-	u32 vals[LS_LOCKSET_LOCKS];	/* class, 0: not known, and LS_VAL_READ_MASK or none of it */
+	u32 vals[LS_LOCKSET_LOCKS];	/* class, 0: not known; LS_VAL_READ_MASK for a reader */
 	u64 frames[LS_STACK_FRAMES];
 };
 
@@ -29,14 +29,14 @@ struct ls_race_event {
 };
 
 /*
- * A task that accessed watched memory, by the bits of its number that the shadow has for it.
- * @start is written last; UINT64_MAX: it is being written.
+ * A task that accessed watched memory, hashed by the PID bits that the shadow has. @start is
+ * written last; UINT64_MAX: being written.
  */
 struct ls_side_task {
 	u64 start;			/* the task's start_time, 0: none */
 	char comm[LS_COMM_LEN];
 	u32 pid, tgid, task_flags;
-	bool several;			/* another one had the same bits */
+	bool several;			/* another task had the same bits */
 };
 #define LS_SIDE_TASK_BITS 12
 extern struct ls_side_task ls_side_tasks[];
@@ -49,7 +49,7 @@ void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second,
 void ls_side_now(const struct ls_now *n, struct ls_race_side *s);
 void ls_side_locks(const struct ls_ctx *ctx);
 void ls_side_task_new(struct ls_side_task *t);
-/* The current context, @context to the shadow, accesses watched memory. */
+/* The current context, @context in the shadow, accesses watched memory. */
 static __always_inline void ls_side_task(u32 context)
 {
 	struct ls_side_task *t = &ls_side_tasks[context & ((1u << LS_SIDE_TASK_BITS) - 1)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory for the shadow of watched pages, and what is known of memory's lives. */
+/* Memory for the shadow of watched pages, and the lifetimes of watched memory. */
 #include <linux/kernel.h>
 #include <linux/mm.h>
 
@@ -16,7 +16,7 @@
 #define LOCKSET_ELEMENTS (4 * LOCKSETS)
 #define LOCKSET_TABLE_BITS 16
 #define CHUNK 32		/* shadow pages allocated at a time */
-#define AHEAD 64		/* so many are ready before they are needed */
+#define AHEAD 64		/* shadow pages that are prepared ahead */
 #define MAX_CHUNKS 1024
 #define MAX_BENIGN 128
 
@@ -41,7 +41,7 @@ struct ls_shadow_page *ls_shadow_of(unsigned long addr)
 	return id ? &chunks[(id - 1) / CHUNK][(id - 1) % CHUNK] : NULL;
 }
 
-/* The same, made for it; NULL when there is no room. */
+/* Allocate one; NULL when there is no room. */
 LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
 {
 	u32 id = ls_load(&ls_acc->nr_pages), ready = ls_load_acquire(&nr_chunks) * CHUNK;
@@ -50,7 +50,7 @@ LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
 
 	do {
 		if (id >= ready) {
-			/* A sample does with what is there by now. */
+			/* A sample uses only what is ready by now. */
 			if (lasts || ready >= ls_acc->max_pages)
 				ls_lose_access(LS_ALOSS_PAGES);
 			else
@@ -60,7 +60,7 @@ LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
 	} while (!ls_cmpxchg(&ls_acc->nr_pages, &id, id + 1));
 	if (id + AHEAD > ready && ready < ls_acc->max_pages)
 		ls_wake_worker();
-	/* Somebody may be first: then theirs is it. */
+	/* Another CPU may have inserted one first: use that. */
 	id = ls_tagtab_insert(&ls_acc->pages, ls_mix(addr >> PAGE_SHIFT), id + 1);
 	if (!id) {
 		ls_lose_access(LS_ALOSS_PAGES);
@@ -71,7 +71,7 @@ LS_COLD struct ls_shadow_page *ls_shadow_new(unsigned long addr)
 	return page;
 }
 
-/* The page is watched again after a time in which it was not. Any context. */
+/* The page is watched again after a pause. Any context. */
 LS_COLD void ls_shadow_renew(struct ls_shadow_page *page, u32 term)
 {
 	u32 i;
@@ -91,7 +91,7 @@ bool ls_access_is_benign(unsigned long addr)
 	return false;
 }
 
-/* Races in [start, start + size) are nobody's concern, as long as that memory lives. Any context. */
+/* Races in [start, start + size) are benign, as long as that memory lives. Any context. */
 int ls_access_benign(unsigned long start, unsigned long size)
 {
 	struct kmem_cache *cache;
@@ -146,7 +146,7 @@ void ls_object_forget(unsigned long object)
 	ls_handover_forget(start);
 }
 
-/* Code and data at [start, end) go: what comes there next is another matter. Any context. */
+/* Code and data at [start, end) go away: forget what is known of that range. Any context. */
 void ls_access_forget_benign(unsigned long start, unsigned long end)
 {
 	u32 i, nr = ls_load_acquire(&nr_benign);
@@ -159,7 +159,7 @@ void ls_access_forget_benign(unsigned long start, unsigned long end)
 	}
 }
 
-/* Get shadow pages ready. Thread only, while memory is watched; true when something was done. */
+/* Prepare shadow pages. Worker only, while memory is watched; true when something was done. */
 bool ls_access_provide(void)
 {
 	bool any = false;
@@ -180,7 +180,7 @@ static void clear_tagtab(struct ls_tagtab *tab)
 	memset(tab->slots, 0, sizeof(u64) * (tab->mask + 1));
 }
 
-/* The shadow of everything is virgin again; ways of accessing stay. Only while nothing is watched. */
+/* Reset the whole shadow to virgin; access sites stay. Only while nothing is watched. */
 void ls_access_forget_all(void)
 {
 	u32 i, used = ls_acc->nr_pages;
@@ -198,7 +198,7 @@ void ls_access_forget_all(void)
 	ls_handover_clear();
 }
 
-/* @megabytes: most memory for shadow pages. */
+/* @megabytes: limit of the memory for shadow pages. */
 int ls_access_init(u32 megabytes)
 {
 	void *sets, *elements, *ids, *meets, *pages, *sites;
@@ -235,7 +235,7 @@ int ls_access_init(u32 megabytes)
 	return 0;
 }
 
-/* Nothing is watched any more. */
+/* Only once nothing is watched any more. */
 void ls_access_exit(void)
 {
 	u32 i;

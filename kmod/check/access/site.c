@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ways of accessing: code, data, and how the locks held are tied to the data. Each
- * is told to the thread once. Any context, preemption off.
+ * Access sites: code, data, and how the held locks relate to the data. Each is reported to the
+ * worker once. Any context, preemption off.
  */
 #include <linux/kernel.h>
 #include <linux/log2.h>
@@ -16,8 +16,8 @@
 #include "identity/slab.h"
 
 #define MEMO_BITS 15
-#define NEW_SITE_COST 100	/* in accesses, the thread's part included */
-#define VIA_WORDS 256		/* of an object that are searched for a pointer to a lock's object */
+#define NEW_SITE_COST 100	/* in accesses, the worker's part included */
+#define VIA_WORDS 256		/* of an object, searched for a pointer to a lock's object */
 
 static u64 memo[1 << MEMO_BITS];	/* tag << 18 | site */
 static typeof(stack_trace_save_regs) *save_regs;
@@ -87,7 +87,7 @@ static void find_object(const struct ls_now *n, struct ls_access_object *o, u32 
 	o->type = n->ip;
 }
 
-/* Links of a list lead to whoever is the neighbour, which says nothing about the type. */
+/* Links of a list point to the neighbour, whichever it is: they say nothing about the type. */
 static bool is_link(unsigned long at, unsigned long target, unsigned long end)
 {
 	const unsigned long *there = (unsigned long *)target;
@@ -138,7 +138,10 @@ static void relate(const struct ls_held *h, const struct ls_access_object *o, st
 	}
 }
 
-/* Frames from the access on, LS_STACK_FRAMES at most, innermost first. The context is busy. */
+/*
+ * Frames from the access outwards, LS_STACK_FRAMES at most, innermost first. The context is
+ * busy.
+ */
 u32 ls_access_frames(u64 *to, const struct ls_now *n)
 {
 	LS_UNSET unsigned long frames[LS_STACK_FRAMES + 8];
@@ -157,15 +160,15 @@ u32 ls_access_frames(u64 *to, const struct ls_now *n)
 	return ls_stack_keep(to, frames, nr, i, ip);
 }
 
-/* Blocks of any length in one place are few ways of accessing: one for each power of two. */
+/* Blocks of different lengths at one place share access sites: one for each power of two. */
 static u32 key_size(const struct ls_now *n)
 {
 	return n->op & LS_ACC_RANGE ? roundup_pow_of_two(n->size) : n->size;
 }
 
 /*
- * A way of accessing that the memo does not know: find it, or tell the thread of
- * it. 0 when there is no room for it now.
+ * Look up an access site that is not in the memo, or report it to the worker. 0 when there is
+ * no room now.
  */
 static LS_COLD u32 new_site(struct ls_now *n)
 {
@@ -216,7 +219,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	ls_acc->ops[id] = n->op;
 	found = ls_tagtab_insert(&ls_acc->sites, key, id);
 	if (found != id) {
-		/* Somebody was first, or there is no place; the id stays unused. */
+		/* Inserted by another CPU first, or the table is full; the id stays unused. */
 		if (!found)
 			ls_lose_access(LS_ALOSS_SITES);
 		ls_store_release(&ev.e->state, LS_EVENT_SKIP);
@@ -241,7 +244,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 	return id;
 }
 
-/* Id of the way of accessing, 0 when there is no room for it now. */
+/* Id of the access site, 0 when there is no room now. */
 u32 ls_access_site(struct ls_now *n)
 {
 	u64 key = ls_mix(n->ip + ((u64)n->lockset << 48)) + ((u64)n->where << 32 | n->op << 16 | key_size(n)) + n->taken;
@@ -249,8 +252,8 @@ u32 ls_access_site(struct ls_now *n)
 	u32 id;
 
 	/*
-	 * An instruction of a list's code accesses objects of many types. Objects of one cache
-	 * share an entry: a finer key costs more than it is worth.
+	 * One instruction of list code accesses objects of many types. Objects of a cache
+	 * share an entry; a finer key is not worth its cost.
 	 */
 	if (n->moving)
 		key += n->addr;

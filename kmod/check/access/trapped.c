@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The instruction that hit a watchpoint. The trap comes behind it, and the processor
- * says no more than that some watched byte was accessed. Kind, bytes and address come
- * from the code and the registers. Where these are not certain, there is no access.
- * Like an NMI.
+ * Decodes the instruction that hit a watchpoint. The trap comes after it, and the processor
+ * only reports that a watched byte was accessed. Type, size and address come from the code and
+ * the registers; an access of which one is uncertain is dropped. Context as in an NMI.
  */
 #include <linux/kallsyms.h>
 #include <linux/module.h>
@@ -15,7 +14,7 @@
 #include "check/access/access.h"
 #include "operand.h"
 
-#define FRAMES 8	/* that are looked at for ours */
+#define FRAMES 8	/* searched for frames of this module */
 #define CALL 0xe8
 #define BREAKPOINT 0xcc
 
@@ -28,7 +27,7 @@ void ls_trapped_init(void)
 	save_regs = (void *)ls_symbol("stack_trace_save_regs");
 }
 
-/* Does no instruction follow in the flow? Then a breakpoint may be padding. */
+/* Does control flow not reach the next instruction? Then a breakpoint byte there may be padding. */
 static bool leaves(const struct insn *insn)
 {
 	u8 code = insn->opcode.bytes[0];
@@ -37,9 +36,9 @@ static bool leaves(const struct insn *insn)
 }
 
 /*
- * Does the function have call-outs? Then those report all of its accesses, each with
- * its kind and mark, and what they leave out is not judged. A hooked function calls
- * this module from where ftrace's call stands, at its begin.
+ * Does the function have call-outs? Then those report each of its accesses with type and
+ * marking, and what they leave out is not checked. A hooked function calls this module at its
+ * start, from ftrace's call site.
  */
 static bool is_instrumented(const u8 *start, const u8 *end)
 {
@@ -54,7 +53,7 @@ static bool is_instrumented(const u8 *start, const u8 *end)
 	return false;
 }
 
-/* The instruction that ends at @ip, decoded from the function's begin on. */
+/* Decode the instruction that ends at @ip, from the begin of the function. */
 static bool decode_before(const u8 *start, const u8 *ip, const u8 *end, struct insn *insn)
 {
 	bool left = false;
@@ -62,7 +61,7 @@ static bool decode_before(const u8 *start, const u8 *ip, const u8 *end, struct i
 	while (start < ip) {
 		if (decode(insn, start, min_t(long, end - start, MAX_INSN_SIZE), INSN_MODE_KERN) < 0)
 			return false;
-		/* A probe hides what is behind its breakpoint. */
+		/* The bytes behind a probe's breakpoint are hidden. */
 		if (insn->opcode.bytes[0] == BREAKPOINT && !left)
 			return false;
 		left = leaves(insn);
@@ -71,7 +70,7 @@ static bool decode_before(const u8 *start, const u8 *ip, const u8 *end, struct i
 	return start == ip;
 }
 
-/* Base, index and displacement; false where registers may not have their values any more. */
+/* Base, index and displacement; false where the registers may have changed since. */
 static bool find_operand(struct insn *insn, u16 code, struct ls_site *s)
 {
 	u8 modrm = insn->modrm.bytes[0], sib = insn->sib.bytes[0], rex = insn->rex_prefix.bytes[0];
@@ -105,8 +104,8 @@ static bool find_operand(struct insn *insn, u16 code, struct ls_site *s)
 }
 
 /*
- * What the instruction before @regs->ip accessed. False: nothing certain is known of it,
- * the next time neither.
+ * What the instruction before @regs->ip accessed. False when that is uncertain, which it will
+ * be at the next hit, too.
  */
 bool ls_trapped_decode(const struct pt_regs *regs, struct ls_site *s)
 {
@@ -120,7 +119,7 @@ bool ls_trapped_decode(const struct pt_regs *regs, struct ls_site *s)
 		return false;
 	start = (const u8 *)ip - offset;
 	end = start + size;
-	/* A string instruction that is not done yet traps before its end. */
+	/* A string instruction traps before its last iteration. */
 	if (ls_operand_repeats((const u8 *)ip, min_t(u32, size - offset, 4)) ||
 	    is_instrumented(start, end) || !decode_before(start, (const u8 *)ip, end, &insn) ||
 	    insn.vex_prefix.value)
@@ -129,7 +128,7 @@ bool ls_trapped_decode(const struct pt_regs *regs, struct ls_site *s)
 	for (i = 0; i < ARRAY_SIZE(insn.prefixes.bytes); i++) {
 		switch (insn.prefixes.bytes[i]) {
 		case 0xf0:
-		/* On one processor it stands in the place of a lock prefix. */
+		/* Replaces a lock prefix on uniprocessors. */
 		case 0x3e:
 			o.locked = true;
 			break;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Races caught in the act. A thread arms a hardware watchpoint on memory that
- * looks like a race and lets accessors of it stop for a moment. An access to the
- * same bytes meanwhile, seen by a call-out, a probe or the watchpoint, is the other side.
+ * Races caught in the act. A thread arms a hardware watchpoint on memory that looks like a
+ * race and stalls accessors of it for a moment. A concurrent access to the same bytes, seen by
+ * a call-out, a probe or the watchpoint, is the other side.
  */
 #include <linux/hw_breakpoint.h>
 #include <linux/kthread.h>
@@ -18,43 +18,43 @@
 
 bool ls_watchpoints = true;
 
-#define WANTED 16		/* places that wait for their turn */
-#define TRIES 8			/* times that each is watched */
-#define WATCH_MS 100		/* so long each time */
-#define STOPS 64		/* accessors stopped each time, at most */
-#define DECODED 256		/* instructions that hit the watchpoint each time, at most */
-#define UNCERTAIN 16		/* instructions of which nothing certain is known */
+#define WANTED 16		/* addresses that wait to be watched */
+#define TRIES 8			/* rounds for each */
+#define WATCH_MS 100		/* length of a round */
+#define STOPS 64		/* accessors stalled in a round, at most */
+#define DECODED 256		/* instructions decoded in a round, at most */
+#define UNCERTAIN 16		/* instructions that could not be decoded */
 #define STOP_US 500
-#define STOP_SPINS 20000	/* whatever the clock says */
-#define TOLD_SPINS 4000	/* for the one that was caught to tell of itself */
+#define STOP_SPINS 20000	/* limit in case the clock stands still */
+#define TOLD_SPINS 4000	/* wait for the other side to record itself */
 
 #define CLAIMING (1ull << 32)
 
 unsigned long ls_stop_at __read_mostly;
 
 /*
- * The accessor that is stopped. owner says whether there is one: its context + 1. All
- * else is the owner's, but for caught, which the other side sets. It holds the turn as
- * well: an accessor that compared itself with one owner must not be caught by the next.
+ * The stalled accessor. owner: its context + 1, or 0. The other fields are the owner's, except
+ * caught, which the other side sets. caught includes the turn: an accessor that compared
+ * itself with one owner must not be caught by the next.
  */
 static struct {
 	u64 owner;
 	u64 value;		/* of the granule */
 	u64 caught;
-	unsigned long from;	/* what the owner accesses */
+	unsigned long from;	/* address that the owner accesses */
 	u32 bytes;
 	u32 lockset, op;
 	u32 turn, stops, decoded;
-	u32 mixed;		/* turn in which more than the side that is caught wrote the bytes */
+	u32 mixed;		/* turn in which a third side wrote the bytes as well */
 	u32 size;		/* of the watchpoint */
 	unsigned long addr;
 	unsigned long uncertain[UNCERTAIN];
-	/* Of the one that is caught, complete once told is the turn; one writer at a time. */
+	/* The caught side, complete once told equals the turn; one writer at a time. */
 	struct ls_race_side side;
 	u32 writing, told;
 } stop;
 
-/* caught: turn, bytes of the granule that the other side writes, its task, its site. */
+/* caught: turn, bytes of the granule that the other side writes, its PID, its access site. */
 #define SITE_BITS 18
 #define PID_BITS 22
 #define SITE_MASK ((1ull << SITE_BITS) - 1)
@@ -71,14 +71,14 @@ static struct wanted {
 	u32 size;
 	u32 tries;
 } wanted[WANTED];
-static DEFINE_SPINLOCK(wanted_lock);	/* thread and worker, process context */
+static DEFINE_SPINLOCK(wanted_lock);	/* watchpoint thread and worker, process context */
 static struct task_struct *thread;
 static bool used;
 static u32 armed, caught;
 
 static typeof(__module_text_address) *module_at;
 
-/* An instruction that a probe stands on runs elsewhere, and that place has no name. */
+/* An instruction under a probe is executed in another place, which has no symbol. */
 static bool is_moved(unsigned long ip)
 {
 	return ip >= MODULES_VADDR && !(module_at && module_at(ip));
@@ -89,7 +89,7 @@ static bool marked(u32 op)
 	return op & (LS_ACC_MARKED | LS_ACC_ATOMIC);
 }
 
-/* One bit a byte of the granule at @granule that lies in [from, from + bytes). */
+/* One bit for each byte of the granule at @granule that lies in [from, from + bytes). */
 static u32 bytes_in(unsigned long granule, unsigned long from, u32 bytes)
 {
 	unsigned long to = min(from + bytes, granule + 8);
@@ -108,7 +108,7 @@ static bool overlaps_owner(const struct ls_now *n)
 	return n->addr < from + ls_load(&stop.bytes) && from < n->addr + n->size;
 }
 
-/* Of an access that only the watchpoint saw nothing says that it is not marked. */
+/* For an access that only the watchpoint saw it is unknown whether it was marked. */
 static bool race_with_owner(const struct ls_now *n)
 {
 	u32 op = ls_load(&stop.op);
@@ -122,7 +122,7 @@ static bool is_caught(void)
 	return ls_load_acquire(&stop.caught) & SITE_MASK;
 }
 
-/* Inline: a trap of the kernel's copying function would have to be unwound. */
+/* Inlined: in a trap, the kernel's copy function would have to be unwound. */
 static __always_inline bool read_granule(u64 *value)
 {
 	__get_kernel_nofault(value, (u64 *)(stop.addr & ~7ul), u64, gone);
@@ -131,7 +131,7 @@ gone:
 	return false;
 }
 
-/* Has one of @bytes changed since the stop? */
+/* Has one of @bytes changed since the accessor was stalled? */
 static bool has_changed(u32 bytes)
 {
 	u64 now;
@@ -145,7 +145,7 @@ static bool has_changed(u32 bytes)
 	return false;
 }
 
-/* @n is caught in @turn. One that is caught late, while another is recorded, is not recorded. */
+/* Record side @n in @turn. One that comes while another is being recorded is dropped. */
 static void tell_side(const struct ls_now *n, u32 turn)
 {
 	u32 none = 0;
@@ -160,9 +160,9 @@ static void tell_side(const struct ls_now *n, u32 turn)
 }
 
 /*
- * @n may be the other side for the one that is stopped. A change of the value is that
- * side's if nothing else has written there: the value was still the same at its call-out,
- * which comes before the access, and no other write was seen later.
+ * Check whether @n conflicts with the stalled access. A change of the value is attributed to
+ * @n if there was no other writer: the value was unchanged at its call-out, which precedes the
+ * access, and no other write was seen later.
  */
 static void meet(const struct ls_now *n, u32 site, u64 owner)
 {
@@ -185,8 +185,8 @@ static void meet(const struct ls_now *n, u32 site, u64 owner)
 }
 
 /*
- * @n accesses the memory that is watched, by way @site. Either another accessor is
- * stopped there, or this one stops. Any context, preemption off.
+ * @n, at access site @site, accesses the watched memory. Either it meets an accessor that is
+ * stalled there, or it is stalled itself. Any context, preemption off.
  */
 void ls_stop(struct ls_now *n, u32 site)
 {
@@ -200,7 +200,7 @@ void ls_stop(struct ls_now *n, u32 site)
 			meet(n, site, owner);
 		return;
 	}
-	/* Interrupts do not wait, and no context does so with them off. */
+	/* Interrupts are not stalled, nor is any context with interrupts off. */
 	if (n->level || n->irq_off || n->op & LS_ACC_TRAP || ls_load(&stop.stops) >= STOPS ||
 	    !ls_cmpxchg(&stop.owner, &owner, CLAIMING))
 		return;
@@ -216,14 +216,14 @@ void ls_stop(struct ls_now *n, u32 site)
 	if (!read_granule(&stop.value))
 		stop.value = 0;
 	ls_store_release(&stop.owner, n->context + 1);
-	/* By cycles: with interrupts off, as in a trap, the scheduler's clock may stand still. */
+	/* In cycles: with interrupts off, as in a trap, the scheduler's clock may stand still. */
 	begin = rdtsc();
 	while (!is_caught() && spins++ < STOP_SPINS &&
 	       rdtsc() - begin < (u64)tsc_khz * STOP_US / 1000)
 		cpu_relax();
 	if (is_caught()) {
 		other = ls_load(&stop.caught);
-		/* In this order: another write is seen before it changes the value. */
+		/* In this order: another write is recorded before it changes the value. */
 		if (has_changed(other >> (SITE_BITS + PID_BITS) & bytes_in(stop.addr & ~7ul, n->addr, n->size)) &&
 		    ls_load_acquire(&stop.mixed) != stop.turn)
 			flags |= LS_RACE_CHANGED;
@@ -236,7 +236,7 @@ void ls_stop(struct ls_now *n, u32 site)
 	ls_store_release(&stop.owner, 0);
 }
 
-/* Nothing certain is known of the instruction before @ip, as long as this is watched. */
+/* Could the instruction before @ip not be decoded, in this round? */
 static bool is_uncertain(unsigned long ip, bool from_now_on)
 {
 	unsigned long *slot = &stop.uncertain[ls_mix(ip) % UNCERTAIN];
@@ -247,8 +247,8 @@ static bool is_uncertain(unsigned long ip, bool from_now_on)
 }
 
 /*
- * The watchpoint: matters only while an accessor is stopped. Reads by this module are
- * no accesses. Like an NMI.
+ * The watchpoint was hit: only matters while an accessor is stalled. Reads by this module do
+ * not count. Context as in an NMI.
  */
 static void on_watchpoint(struct perf_event *bp, struct perf_sample_data *data, struct pt_regs *regs)
 {
@@ -283,7 +283,7 @@ static void watch(const struct wanted *w)
 	stop.size = w->size;
 	stop.stops = stop.decoded = 0;
 	memset(stop.uncertain, 0, sizeof(stop.uncertain));
-	/* Without a free debug register the call-outs and probes alone have to do. */
+	/* Without a free debug register only call-outs and probes report accesses. */
 	events = register_wide_hw_breakpoint(&attr, on_watchpoint, NULL);
 	WRITE_ONCE(ls_stop_at, w->addr & ~7ul);
 	armed++;
@@ -291,7 +291,7 @@ static void watch(const struct wanted *w)
 	WRITE_ONCE(ls_stop_at, 0);
 	if (!IS_ERR_VALUE((unsigned long __force)events))
 		unregister_wide_hw_breakpoint(events);
-	/* Whoever is stopped goes on before the next is watched. */
+	/* Wait for the stalled accessor before the next address is watched. */
 	synchronize_rcu();
 }
 
@@ -325,14 +325,14 @@ static int watcher(void *unused)
 	return 0;
 }
 
-/* Something at [addr, addr + size) looks like a race. Process context. */
+/* Queue [addr, addr + size), which looks like a race. Process context. */
 void ls_watchpoints_want(unsigned long addr, u32 size)
 {
 	static u32 oldest;
 	struct wanted *w = NULL;
 	u32 i;
 
-	/* The largest that lies within the access and that a debug register can do. */
+	/* The largest size within the access that a debug register supports. */
 	size = min_t(u32, rounddown_pow_of_two(clamp(size, 1u, 8u)), 1u << __ffs(addr | 8));
 	spin_lock(&wanted_lock);
 	for (i = 0; i < WANTED; i++) {
@@ -347,7 +347,7 @@ void ls_watchpoints_want(unsigned long addr, u32 size)
 	spin_unlock(&wanted_lock);
 }
 
-/* Memory at [start, end) goes away: it is not watched any more. May sleep. */
+/* Memory at [start, end) goes away: stop watching it. May sleep. */
 void ls_watchpoints_forget(unsigned long start, unsigned long end)
 {
 	u32 i;
