@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Allocation sites, functions that allocate for others, and lives of memory. */
+/* Allocation sites, functions that allocate for others, and lives of memory objects. */
 #ifndef LOCKSCOPE_ALLOC_H
 #define LOCKSCOPE_ALLOC_H
 
@@ -57,9 +57,8 @@ void ls_area_freed(unsigned long start);
 void ls_forget_locks(unsigned long start, unsigned long end);
 
 /*
- * Objects and pages about whose freeing we care: a bit by a hash of the address,
- * so that freeing any other costs next to nothing. Bits stay set: a wrong one
- * costs a look-up.
+ * Objects and pages whose free matters: a bit by a hash of the address, so that any other free
+ * costs little. Bits are never cleared: a stale one costs a look-up.
  */
 #define LS_WATCH_BITS 18
 extern unsigned long ls_watched_memory[];
@@ -69,7 +68,7 @@ static __always_inline u32 ls_watch_bit(unsigned long addr)
 	return ls_mix(addr) >> (64 - LS_WATCH_BITS);
 }
 
-/* Is something known of the memory at @addr that ends when it is freed? */
+/* Does the free of the memory at @addr end something that is recorded? */
 static __always_inline bool ls_freeing_matters(unsigned long addr)
 {
 	return test_bit(ls_watch_bit(addr), ls_watched_memory);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions that allocate for others: the caller, or the size, says what the memory is
- * for. Functions whose objects are refined (refine.h). Functions that acquire an rwsem
- * for another context to release. And those that take the lock of a wait queue which
- * their callers hand them.
+ * Functions that allocate for others: the caller or the size determines what the memory is
+ * for. Functions whose objects are refined (refine.h). Functions that acquire an rwsem for
+ * another context to release. And functions that acquire the lock of a wait queue passed by
+ * their callers.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -14,19 +14,19 @@
 #include "identity/alloc.h"
 #include "identity/refine.h"
 
-#define THROUGH 1	/* the site is where it was called */
-#define SIZED 2		/* what it allocates differs by size alone */
-#define NON_OWNER 4	/* the rwsem that it acquires is another context's to release */
+#define THROUGH 1	/* the allocation site is that of the caller */
+#define SIZED 2		/* different sizes are different objects */
+#define NON_OWNER 4	/* another context releases the rwsem that it acquires */
 #define KEYED 8		/* the locks that it initialises have keys of its callers */
-#define HELPER 16	/* it takes locks that its callers hand it */
-#define LEARNT_FRAMES 2	/* callers that are passed because they were seen to allocate for others */
+#define HELPER 16	/* acquires locks that its callers pass */
+#define LEARNT_FRAMES 2	/* callers skipped because they were found to allocate for others */
 
 static struct allocator {
 	const char *name;
 	const char *module;	/* NULL: the kernel itself */
 	u8 flags;
 	u8 refinement;
-	unsigned long start, size;	/* 0: not there */
+	unsigned long start, size;	/* 0: not present */
 } allocators[] = {
 	{ "kvmalloc_node", NULL, THROUGH },
 	{ "__kvmalloc_node_noprof", NULL, THROUGH },
@@ -103,7 +103,7 @@ static struct allocator {
 	{ "ep_ptable_queue_proc", NULL, HELPER },
 	/*
 	 * Callers of down_read_non_owner(), here the same as down_read(), and of rwsems under
-	 * lockdep_off(). Those static in the source are inlined in these.
+	 * lockdep_off(). Static functions are inlined into these.
 	 */
 	{ "nfs_complete_unlink", "nfs", NON_OWNER },
 	{ "cached_dev_submit_bio", "bcache", NON_OWNER },
@@ -139,7 +139,7 @@ bool ls_allocator_for_others(unsigned long ip)
 	return a && a->flags & (THROUGH | SIZED);
 }
 
-/* Are locks that the function around @ip initialises known by whom it was called for? Any context. */
+/* Do locks that the function around @ip initialises have keys of its callers? Any context. */
 bool ls_allocator_keyed(unsigned long ip)
 {
 	const struct allocator *a = allocator_at(ip);
@@ -155,7 +155,7 @@ bool ls_non_owner(unsigned long ip)
 	return a && a->flags & NON_OWNER;
 }
 
-/* Does the function around @ip take locks that its callers hand it? Any context. */
+/* Does the function around @ip acquire locks that its callers pass? Any context. */
 bool ls_lock_helper(unsigned long ip)
 {
 	const struct allocator *a = allocator_at(ip);
@@ -163,7 +163,10 @@ bool ls_lock_helper(unsigned long ip)
 	return a && a->flags & HELPER;
 }
 
-/* The code that uses the lock which is taken at @ip: there, or where a helper was called. Preemption off. */
+/*
+ * The code that uses the lock which is acquired at @ip: @ip itself, or the caller of a helper.
+ * Preemption off.
+ */
 unsigned long ls_lock_user(unsigned long ip)
 {
 	unsigned long frames[24];
@@ -181,9 +184,9 @@ unsigned long ls_lock_user(unsigned long ip)
 }
 
 /*
- * Memory of *@bytes that the code at @ip, which allocates for others, has asked for:
- * which code it is for. *@bytes stays where the size is part of the answer, else it is 0.
- * *@refinement is what refines it. Preemption off.
+ * The code at @ip, which allocates for others, allocates *@bytes: find the caller that uses
+ * the memory. *@bytes is kept where the size is part of the identity, else cleared.
+ * *@refinement is that of the object. Preemption off.
  */
 unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement)
 {
@@ -202,7 +205,10 @@ unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refineme
 			*refinement = a->refinement;
 		if (a && a->flags & THROUGH)
 			continue;
-		/* What is initialised anew elsewhere shows the same: not up to the system call. */
+		/*
+		 * A caller that reinitialises memory looks the same: do not go up to the
+		 * system call.
+		 */
 		if (learnt == LEARNT_FRAMES || !ls_site_serves_others(frames[i]))
 			break;
 		learnt++;
@@ -231,7 +237,7 @@ void ls_allocators_init(void)
 		find(&allocators[i], ls_symbol(allocators[i].name));
 }
 
-/* Module @mod comes, its symbols are there, or goes. Process context. */
+/* Module @mod is loaded, with its symbols, or unloaded. Process context. */
 void ls_allocators_module(struct module *mod, bool coming)
 {
 	static typeof(kallsyms_lookup_name) *in_module;

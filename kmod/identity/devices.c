@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What devices are: the mutex of each struct device has one initialiser, and lockdep leaves
- * the class alone. Here its class is what the device is, by bus or class and by type, and
- * how many devices lie above it in the tree: "usb/usb_interface depth 4". The driver core
- * takes a parent's mutex before its child's, which is an order of two classes then, like
- * any other; of two devices of one class none lies above the other. Likewise the driver
- * core's own data of a bus or a class of devices, by its name, as lockdep's keys have it.
+ * Classes of devices. The mutex of each struct device has one initialiser, and lockdep does
+ * not validate it. Here its class is made of bus or class, type and depth in the device tree:
+ * "usb/usb_interface depth 4". The driver core acquires a parent's mutex before its child's,
+ * which is then a dependency between two classes like any other; of two devices of one class
+ * none is an ancestor of the other. Likewise the driver core's own data of a bus or a class of
+ * devices is named as lockdep's keys have it.
  *
- * Any context: reads the kernel's structures, takes no lock. What a device refers to may
- * have gone: a driver's bus with its module, the parent after device_del().
+ * Any context: reads the kernel's structures, takes no lock. What a device refers to may be
+ * gone: a driver's bus with its module, the parent after device_del().
  */
 #include <linux/device.h>
 #include <linux/kobject.h>
@@ -18,10 +18,10 @@
 #include "hash.h"
 #include "identity/refine.h"
 
-#define MAX_DEPTH 32		/* devices above a device that are counted */
-#define MAX_NAME 20		/* characters of each name of a device: "thunderbolt_retimer" is whole */
+#define MAX_DEPTH 32		/* depth is counted up to this */
+#define MAX_NAME 20		/* of each name of a device: fits "thunderbolt_retimer" */
 
-/* The kset of all devices, which device_initialize() puts each of them into. */
+/* The kset of all devices, which device_initialize() sets. */
 static struct kset **devices;
 
 void ls_devices_init(void)
@@ -29,7 +29,7 @@ void ls_devices_init(void)
 	devices = (struct kset **)ls_symbol("devices_kset");
 }
 
-/* Word at @from, 0 when it cannot be read: unlike ls_word_at() for pointers that may be anything. */
+/* Word at @from, 0 when it cannot be read. Unlike in ls_word_at(), @from may be any value. */
 static unsigned long word_at(const void *from)
 {
 	unsigned long word;
@@ -66,7 +66,7 @@ static void put_string(struct text *text, const char *string)
 		put(text, *string++);
 }
 
-/* Appends the name, of up to @max characters, that lies at @name, which may be no memory. */
+/* Append the name at @name, up to @max characters; it may not be mapped. */
 static bool put_name(struct text *text, unsigned long name, u32 max)
 {
 	u32 i;
@@ -80,7 +80,7 @@ static bool put_name(struct text *text, unsigned long name, u32 max)
 	return i;
 }
 
-/* Where in the tree @dev lies. A parent that is no device any more has been freed. */
+/* Append the depth of @dev in the tree. A parent that is no device any more has been freed. */
 static void put_depth(struct text *text, const struct device *dev)
 {
 	u32 depth;
@@ -101,8 +101,8 @@ static void put_depth(struct text *text, const struct device *dev)
 }
 
 /*
- * What the device at @dev is. Empty while nothing says so: it is in use before it was
- * added, by whoever made it.
+ * Describe the device at @dev. Empty while it is unknown: its creator may use it before it is
+ * added.
  */
 static void describe(const struct device *dev, struct text *text)
 {
@@ -132,7 +132,7 @@ static void describe(const struct device *dev, struct text *text)
 	put_depth(text, dev);
 }
 
-/* A number for @text, other than 0 unless it is empty. */
+/* Hash of @text; 0 only if it is empty. */
 static u64 number_of(const struct text *text)
 {
 	u64 number = 0;
@@ -165,7 +165,7 @@ void ls_describe_device(u64 dev, char *role)
 	copy(&text, role);
 }
 
-/* Its private data begin with a set of objects that has its name. */
+/* Its private data begin with a kset, which has its name. */
 static void describe_subsystem(u64 subsystem, struct text *text)
 {
 	text->len = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a lock's address to its class, at first sight. Runs in hooks: reads the
+ * From a lock's address to its class, for the first acquisition. Runs in hooks: reads the
  * kernel's structures, takes no lock.
  *
  *   kernel image, module		the address itself
@@ -10,11 +10,11 @@
  *   object of a kmalloc cache		cache, offset and allocation site
  *   vmalloc area			offset and the code that allocated it
  *   such objects of several uses	the same, and the use (refine.h)
- *   our own stack			the function whose frame it lies in, and where
+ *   own stack			the function whose frame it lies in, and offset
  *   anything else			by address: its initialiser if one was seen,
- *					else the acquire site (unnamed.c)
+ * 					else the acquire site (unnamed.c)
  *
- * Before all of them: the name that the author of the code gave it (annotate.h).
+ * Before all of them: its annotated name (annotate.h).
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -31,12 +31,15 @@
 #include "identity/vmap.h"
 
 #define ADDR_BITS 14		/* locks known by address only */
-#define ARRAY_BITS 13		/* arrays, and code that may show some */
+#define ARRAY_BITS 13		/* arrays, and code that may index some */
 #define MAX_ARRAYS (1u << (ARRAY_BITS - 1))
 
 struct ls_arrays ls_lock_arrays;
 
-/* The class that @proto describes, made unless its key has one; 0: no room, counted. Any context. */
+/*
+ * The class of @proto, created unless its key has one; 0: no room, which is counted. Any
+ * context.
+ */
 u32 ls_class_add(const struct ls_class *proto)
 {
 	bool created;
@@ -70,7 +73,7 @@ static u32 percpu_class(unsigned long offset, unsigned long lock, u32 kind)
 
 	if (!id)
 		id = ls_class_add(&proto);
-	/* The per-CPU area stays where it is: next time the address will do. */
+	/* The per-CPU area does not move: from now on look it up by address. */
 	if (id)
 		ls_classes_alias(&ls.classes, ls_key_address(lock), id);
 	return id;
@@ -88,7 +91,7 @@ static u32 page_class(unsigned long lock, u32 kind)
 	return id ? id : ls_class_add(&proto);
 }
 
-/* Per-CPU memory of modules and of alloc_percpu(): by the range it lies in. */
+/* Per-CPU memory of modules and of alloc_percpu(): by the range around it. */
 static u32 percpu_range_class(unsigned long lock, u32 kind)
 {
 	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_PERCPU };
@@ -118,7 +121,7 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 		id = ls_classes_find(&ls.classes, proto.key);
 		if (!id)
 			id = ls_class_add(&proto);
-		/* What is named was there at boot and stays: the address will do. */
+		/* Named ranges were there at boot and stay: look it up by address. */
 		if (id && r.name)
 			ls_classes_alias(&ls.classes, ls_key_address(lock), id);
 		else if (id)
@@ -129,8 +132,8 @@ static u32 percpu_range_class(unsigned long lock, u32 kind)
 }
 
 /*
- * Locks in the memory nodes' own data (zones, lru lists): allocated before
- * anything has a name, never freed, and hot.
+ * Locks in the data of memory nodes (zones, lru lists): allocated before the slab allocator,
+ * never freed, and hot.
  */
 static u32 node_class(unsigned long lock, u32 kind)
 {
@@ -205,14 +208,14 @@ u32 ls_identify(unsigned long lock, u32 kind, unsigned long ip)
 	return ls_class_by_address(lock, kind, ip);
 }
 
-/* A slab cache goes away: its address may soon be another's. Process context. */
+/* A slab cache is destroyed: its address may be reused. Process context. */
 void ls_identity_cache_gone(unsigned long cache)
 {
 	if (cache)
 		ls_classes_forget_cache(&ls.classes, cache);
 }
 
-/* Not found where it usually lies: further along, or not at all yet. */
+/* Not in its first slot: probe further, or create the class. */
 static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 {
 	u32 id;
@@ -231,7 +234,7 @@ static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 	return id;
 }
 
-/* Class of @lock, made if it is new; 0 when there is no room. Preemption off, @ctx not busy. */
+/* Class of @lock, created if it is new; 0 when there is no room. Preemption off, @ctx not busy. */
 u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 {
 	u32 id = ls_class_known(lock, true);

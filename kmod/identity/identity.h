@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From a lock's address to its class. Any context unless it says otherwise. */
+/* From a lock's address to its class. Any context unless stated otherwise. */
 #ifndef LOCKSCOPE_IDENTITY_H
 #define LOCKSCOPE_IDENTITY_H
 
@@ -23,7 +23,10 @@ void ls_identity_cache_gone(unsigned long cache);
 int ls_identity_init(void);
 void ls_identity_exit(void);
 
-/* @lock is of class @id, by its address too. Where there is no room that is found out again: no loss. */
+/*
+ * Map @lock to class @id by address, too. Without room it is identified again next time, so no
+ * loss is counted.
+ */
 static inline bool ls_file_class(unsigned long lock, u32 id)
 {
 	return ls_addrmap_add(&ls.addrs, ls_addr_of_lock(lock), id);
@@ -48,7 +51,7 @@ void ls_objects_init(void);
 /* unnamed.c */
 /* Class of @lock, which lies on the current task's stack; 0: its frame is not found. */
 u32 ls_class_on_stack(unsigned long lock, u32 kind);
-/* Class of @lock by its address, and where it is acquired, at @ip; 0: no room, or none of its kind. */
+/* Class of @lock by its address and its acquire site @ip; 0: no room, or not for this kind. */
 u32 ls_class_by_address(unsigned long lock, u32 kind, unsigned long ip);
 
 /* percpu.c: per-CPU memory */

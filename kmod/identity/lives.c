@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lives of objects: memory is used again, and what is known of an address ends with the
- * object that lay there.
+ * Lives of objects: memory is reused, and what is recorded for an address ends with the object
+ * that was there.
  */
 #include <linux/mm.h>
 #include <linux/sched/task_stack.h>
@@ -13,7 +13,7 @@
 #include "identity/slab.h"
 #include "identity/vmap.h"
 
-#define LIFE_BITS 17			/* objects whose life is followed: those with locks that were reported */
+#define LIFE_BITS 17			/* objects with a life number: those with reported locks */
 #define AREA_BITS 12			/* vmalloc areas with locks that are known by address */
 
 static struct ls_addrmap lives;		/* object -> number of its life */
@@ -27,7 +27,7 @@ static unsigned long object_of(unsigned long addr)
 	unsigned long object;
 	u32 offset;
 
-	if (addr - VMEMMAP_START < 1ul << 40)	/* a lock in struct page lives as long as the page's use */
+	if (addr - VMEMMAP_START < 1ul << 40)	/* lives as long as the use of the page */
 		return addr & ~(sizeof(struct page) - 1);
 	return ls_slab_locate(addr, &cache, &object, &offset) ? object : addr;
 }
@@ -56,9 +56,9 @@ static u32 life_of(unsigned long object)
 }
 
 /*
- * The lock at @lock as records have it: its address, with the life of the object it
- * lies in in place of the top bits, so that another lock at the same place is another
- * instance. What lies in no object that comes and goes keeps its address. Any context.
+ * The lock at @lock as records have it: its address, with the life of the object around it in
+ * the top bits, so that another lock at the same address is another instance. A lock outside
+ * of such objects keeps its address. Any context.
  */
 u64 ls_lock_instance(u64 lock)
 {
@@ -70,19 +70,19 @@ u64 ls_lock_instance(u64 lock)
 	       (u64)life_of(object) << LS_INSTANCE_SHIFT;
 }
 
-/* The life of the object that @addr lies in. Any context. */
+/* Number of the life of the object around @addr. Any context. */
 u32 ls_life(unsigned long addr)
 {
 	return life_of(object_of(addr));
 }
 
-/* The same, 0 when it was not asked for before. Any context. */
+/* The same, 0 when it has no number yet. Any context. */
 u32 ls_life_known(unsigned long addr)
 {
 	return ls_addrmap_find(&lives, object_of(addr));
 }
 
-/* A number for the lives of the objects that @a and @b lie in, in any order. Any context. */
+/* Hash of the lives of the objects around @a and @b, in any order. Any context. */
 u32 ls_lives(unsigned long a, unsigned long b)
 {
 	a = object_of(a);
@@ -92,32 +92,35 @@ u32 ls_lives(unsigned long a, unsigned long b)
 	return ls_mix((u64)life_of(a) << 32 | life_of(b)) >> 16;
 }
 
-/* The object at @object is freed: what comes there next is another one. Any context. */
+/* The object at @object is freed: the next one there is another instance. Any context. */
 void ls_life_ends(unsigned long object)
 {
 	ls_addrmap_remove(&lives, object);
 }
 
-/* Something is known of the object at @object by its address: a lock's name, a benign range. */
+/* Something is recorded for the object at @object by its address: a lock's name, a benign range. */
 void ls_watch_object(unsigned long object)
 {
 	set_bit(ls_watch_bit(object), ls_watched_memory);
 }
 
-/* Locks in [start, end) are known by address only no more. */
+/* Remove locks in [start, end) from the table of locks by address. */
 void ls_forget_locks(unsigned long start, unsigned long end)
 {
 	for (; start < end; start += 4)
 		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(start));
 }
 
-/* A lock in the vmalloc area at @start is known by address. Without room it stays known. */
+/*
+ * A lock in the vmalloc area at @start is known by address. If there is no room it will not be
+ * removed.
+ */
 bool ls_watch_area(unsigned long start)
 {
 	return ls_addrmap_add(&areas, start, 1);
 }
 
-/* What is at @addr is known by address only: forget it when its memory is freed. */
+/* The lock at @addr is known by address only: remove it when its memory is freed. */
 void ls_watch_memory(unsigned long addr)
 {
 	unsigned long stack = (unsigned long)task_stack_page(current), object;
@@ -141,7 +144,7 @@ void ls_area_freed(unsigned long start)
 {
 	struct ls_vmap area;
 
-	/* To go through all locks costs too much to be done for every thread's stack. */
+	/* A scan of all locks is too expensive for every thread's stack. */
 	if (ls_addrmap_remove(&areas, start) && ls_vmap_find(start, &area))
 		ls_addrmap_forget_locks(&ls.addrs, area.start, area.size);
 }

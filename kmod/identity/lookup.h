@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The class of a lock that has been seen before: what nearly all acquisitions need. */
+/* The class of a lock that was acquired before: the fast path of nearly all acquisitions. */
 #ifndef LOCKSCOPE_CLASS_LOOKUP_H
 #define LOCKSCOPE_CLASS_LOOKUP_H
 
@@ -11,11 +11,11 @@
 #include "tagtab.h"
 
 /*
- * Class of @lock without touching any per-object state, 0 when that does not
- * tell: static locks by address, locks in slab objects by cache and offset (the
- * address of the page's cache and one reciprocal division), locks in kmalloc
- * memory by the object's allocation site as well. Where a marker says so, what the
- * object is used for is part of the key; @rare: even where that takes a call.
+ * Class of @lock without access to per-object state, 0 when it cannot be found that way:
+ * static locks by address, locks in slab objects by cache and offset (the address of the
+ * page's cache and one reciprocal division), locks in kmalloc memory by the object's
+ * allocation site as well. Where a marker requires it, the role of the object is part of the
+ * key; @rare: even where that takes a call.
  */
 static __always_inline u32 ls_class_known(u64 lock, bool rare)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of locks that the authors of their code gave (annotate.h). Runs in hooks, see identity.c. */
+/* Annotated names of locks (annotate.h). Runs in hooks, see identity.c. */
 #include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <net/sock.h>
@@ -13,12 +13,12 @@
 #include "primitives.h"
 
 /*
- * Names given by authors. Single slots are made by whoever annotates first; they
- * are given back only when their memory goes.
+ * Annotated names. A slot is created by the first annotation of a lock, and released only when
+ * the lock's memory is freed.
  */
 #define NAMED_BITS 12
 #define MAX_NAMED (1u << (NAMED_BITS - 1))
-static struct ls_tagtab named;		/* lock -> place in names */
+static struct ls_tagtab named;		/* lock -> index in names */
 static struct given_name {
 	unsigned long lock;
 	const char *text;
@@ -35,7 +35,7 @@ bool ls_identity_is_named(unsigned long lock)
 	return name_index(lock);
 }
 
-/* What the fast path knows of the class of @lock is old. */
+/* Drop what the fast path has cached of the class of @lock. */
 static void forget_class(unsigned long lock)
 {
 	struct kmem_cache *cache;
@@ -64,7 +64,7 @@ static void forget_class(unsigned long lock)
 	}
 }
 
-/* @lock gets the class called @text, from now on. Any context. */
+/* Put @lock into the class called @text. Any context. */
 void ls_identity_annotate(unsigned long lock, const char *text)
 {
 	u32 i = name_index(lock);
@@ -86,7 +86,7 @@ void ls_identity_annotate(unsigned long lock, const char *text)
 	} else {
 		WRITE_ONCE(names[i].text, text);
 	}
-	/* What the fast path knows of it is old; a lock of any kind may begin here. */
+	/* The fast path's class is stale; the kind of the lock at this address is not known. */
 	forget_class(lock + LS_RTM_OFF);
 	forget_class(lock + LS_SEM_OFF);
 	forget_class(lock + LS_SOCK_OFF);
@@ -94,7 +94,10 @@ void ls_identity_annotate(unsigned long lock, const char *text)
 	forget_class(lock);
 }
 
-/* Memory or code at [start, end) goes: names in it, and of locks in it, go too. */
+/*
+ * Memory or code at [start, end) goes away: remove the names that lie in it, and those of
+ * locks in it.
+ */
 void ls_identity_forget_names(unsigned long start, unsigned long end)
 {
 	u32 i, nr = ls_load(&nr_names);
@@ -121,7 +124,7 @@ u32 ls_named_class(unsigned long lock, u32 kind)
 	if (!text)
 		return 0;
 	proto.addr = (unsigned long)text;
-	/* The spinlock inside it begins where the lock does, and is another class. */
+	/* The spinlock inside it has the same address, and is another class. */
 	proto.key = ls_key_init(proto.addr, 1 + offset);
 	id = ls_classes_find(&ls.classes, proto.key);
 	if (!id) {
@@ -134,8 +137,8 @@ u32 ls_named_class(unsigned long lock, u32 kind)
 }
 
 /*
- * Where some object of a cache has a name of its own, every lock at that offset
- * is asked for by address: its class is marked so that the fast path leaves it.
+ * Where an object of a cache has an annotated name, every lock at that offset is looked up by
+ * address: its class is marked so that the fast path is left.
  */
 u32 ls_named_mark(void)
 {

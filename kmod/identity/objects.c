@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Classes of locks in objects of the slab allocator, in large kmalloc memory and in vmalloc
- * areas: by cache and offset, by allocation site, by what the objects are used for. Runs in
- * hooks, see identity.c.
+ * Classes of locks in slab objects, in large kmalloc memory and in vmalloc areas: by cache and
+ * offset, by allocation site, by role of the object. Runs in hooks, see identity.c.
  */
 #include <linux/device.h>
 #include <linux/mm.h>
@@ -19,16 +18,16 @@
 #include "identity/vmap.h"
 #include "primitives.h"
 
-#define MAX_OFFSET 0xffffu	/* of a lock in its object, beyond: it is known by address */
+#define MAX_OFFSET 0xffffu	/* of a lock in its object; beyond it is known by address */
 
-static unsigned long device_initialize_at __ro_after_init;	/* what the mutexes of devices are named by */
+static unsigned long device_initialize_at __ro_after_init;	/* inits their mutex */
 
-/* The class that an initialiser names: its expression and the function it stands in. */
+/* The class of an initialiser: its expression and the function around it. */
 static u32 class_of_init(u32 kind, const char *name, unsigned long ip)
 {
 	struct ls_class proto = {
 		.kind = kind, .origin = LS_ORIGIN_INIT, .addr = ip,
-		/* A queue and the spinlock in it have one initialiser. */
+		/* A queue and the spinlock in it share an initialiser. */
 		.key = ls_key_init((u64)name, ip) + LS_KIND_OFFSET(kind),
 	};
 	u32 id = ls_classes_find(&ls.classes, proto.key);
@@ -46,8 +45,8 @@ static bool is_kmalloc(const struct kmem_cache *cache)
 }
 
 /*
- * The class of what @marker stands for, in objects of @role such as that at @root, found by
- * @key from now on.
+ * The class of marker @marker for objects of @role such as that at @root; found by @key from
+ * now on.
  */
 static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 root, u64 key)
 {
@@ -55,7 +54,7 @@ static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 roo
 	u32 id;
 
 	proto.marks = ls_named_mark() | (role ? 0 : LS_CLASS_UNREFINED);
-	/* One initialiser names one class, wherever the objects come from. */
+	/* One initialiser is one class, wherever the objects are allocated. */
 	proto.key = marker->origin == LS_ORIGIN_INIT ? ls_key_init(role, marker->addr) : key;
 	ls_role_describe(&proto, marker->refinement, role, root);
 	id = ls_classes_find(&ls.classes, proto.key);
@@ -69,7 +68,7 @@ static noinline u32 new_refined(const struct ls_class *marker, u64 role, u64 roo
 	return id;
 }
 
-/* Class of @lock, whose object is refined as marker @id says; @key led to the marker. */
+/* Class of @lock, whose object is refined according to marker @id; @key is that of the marker. */
 static u32 refined_class(u32 id, u64 key, unsigned long lock)
 {
 	const struct ls_class *marker = &ls.classes.table[id];
@@ -81,7 +80,7 @@ static u32 refined_class(u32 id, u64 key, unsigned long lock)
 	return made ? made : new_refined(marker, role, root, key);
 }
 
-/* The mutex of a device is named by its initialiser, wherever the device lies. */
+/* The mutex of a device has the name of its initialiser, wherever the device is allocated. */
 static void name_device(struct ls_class *proto)
 {
 	proto->origin = LS_ORIGIN_INIT;
@@ -89,7 +88,7 @@ static void name_device(struct ls_class *proto)
 	ls_copy_label(proto->label, "&dev->mutex", sizeof(proto->label));
 }
 
-/* Class of @lock, of a device whose allocation was not seen: what it is now. */
+/* Class of @lock in a device whose allocation was not seen: from its present role. */
 u32 ls_class_of_device(unsigned long lock)
 {
 	struct ls_class proto = {
@@ -105,8 +104,8 @@ u32 ls_class_of_device(unsigned long lock)
 }
 
 /*
- * The class that @proto describes, of @lock in the object of @cache at @object: refined, if
- * such objects are. @site: 0 in a named cache; @init: where it was initialised, or 0.
+ * The class of @proto for @lock in the object of @cache at @object, refined if such objects
+ * are. @site: 0 in a named cache; @init: where it was initialised, or 0.
  */
 static u32 object_member(struct ls_class *proto, unsigned long lock, const struct kmem_cache *cache,
 			 unsigned long object, u32 site, unsigned long init)
@@ -126,7 +125,7 @@ static u32 object_member(struct ls_class *proto, unsigned long lock, const struc
 	return id ? refined_class(id, key, lock) : 0;
 }
 
-/* Elements of an array are one class; what it is called says where in an element the lock lies. */
+/* Elements of an array are one class; the offset within an element is part of its name. */
 static u32 array_class(struct ls_class *proto, const struct ls_array *array, u32 site)
 {
 	u32 stride = array->stride, place = array->first % stride, id;
@@ -141,7 +140,7 @@ static u32 array_class(struct ls_class *proto, const struct ls_array *array, u32
 	return ls_class_add(proto);
 }
 
-/* The initialiser of a ww_mutex is that of the mutex in it. */
+/* A ww_mutex shares the initialiser of the mutex in it. */
 static bool same_kind(u32 a, u32 b)
 {
 	const u32 mutexes = 1u << LS_KIND_MUTEX | 1u << LS_KIND_WW_MUTEX;
@@ -158,14 +157,14 @@ static bool other_initialiser(const struct ls_class *c, const char *name, unsign
 }
 
 /*
- * A lock in memory that many types share, allocated at @site: of @cache, NULL for pages of
- * its own. @name: of the initialiser that the code at @ip calls, NULL when the class comes
- * from an acquire.
+ * A lock in memory that many types share, allocated at @site: in @cache, or NULL for whole
+ * pages. @name: of the initialiser that the code at @ip calls, NULL when the class comes from
+ * an acquire.
  */
 static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object, u32 offset,
 		       u32 kind, const char *name, unsigned long ip)
 {
-	/* Of kvmalloc() both pages and areas come. */
+	/* kvmalloc() returns pages or areas. */
 	u64 memory = cache || in_direct_map(object) ? (u64)cache : ~0ull;
 	u64 key = ls_key_alloc(memory, offset, site);
 	unsigned long lock = object + offset;
@@ -179,7 +178,10 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 		return 0;
 	id = ls_classes_find(&ls.classes, key);
 	if (id && !same_kind(ls.classes.table[id].kind, kind)) {
-		/* Two kinds in one place: a union, or memory for two uses. The place alone does not tell. */
+		/*
+		 * Two kinds at one place: a union, or memory for two uses. The place alone
+		 * does not identify the lock.
+		 */
 		ls_tagtab_change(&ls.classes.keys, key, id, id | LS_KEY_ASK);
 		ls_site_has_lock(site, true);
 		key = ls_key_refined(key, kind);
@@ -196,10 +198,13 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 	device = kind == LS_KIND_MUTEX && ls_is_device_mutex(lock);
 	if (!name && !device)
 		array = ls_arrays_see(&ls_lock_arrays, ls_key_alloc(memory, 0, site), kind, offset, ip, &full);
-	/* Elements of one array may be as many classes now, and an order of two of them two orders. */
+	/*
+	 * Without room, elements of one array may be several classes, and a dependency of two
+	 * of them several dependencies.
+	 */
 	if (full)
 		ls_lose(LS_LOSS_SITES);
-	/* Elements of an array are no one completion, nor one queue: what completes one does not complete another. */
+	/* Elements of an array are not one completion or queue: each is completed separately. */
 	if (array && LS_AWAITED_KINDS >> kind & 1)
 		return 0;
 	proto.key = key;
@@ -212,7 +217,7 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 		      sizeof(proto.label));
 	if (array)
 		return array_class(&proto, array, site);
-	/* What the initialiser calls it is the same for all of its callers. */
+	/* The initialiser's name is the same for all of its callers. */
 	if (!name || ls_allocator_keyed(ip))
 		return object_member(&proto, lock, cache, object, site, 0);
 	if (ls_refinement_of(lock, kind, cache, object, site, ip, &root)) {
@@ -242,7 +247,7 @@ static u32 slab_class(struct kmem_cache *cache, unsigned long object, u32 offset
 	return object_member(&proto, object + offset, cache, object, 0, 0);
 }
 
-/* Large kmalloc: pages of its own, starting where the object starts. 0: @lock lies in none. */
+/* Large kmalloc: whole pages, starting where the object starts. 0: @lock lies in none. */
 static unsigned long large_object(unsigned long lock)
 {
 	unsigned long object = (unsigned long)page_address(virt_to_head_page((void *)lock));
@@ -273,7 +278,7 @@ u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)
 }
 
 /*
- * A lock in a vmalloc area: the kernel keeps which code allocated that. @name: as of
+ * A lock in a vmalloc area, for which the kernel records the allocating code. @name: as for
  * alloc_class(). 0: it lies in none, or in one that was allocated for others.
  */
 u32 ls_class_of_area(unsigned long lock, u32 kind, const char *name, unsigned long ip)
@@ -290,7 +295,7 @@ u32 ls_class_of_area(unsigned long lock, u32 kind, const char *name, unsigned lo
 	return id;
 }
 
-/* Initialiser's word for a lock known by address only. */
+/* Name a lock known by address only by its initialiser. */
 static void name_address(unsigned long lock, u32 kind, const char *name, unsigned long ip)
 {
 	u32 id = class_of_init(kind, name, ip);
@@ -302,8 +307,8 @@ static void name_address(unsigned long lock, u32 kind, const char *name, unsigne
 }
 
 /*
- * An initialiser ran on @lock: @name is the expression it was given, empty where it
- * is given none, @ip its caller. Named slab caches and static locks need no such help: their name must
+ * An initialiser ran on @lock: @name is the expression passed to it, empty where there is
+ * none, @ip its caller. Locks in named slab caches and static locks ignore it: their name must
  * not depend on whether the initialiser was seen.
  */
 void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned long ip)

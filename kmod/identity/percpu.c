@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Per-CPU memory without a symbol of the kernel: the static areas of modules and
- * what alloc_percpu() hands out. Hooks look it up at the first sight of a lock and at
- * watched accesses; the tracepoints and the module notifier keep it.
+ * Per-CPU memory without a symbol of the kernel: static areas of modules and alloc_percpu().
+ * Hooks look it up at the first acquisition of a lock and at watched accesses; the tracepoints
+ * and the module notifier maintain it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,16 +16,22 @@
 #include "identity/identity.h"
 
 #define MAX_RANGES 24576	/* of 32 bytes */
-#define GRAIN_BITS 17	/* of 8 bytes: on average five a range */
+#define GRAIN_BITS 17	/* of 8 bytes: five per range on average */
 #define MAX_SYMBOLS 1024
 
-/* The kernel's static per-CPU area as symbols have it: from 0, since 6.15 from where it was loaded. */
+/*
+ * The kernel's static per-CPU area in terms of symbols: from 0, since 6.15 from its load
+ * address.
+ */
 unsigned long ls_percpu_static_start __ro_after_init, ls_percpu_static_size __ro_after_init;
 
 static struct ls_ranges ranges;
 static void *grains;
 
-/* Names of modules' static per-CPU variables, kept when the module has gone; address 0: free. */
+/*
+ * Names of modules' static per-CPU variables, kept after the module was unloaded; address 0:
+ * free.
+ */
 static struct module_symbol {
 	unsigned long addr;
 	char name[LS_NAME_MAX - 16];
@@ -80,7 +86,7 @@ static bool in_area(const Elf_Sym *sym, unsigned long start, unsigned long end)
 	return sym->st_value >= start && sym->st_value < end && sym->st_shndx != SHN_UNDEF;
 }
 
-/* Number of variable @i among those of its name, from 1; 0 when it is alone. */
+/* Number of variable @i among those of its name, from 1; 0 when the name is unique. */
 static u32 symbol_number(const struct mod_kallsyms *k, u32 i, unsigned long start, unsigned long end)
 {
 	u32 other, before = 0, all = 0;
@@ -121,7 +127,7 @@ static void remember_symbols(struct module *mod, unsigned long start, unsigned l
 	}
 }
 
-/* @size bytes of every CPU's at @ptr were allocated before we came; @name says what they are. */
+/* @size bytes per CPU at @ptr were allocated before the module was loaded; @name describes them. */
 void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name)
 {
 	struct ls_range known;
@@ -130,7 +136,7 @@ void ls_percpu_named(void __percpu *ptr, unsigned long size, const char *name)
 		new_range((__force unsigned long)ptr, size, 0, name);
 }
 
-/* A module comes or goes. Its notifier's context: may sleep. */
+/* A module is loaded or unloaded. Called by its notifier: may sleep. */
 void ls_percpu_module(struct module *mod, bool coming)
 {
 	unsigned long start = (__force unsigned long)mod->percpu;
@@ -139,7 +145,7 @@ void ls_percpu_module(struct module *mod, bool coming)
 	if (!mod->percpu_size)
 		return;
 	if (coming) {
-		/* An older module may have had this place. */
+		/* An older module may have used this range. */
 		for (i = 0; i < nr_symbols; i++)
 			if (symbols[i].addr >= start && symbols[i].addr < start + mod->percpu_size)
 				symbols[i].addr = 0;

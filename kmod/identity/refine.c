@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What objects are used for, see refine.h. Any context: reads the kernel's structures, takes no lock. */
+/* Roles of objects, see refine.h. Any context: reads the kernel's structures, takes no lock. */
 #include <linux/blkdev.h>
 #include <linux/netdevice.h>
 #include <linux/rwsem.h>
@@ -14,7 +14,7 @@
 #include "identity/refine.h"
 #include "identity/slab.h"
 
-/* A header of a btrfs tree block, as it is on disk. */
+/* The header of a btrfs tree block, in on-disk format. */
 #define HEADER_BYTENR 48
 #define HEADER_OWNER 88
 #define HEADER_LEVEL 100
@@ -48,7 +48,7 @@ static u64 role_of_driver(u64 driver)
 	return 1ull << 32 | (u16)type << 16 | (u16)subtype;
 }
 
-/* The block's first page, as long as what it says of itself is true. */
+/* Role from the block's first page, as long as its header is consistent. */
 static u64 role_of_extent(u64 lock)
 {
 	struct page *page = (struct page *)ls_word_at((void *)(lock + sizeof(struct rw_semaphore)));
@@ -108,8 +108,8 @@ static bool is_static(u64 address)
 }
 
 /*
- * Where in the slab object of @size bytes at @object an inode lies, -1: nowhere. Its
- * address space names it as host, and its super block has a type.
+ * Offset of an inode in the slab object of @size bytes at @object, -1: none. Its address space
+ * has it as host, and its super block has a type.
  */
 static long inode_in(unsigned long object, u32 size)
 {
@@ -131,7 +131,7 @@ static bool is_sock(unsigned long object, const struct kmem_cache *cache)
 	const struct sock *sk = (const struct sock *)object;
 	const struct proto *prot;
 
-	/* Behind a smaller object there may be no memory. */
+	/* Memory behind a smaller object may not be mapped. */
 	if (ls_cache_object_size(cache) < sizeof(*sk))
 		return false;
 	prot = READ_ONCE(sk->sk_prot_creator);
@@ -175,7 +175,7 @@ static bool is_queue_lock(unsigned long lock, unsigned long object)
 	return in_direct_map(dev) && ls_word_at(&((struct net_device *)dev)->_tx) == object;
 }
 
-/* Bytes of the object that ls_role_of() reads, from its start. */
+/* Bytes from the start of the object that ls_role_of() reads. */
 static u32 size_refined(u32 refinement)
 {
 	switch (refinement) {
@@ -213,7 +213,7 @@ u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cach
 		*root = offsetof(struct netdev_queue, _xmit_lock);
 		return LS_REFINE_QUEUE;
 	}
-	/* Other memory that comes with it: not refined by what it is not, nor is that read behind its end. */
+	/* Other memory from the same site: has no such role, and its end must not be exceeded. */
 	if (refinement == LS_REFINE_NETDEV && !cache)
 		return LS_REFINE_NONE;
 	if (cache && ls_cache_object_size(cache) < size_refined(refinement))
@@ -237,7 +237,7 @@ static const char *family_name(u32 family)
 	return family < ARRAY_SIZE(names) && names[family] ? names[family] : "family";
 }
 
-/* Appends @text to the role. */
+/* Append @text to the role. */
 static void say(struct ls_class *proto, const char *text)
 {
 	size_t len = strnlen(proto->role, LS_ROLE_LEN);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Refinements: what the authors' lock-class keys depend on beside the structure that a
- * lock lies in, read from the object whenever its class is looked up. Two objects that
- * differ in it are never one instance, so a cycle through both is none.
+ * Refinements: what lockdep's keys depend on besides the structure around a lock, read from
+ * the object whenever its class is looked up. Two objects with different roles are never one
+ * instance, so a cycle needs both classes.
  *
  *   refinement	classes apart by			lockdep's keys (6.1)
  *   INODE	file system type; directories, quota	inode_init_always(): i_lock_key, i_mutex_key,
- *		files, inodes without a name		invalidate_lock_key; i_mutex_dir_key in
- *							lockdep_annotate_inode_mutex_key();
- *							lockdep_set_quota_inode(); xfs_setup_inode()
+ * 		files, inodes without a name		invalidate_lock_key; i_mutex_dir_key in
+ * 							lockdep_annotate_inode_mutex_key();
+ * 							lockdep_set_quota_inode(); xfs_setup_inode()
  *   SUPER	file system type			alloc_super(): s_umount_key, s_vfs_rename_key,
- *							s_writers_key
+ * 							s_writers_key
  *   SOCK	family, protocol, kernel sockets	af_family_slock_keys and the like, net/core/sock.c;
- *							nlk_cb_mutex_keys
+ * 							nlk_cb_mutex_keys
  *   NETDEV	driver, levels of devices below		netdev_lockdep_set_classes(), nested_level
  *   QUEUE	driver of the queue's device		netdev_xmit_lock_key by type
  *   TTY	type of driver (pty master, slave)	tty_lock_set_subclass(), pty_common_install()
@@ -20,7 +20,7 @@
  *   DISK	driver					lkclass of blk_alloc_disk()
  *   EXTENT	root and level of the tree block	btrfs_lockdep_keysets, fs/btrfs/locking.c
  *   DEVICE	bus or class, type, depth		none: lockdep_set_novalidate_class(), but for
- *							the keys of drivers/cxl/
+ * 							the keys of drivers/cxl/
  *   SUBSYSTEM	name of the bus or class		lock_key of struct bus_type, class_register()
  */
 #ifndef LOCKSCOPE_REFINE_H
@@ -43,7 +43,7 @@ enum ls_refinement {
 	LS_REFINE_TTY_PORT,
 	LS_REFINE_DISK,
 	LS_REFINE_EXTENT,
-	LS_REFINE_DEVICE,	/* devices.c, as the next one */
+	LS_REFINE_DEVICE,	/* devices.c, like the next one */
 	LS_REFINE_SUBSYSTEM,
 	LS_REFINE_ARRAY,	/* elements of an array are one class (arrays.h): no role */
 };
@@ -53,7 +53,7 @@ enum ls_refinement {
 
 #define LS_INODE_DIR 1u
 #define LS_INODE_QUOTA 2u
-#define LS_INODE_HIDDEN 4u	/* in no hash: a file system's own */
+#define LS_INODE_HIDDEN 4u	/* not hashed: internal to a file system */
 #define LS_INODE_BITS 3
 
 static __always_inline u64 ls_role_of_inode(const struct inode *inode)
@@ -82,8 +82,8 @@ static __always_inline u64 ls_role_of_sock(const struct sock *sk)
 u64 ls_role_of_rare(u32 refinement, u64 root);
 
 /*
- * What the object at @root is used for, as a number; 0: not known yet. Any context, the
- * object's memory exists.
+ * The role of the object at @root, as a number; 0: not known yet. Any context; the object's
+ * memory exists.
  */
 static __always_inline u64 ls_role_of(u32 refinement, u64 root)
 {
@@ -98,29 +98,29 @@ static __always_inline u64 ls_role_of(u32 refinement, u64 root)
 }
 
 /*
- * Which refinement a lock at @lock of @kind has, in the object of @cache at @object from
+ * The refinement of a lock at @lock of @kind in the object of @cache at @object, from
  * allocation site @site (0: a named cache's), initialised at @init (0: not known). *@root:
- * from the object that refines it to the lock, bytes. Any context.
+ * bytes from the object that refines it to the lock. Any context.
  */
 u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cache,
 		     unsigned long object, u32 site, unsigned long init, s32 *root);
 
 /*
- * @role of the object at @root in words, for the class's name, and the static data that it
- * was read from. Any context.
+ * Describe @role of the object at @root, for the class's name, and record the static data that
+ * it was read from. Any context.
  */
 void ls_role_describe(struct ls_class *proto, u32 refinement, u64 role, u64 root);
 
 /* Process context, once. */
 void ls_devices_init(void);
 
-/* Is the mutex at @lock the one of a struct device that was initialised? Any context. */
+/* Is the mutex at @lock that of an initialised struct device? Any context. */
 bool ls_is_device_mutex(unsigned long lock);
 
 /*
- * What the struct device at @dev is, or the bus or class of devices whose private data lie at
- * @subsystem: a number, 0 while nothing says so, and in words, LS_ROLE_LEN bytes at most. Any
- * context. Names are read letter by letter: for locks that are not taken often.
+ * Role of the struct device at @dev, or of the bus or class of devices with private data at
+ * @subsystem: as a number, 0 while unknown, and as text, LS_ROLE_LEN bytes at most. Any
+ * context. Names are read byte by byte, so this is for locks that are not acquired often.
  */
 u64 ls_role_of_device(u64 dev);
 void ls_describe_device(u64 dev, char *role);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects that were there before us. Nobody saw them being allocated, but the
- * kernel's own tables lead to the ones whose locks are taken most: so they get
- * the identity that a later allocation of their kind would get.
+ * Objects that existed before the module was loaded. Their allocation was not seen, but the
+ * kernel's own tables lead to those whose locks are acquired most: they get the identity that
+ * a later allocation of their kind would get.
  */
 #include <linux/device.h>
 #include <linux/fs.h>
@@ -53,7 +53,7 @@ static void memory_groups(void)
 #endif
 }
 
-/* As alloc_super() names them; what has no name there is known by the place alone. */
+/* Names as in alloc_super(); without one a lock is identified by its place alone. */
 static const struct {
 	u32 offset, kind;
 	const char *name;
@@ -89,7 +89,7 @@ static void super_blocks_seen(void)
 	spin_unlock(lock);
 }
 
-/* What the driver core keeps of each bus, or class of devices, begins with its kset. */
+/* The driver core's private data of a bus or class of devices begin with its kset. */
 static void subsystems_seen(const char *all, const char *maker)
 {
 	struct kset **in = (struct kset **)ls_symbol(all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where kmalloc objects come from: the identity of locks in memory that many
- * types share. One word an object.
+ * Allocation sites of kmalloc objects: the identity of locks in memory that many types share.
+ * One word per object.
  */
 #include <linux/kernel.h>
 
@@ -18,13 +18,13 @@
 static struct ls_tagtab site_ids;	/* call site -> number */
 static struct site {
 	unsigned long ip;
-	u32 size, look;			/* of sizes that differ from size in these bits something is to be done */
-	u32 bytes;			/* 0, or the size where it says what the memory is for */
+	u32 size, look;			/* other values of these size bits: slow path */
+	u32 bytes;			/* 0, or the size where it is part of the site's identity */
 	u8 refinement;			/* enum ls_refinement of the objects */
 	u8 for_others;			/* the code at ip allocates for its callers */
-	u8 learnt;			/* that, from what was allocated */
-	u8 several;			/* sizes were asked for */
-	u8 locks;			/* there are some in the objects */
+	u8 learnt;			/* the same, found from its allocations */
+	u8 several;			/* several sizes were allocated */
+	u8 locks;			/* the objects have locks */
 } *site_table;
 static u32 nr_sites, nr_learnt;
 
@@ -33,7 +33,7 @@ unsigned long ls_site_ip(u32 site)
 	return site && site <= ls_load(&nr_sites) ? site_table[site].ip : 0;
 }
 
-/* Size that is part of the site's identity, 0: none is. */
+/* Size that is part of the site's identity, 0: none. */
 u32 ls_site_bytes(u32 site)
 {
 	return site_table[site].bytes;
@@ -58,7 +58,7 @@ static u32 new_site(const struct site *site, u64 key)
 	return ls_tagtab_insert(&site_ids, key, id + 1);
 }
 
-/* Site of @bytes that the code at @ip has asked for, not for itself. */
+/* Site of @bytes that the code at @ip allocated for a caller. */
 static noinline u32 site_for_others(unsigned long ip, u32 bytes)
 {
 	struct site site = { };
@@ -70,16 +70,16 @@ static noinline u32 site_for_others(unsigned long ip, u32 bytes)
 		return 0;
 	site.bytes = bytes;
 	site.refinement = refinement;
-	/* Apart from what the same code allocates for itself; its sizes are not looked at. */
+	/* Distinct from what the same code allocates for itself; its sizes are not compared. */
 	key = ls_mix(ls_mix(site.ip) + ((u64)bytes << 8 | 1));
 	id = ls_tagtab_find(&site_ids, key);
 	return id ? id : new_site(&site, key);
 }
 
-/* No size that is asked for has this bit. */
+/* A bit that no allocation size has. */
 #define NO_SIZE (1u << 31)
 
-/* The code at the site allocates for its callers: whatever is asked for is looked at. */
+/* The code at the site allocates for its callers: every allocation takes the slow path. */
 static void serves_others(struct site *site, bool learnt)
 {
 	if (learnt && !READ_ONCE(site->learnt))
@@ -91,8 +91,8 @@ static void serves_others(struct site *site, bool learnt)
 }
 
 /*
- * Memory of one type is of one size, and its locks are initialised at one place. Code that
- * has shown otherwise of memory with locks in it allocates for its callers.
+ * Memory of one type has one size, and its locks are initialised at one place. Code that
+ * allocates memory with locks in other ways allocates for its callers.
  */
 static void see_sizes(struct site *site)
 {
@@ -100,7 +100,10 @@ static void see_sizes(struct site *site)
 		serves_others(site, true);
 }
 
-/* A lock of an object from @site has got a class; @mixed: other than the one that another object has there. */
+/*
+ * A lock in an object from @site was put into a class; @mixed: into another one than the lock
+ * at that offset of another object.
+ */
 void ls_site_has_lock(u32 site, bool mixed)
 {
 	struct site *s = &site_table[site];
@@ -113,7 +116,7 @@ void ls_site_has_lock(u32 site, bool mixed)
 		see_sizes(s);
 		return;
 	}
-	/* What called an allocator may be one as well. */
+	/* The caller of an allocator may be one as well. */
 	id = ls_tagtab_find(&site_ids, key);
 	if (!id)
 		id = new_site(&plain, key);
@@ -121,14 +124,14 @@ void ls_site_has_lock(u32 site, bool mixed)
 		serves_others(&site_table[id], true);
 }
 
-/* Allocation sites so far; *@learnt: those found to allocate for their callers. */
+/* Number of allocation sites; *@learnt: those found to allocate for their callers. */
 u32 ls_alloc_sites(u32 *learnt)
 {
 	*learnt = ls_load(&nr_learnt);
 	return ls_load(&nr_sites);
 }
 
-/* Has the code at @ip shown that it allocates for its callers? Any context. */
+/* Was the code at @ip found to allocate for its callers? Any context. */
 bool ls_site_serves_others(unsigned long ip)
 {
 	u32 id = ls_tagtab_find(&site_ids, ls_mix(ip));
@@ -136,7 +139,7 @@ bool ls_site_serves_others(unsigned long ip)
 	return id && READ_ONCE(site_table[id].learnt);
 }
 
-/* The allocator's return is traced: the unwinder knows to where. */
+/* A return tracer is on the allocator: the unwinder knows the return address. */
 static noinline u32 traced_site(u32 bytes)
 {
 	u64 ip = ls_allocator_caller();
@@ -144,7 +147,7 @@ static noinline u32 traced_site(u32 bytes)
 	return ip && !ls_is_tracer(ip) ? ls_site_of(ip, bytes) : 0;
 }
 
-/* Site @id is asked for @bytes by the code at @ip, which it was not before, or it allocates for others. */
+/* Slow path of site @id: the code at @ip allocates a new size, or allocates for others. */
 static noinline u32 look_at_site(u32 id, unsigned long ip, u32 bytes)
 {
 	struct site *site = &site_table[id];
@@ -163,7 +166,10 @@ static noinline u32 look_at_site(u32 id, unsigned long ip, u32 bytes)
 	return site->for_others ? site_for_others(ip, bytes) : id;
 }
 
-/* Number of the code at @ip that has asked for @bytes, 0: it is not known; 0: no room. Preemption off. */
+/*
+ * Number of the allocation site at @ip for @bytes (0: size not known); 0 when there is no
+ * room. Preemption off.
+ */
 u32 ls_site_of(unsigned long ip, u32 bytes)
 {
 	u64 key = ls_mix(ip);
@@ -188,15 +194,18 @@ u32 ls_site_of(unsigned long ip, u32 bytes)
 }
 
 /*
- * The same of code at @ip that allocated a while ago. 0 as well where it did so for its
- * callers, of whom nothing is known any more.
+ * The same for code at @ip that allocated earlier. Also 0 where it did so for its callers,
+ * which are not known any more.
  */
 u32 ls_alloc_site_at(unsigned long ip)
 {
 	return ls_allocator_for_others(ip) || ls_site_serves_others(ip) || ls_is_tracer(ip) ? 0 : ls_site_of(ip, 0);
 }
 
-/* Code at [start, end) goes away: its allocation sites must not name what comes there next. */
+/*
+ * Code at [start, end) goes away: its allocation sites must not name the code that is loaded
+ * there next.
+ */
 void ls_alloc_forget(unsigned long start, unsigned long end)
 {
 	u32 id, nr = ls_load(&nr_sites);
@@ -212,8 +221,8 @@ void ls_alloc_forget(unsigned long start, unsigned long end)
 }
 
 /*
- * @object was allocated before we came, by @function: its locks get the names
- * they would have got.
+ * @object was allocated by @function before the module was loaded: its locks get their usual
+ * names.
  */
 void ls_alloc_seed(const void *object, const char *function)
 {
@@ -224,7 +233,7 @@ void ls_alloc_seed(const void *object, const char *function)
 		ls_remember(&ls.sites, (u64)object, site);
 }
 
-/* @bits: log2 of the kmalloc objects that can be known at one time. */
+/* @bits: log2 of the kmalloc objects in the table at one time. */
 int ls_sites_init(u32 bits)
 {
 	void *objects = ls_zalloc(ls_addrmap_bytes(bits));

@@ -12,7 +12,7 @@ struct ls_slab_layout ls_slab __ro_after_init;
 
 #define PROBE_SIZE 192
 
-/* Where struct slab keeps its cache: look for @own in the page of its @object. */
+/* Offset of the cache in struct slab: search the page of @object for @own. */
 static int find_slab_cache(struct kmem_cache *own, void *object)
 {
 	struct page *page = virt_to_head_page(object);
@@ -27,7 +27,7 @@ static int find_slab_cache(struct kmem_cache *own, void *object)
 	return -ENODEV;
 }
 
-/* The members of struct kmem_cache, as the kernel describes its types. */
+/* Members of struct kmem_cache, from BTF. */
 static int find_cache_members(void)
 {
 	const struct {
@@ -54,7 +54,7 @@ static int find_cache_members(void)
 	return 0;
 }
 
-/* Is what was found right? Asked of a cache and an object whose answers are known. */
+/* Check the result on a cache and an object of this module. */
 static bool makes_sense(struct kmem_cache *own, unsigned long object)
 {
 	struct kmem_cache *cache;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reading the slab allocator's structures without its help: SLUB only. No header
- * shows them in every kernel, so slab.c finds at load where their members are.
+ * Reads the slab allocator's structures directly: SLUB only. No header declares them in every
+ * kernel, so slab.c finds the offsets of members at load.
  */
 #ifndef LOCKSCOPE_SLAB_H
 #define LOCKSCOPE_SLAB_H
@@ -13,8 +13,8 @@
 
 struct ls_slab_layout {
 	unsigned long direct_size;	/* bytes of the direct map */
-	u32 slab_cache;			/* in struct slab, which lies over struct page */
-	u32 size, reciprocal_size;	/* in struct kmem_cache, as are these */
+	u32 slab_cache;			/* in struct slab, which overlays struct page */
+	u32 size, reciprocal_size;	/* in struct kmem_cache, like the following */
 	u32 object_size, name;
 };
 extern struct ls_slab_layout ls_slab;
@@ -27,8 +27,8 @@ static __always_inline bool in_direct_map(unsigned long addr)
 }
 
 /*
- * Is there memory at @addr, of the direct map? There are holes in it, and what an
- * instruction is about to access need not exist. Any context.
+ * Does the page of @addr in the direct map exist? The map has holes, and the address of an
+ * access that has not happened yet may be invalid. Any context.
  */
 static __always_inline bool ls_page_exists(unsigned long addr)
 {

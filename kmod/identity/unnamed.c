@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks that nothing names: no symbol, no cache, no initialiser, and memory that was not
- * seen being allocated. What is known of the memory is part of the class, beside the
- * function whose frame it is or the code that first acquired the lock. Runs in hooks, see
- * identity.c.
+ * Locks without a symbol, a cache or an initialiser, in memory whose allocation was not seen.
+ * What is known of the memory is part of the class, besides the function whose frame it is or
+ * the code that first acquired the lock. Runs in hooks, see identity.c.
  */
 #include <linux/sched/task_stack.h>
 #include <asm/unwind.h>
@@ -16,21 +15,21 @@
 #include "identity/slab.h"
 #include "identity/vmap.h"
 
-/* What is known of the memory around a lock; the key is 0 when that is nothing. */
+/* What is known of the memory around a lock; the key is 0 when nothing is. */
 struct place {
 	u64 key;
-	u32 offset, stride;	/* stride: the lock is an element of an array, and the offset one in that */
+	u32 offset, stride;	/* stride: the lock is in an array element, at that offset */
 	const char *label;
 	u16 marks;
 };
 
 /*
- * Code that takes locks at more places of one sort of memory than this is handed them, or
- * looks them up: the place tells nothing.
+ * Code that acquires locks at more places of one kind of memory than this gets them as
+ * arguments, or looks them up: the place does not identify the lock.
  */
 #define MAX_PLACES 4
 
-/* @ip: that takes the lock for the first time, 0: it is known. */
+/* @ip: first acquire site of the lock, 0: it is known already. */
 static void place_in_array(struct place *at, u64 memory, u32 kind, unsigned long ip)
 {
 	const struct ls_array *array;
@@ -88,9 +87,9 @@ static u32 site_class(u32 kind, unsigned long ip, const struct place *at)
 }
 
 /*
- * By address only. An initialiser's word is good until the next one. Otherwise the acquire
- * sites decide, of memory of one sort: sites that met at one address are one class. What
- * lies on a stack is soon another lock, so there a site that has a class of its own keeps it.
+ * By address only. An initialiser's name is valid until the next one. Otherwise the acquire
+ * sites decide, for memory of one kind: sites that acquired one address are one class. Memory
+ * on a stack is reused soon, so there a site that has a class keeps it.
  */
 u32 ls_class_by_address(unsigned long lock, u32 kind, unsigned long ip)
 {
@@ -101,10 +100,10 @@ u32 ls_class_by_address(unsigned long lock, u32 kind, unsigned long ip)
 
 	if (id && known->kind != kind)
 		id = 0;
-	/* Anything but a guess stands until the memory is freed. */
+	/* A class that is not guessed stays until the memory is freed. */
 	if (id && known->origin != LS_ORIGIN_SITE)
 		return id;
-	/* One place may complete, wake or wait for different things. */
+	/* One place may complete, wake or wait for different objects. */
 	if (LS_AWAITED_KINDS >> kind & 1)
 		return 0;
 	if (id && !in_direct_map(lock) && !(known->marks & LS_CLASS_FLEETING))
@@ -128,8 +127,8 @@ u32 ls_class_by_address(unsigned long lock, u32 kind, unsigned long ip)
 }
 
 /*
- * A lock on our own stack belongs to the function whose frame it lies in: that
- * survives the reuse of the stack, which addresses do not.
+ * A lock on the current stack is identified by the function around its frame, which survives
+ * the reuse of the stack, unlike the address.
  */
 u32 ls_class_on_stack(unsigned long lock, u32 kind)
 {
@@ -152,7 +151,7 @@ u32 ls_class_on_stack(unsigned long lock, u32 kind)
 			ls_copy_label(proto.label, "stack", sizeof(proto.label));
 			id = ls_class_add(&proto);
 		}
-		/* Others that are handed its address know it by that. */
+		/* Functions that get its address find it by that. */
 		if (id) {
 			ls_remember(&ls.addrs, ls_addr_of_lock(lock), id);
 			ls_watch_memory(lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel keeps its vmalloc areas in red-black trees under spinlocks that no hook may
- * take. A lock in an area that is in use keeps the area's own node in its tree; whatever
- * else changes meanwhile may lead the search astray, which then finds nothing, or a node
- * that the checks refuse. Since 6.9 there is a tree for each of several nodes.
+ * The kernel keeps its vmalloc areas in red-black trees under spinlocks that a hook must not
+ * take. A lock in a live area keeps the area's node in its tree; concurrent changes may
+ * misdirect the search, which then finds nothing, or a node that fails the checks. Since 6.9
+ * there is a tree for each of several nodes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,11 +22,11 @@
 #define TRIES 3
 
 static unsigned long trees __ro_after_init;	/* the first root, 0: not known */
-static u32 tree_size __ro_after_init;		/* bytes from one to the next */
-static const u32 *nr_trees __ro_after_init;	/* NULL: there is one */
+static u32 tree_size __ro_after_init;		/* bytes from one root to the next */
+static const u32 *nr_trees __ro_after_init;	/* number of trees; NULL: one */
 static unsigned long stack_caller __ro_after_init, percpu_caller __ro_after_init;
 
-/* Word of the kernel's own structure at @at, 0 when there can be none. */
+/* Word of a structure of the kernel at @at, 0 when it cannot be one. */
 static u64 word_at(const void *at)
 {
 	unsigned long addr = (unsigned long)at;
@@ -45,7 +45,7 @@ static bool describe(u64 vm, unsigned long start, unsigned long end, struct ls_v
 	area->size = flags & VM_NO_GUARD ? size : size - PAGE_SIZE;
 	area->caller = word_at(&v->caller);
 	area->stack = area->caller == stack_caller && stack_caller;
-	/* Chunks of per-CPU memory are no objects. */
+	/* Chunks of per-CPU memory are not objects. */
 	return area->caller >= __START_KERNEL_map && area->caller != percpu_caller;
 }
 
@@ -105,7 +105,7 @@ void ls_vmap_init(void)
 	trees = ls_symbol("vmap_area_root");
 	if (!trees)
 		find_nodes();
-	/* All stacks come from one place. */
+	/* All stacks have one allocation site. */
 	if (trees && ls_vmap_find((unsigned long)current->stack, &area))
 		stack_caller = area.caller;
 	else if (IS_ENABLED(CONFIG_VMAP_STACK))

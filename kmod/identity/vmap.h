@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Areas of vmalloc memory, as the kernel has them. */
+/* vmalloc areas of the kernel. */
 #ifndef LOCKSCOPE_VMAP_H
 #define LOCKSCOPE_VMAP_H
 
 #include <linux/types.h>
 
 struct ls_vmap {
-	unsigned long start, size;	/* bytes; the guard page is not one of them */
+	unsigned long start, size;	/* bytes, without the guard page */
 	unsigned long caller;		/* return address of the code that allocated it */
-	bool stack;			/* a task's: what lies in it comes and goes */
+	bool stack;			/* a task's stack, which is reused */
 };
 
 /* The area of vmalloc() around @addr; false when there is none, or it is not found. Any context. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Control of the module as a whole: start, stop, reset. */
+/* Control of the module: start, stop, reset. */
 #include <linux/cpumask.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -18,7 +18,7 @@ static void quiesce(void)
 
 	WRITE_ONCE(ls_active, 0);
 	synchronize_rcu();
-	/* The fast paths know by this. */
+	/* Checked by the fast paths. */
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(&ls_cpus, cpu)->cur, NULL);
 	synchronize_rcu();

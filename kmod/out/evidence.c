@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Evidence: which observations of a cycle's dependencies are those of one deadlock. The
- * judge finds cycles of classes; a warning on the console is for those whose instances
- * were seen to match (meeting.h), or that cannot be followed. Worker only, ls_work_mutex held.
+ * Evidence: which observations of a cycle's dependencies belong to one deadlock. The judge
+ * finds cycles of classes; the console only reports those whose instances matched (meeting.h),
+ * or whose instances cannot be followed. Worker only, ls_work_mutex held.
  */
 #include <linux/sched.h>
 
@@ -14,12 +14,12 @@
 #include "out/evidence.h"
 #include "out/out.h"
 
-#define SIDES 96		/* of one dependency, as one observation may show it more than once */
-#define CYCLES 256		/* that wait for evidence */
+#define SIDES 96		/* of one dependency; one observation may show it more than once */
+#define CYCLES 256		/* that wait for matching instances */
 
 struct cycle {
 	u32 nr;			/* 0: free */
-	bool changed;		/* a dependency of it was observed since it was last tried */
+	bool changed;		/* one of its dependencies was observed since the last try */
 	struct ls_finding_edge edges[LS_CYCLE_MAX];
 	u16 numbers[LS_CYCLE_MAX];
 };
@@ -43,7 +43,7 @@ static u64 instance_of(u32 val, u64 lock)
 		       LS_INSTANCE_GLOBAL : lock;
 }
 
-/* What is held beside entries @own and the acquired lock. */
+/* Locks held besides entries @own and the acquired lock. */
 static void add_gates(struct ls_meeting_side *side, const struct ls_rec_sight *s,
 		      const struct ls_held_rec *held, u32 own)
 {
@@ -57,7 +57,10 @@ static void add_gates(struct ls_meeting_side *side, const struct ls_rec_sight *s
 	}
 }
 
-/* What observation @ordinal shows of @edge, into @sides from @nr on; how many there are then. */
+/*
+ * Append to @sides, from @nr on, what observation @ordinal shows of @edge; returns the new
+ * number.
+ */
 static u32 add_sides(const struct ls_finding_edge *edge, u32 ordinal, struct ls_meeting_side *sides,
 		     u32 nr)
 {
@@ -129,7 +132,7 @@ static void try_cycles(void)
 		if (!sides)
 			sides = ls_zalloc(array_size(LS_CYCLE_MAX * SIDES, sizeof(*sides)));
 		if (!sides)
-			return;		/* another round may have the memory */
+			return;		/* retry in another round */
 		c->changed = false;
 		try_cycle(c, sides);
 		cond_resched();
@@ -137,7 +140,7 @@ static void try_cycles(void)
 	ls_free(sides);
 }
 
-/* Does a side of it wait for a completion? The judge knows whether its instances match. */
+/* Is a side a wait for a completion? The judge matches those instances itself. */
 static bool has_awaited(const struct ls_finding_edge *edges, u32 nr)
 {
 	u32 e;
@@ -181,15 +184,15 @@ void ls_evidence_cycle(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 	}
 	if (!ls_splat)
 		return;
-	/* An interrupt comes while any instance of the class is held. */
+	/* An interrupt can come while any instance of the class is held. */
 	if (kind != LS_FINDING_ORDER_CYCLE)
 		ls_splat_interrupt(kind, edges, nr);
-	/* What cannot be followed is printed as it is. */
+	/* Print what cannot be followed, unproven. */
 	else if (ls_splat_unproven || !room || has_awaited(edges, nr) || !keep(edges, of, nr))
 		ls_splat_cycle(edges, nr);
 }
 
-/* A round, with @nr observations in the log; @all: as long as it takes. */
+/* One round, with @nr observations in the log; @all: until everything is done. */
 void ls_evidence_work(u32 nr, bool all)
 {
 	lockdep_assert_held(&ls_work_mutex);
@@ -198,7 +201,7 @@ void ls_evidence_work(u32 nr, bool all)
 		try_cycles();
 }
 
-/* Cycles whose instances did not match so far. Any context. */
+/* Cycles whose instances have not matched so far. Any context. */
 u32 ls_evidence_unproven(void)
 {
 	return READ_ONCE(nr_cycles);

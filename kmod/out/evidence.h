@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which observations are evidence of a cycle. Worker only. */
+/* Observations as evidence of a cycle. Worker only. */
 #ifndef LOCKSCOPE_EVIDENCE_H
 #define LOCKSCOPE_EVIDENCE_H
 
@@ -7,7 +7,7 @@
 
 #include "abi.h"
 
-#define LS_WANTED_SIGHTS 64	/* observations kept of one dependency: the first and the latest */
+#define LS_WANTED_SIGHTS 64	/* observations kept per dependency: first and latest */
 
 /* wanted.c */
 u32 ls_wanted_add(u32 from, u32 to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the judge gets, and what it finds: names of classes, observations, findings in the
- * log and on the console. Worker only, ls_work_mutex held.
+ * Input and output of the judge: names of classes, observations, findings in the log and on
+ * the console. Worker only, ls_work_mutex held.
  */
 #include <linux/kernel.h>
 #include <linux/sched.h>
@@ -24,29 +24,32 @@ bool ls_splat, ls_splat_unproven;
 
 static struct ls_judge judge;
 static void *judge_memory;
-static struct ls_tagtab reported;	/* class, how and where -> 1 */
-static u32 named;			/* classes up to here have their names */
+static struct ls_tagtab reported;	/* class, mode and place -> 1 */
+static u32 named;			/* classes up to this id are named */
 static u32 nr_findings;
 
-/* Memory the judge asked for, chained so that it can be freed. */
+/* Memory that the judge allocated, chained so that it can be freed. */
 static struct judge_block {
 	struct judge_block *next;
 	u64 data[];
 } *judge_blocks;
 
-/* Canonical class of a held word. */
+/* Canonical class of a held-lock word. */
 u32 ls_worker_class(u32 val)
 {
 	return ls_judge_class(&judge, val);
 }
 
-/* Does canonical class @id take no part in the graph? */
+/* Is canonical class @id not part of the graph? */
 bool ls_worker_left_out(u32 id)
 {
 	return ls_judge_usage(&judge, id) & LS_JUDGE_OUT;
 }
 
-/* Is a finding by this @key new? One that could not be remembered would come again and again. */
+/*
+ * Is a finding with this @key new? If it cannot be stored it is suppressed, or it would be
+ * reported again and again.
+ */
 bool ls_worker_new_report(u64 key)
 {
 	lockdep_assert_held(&ls_work_mutex);
@@ -122,7 +125,10 @@ static const struct ls_judge_ops judge_ops = {
 	.alloc = judge_alloc, .edge = on_edge, .cycle = on_cycle, .gated = on_gated,
 };
 
-/* Tell the judge which semaphores are signals. Any class of a canonical one will do. */
+/*
+ * Pass semaphores that are used as signals to the judge. Any class with that canonical class
+ * is enough.
+ */
 static void learn_signals(void)
 {
 	static u32 learnt;
@@ -143,20 +149,20 @@ static void learn_signals(void)
 	}
 }
 
-/* Learn from observation number @ordinal, which is in the log. */
+/* Process observation number @ordinal, which is in the log. */
 static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, u32 ordinal)
 {
 	learn_signals();
 	ls_judge_sight(&judge, s, ordinal);
-	/* A deadlock takes several: ls_worker_deadlock(). */
+	/* A deadlock has several observations: ls_worker_deadlock(). */
 	if (LS_SIGHT_IS_FAULT(s->what) && s->what != LS_FINDING_DEADLOCK)
 		report_fault(s, (const u64 *)&s->held[s->nr_held], frames, ordinal);
 	ls_nesting_take(s, flags, ordinal);
 }
 
 /*
- * A sight of a hook's or of the thread's own making; *@ordinal gets its number. False, and
- * a counted loss, when it finds no room. ls_work_mutex held.
+ * Take an observation by a hook or by the worker; *@ordinal gets its number. False, and a
+ * counted loss, when there is no room. ls_work_mutex held.
  */
 bool ls_worker_take(struct ls_event *e, u32 *ordinal)
 {
@@ -174,7 +180,10 @@ bool ls_worker_take(struct ls_event *e, u32 *ordinal)
 	return true;
 }
 
-/* Tasks that wait for each other, told once for the same locks at the same places. ls_work_mutex held. */
+/*
+ * Tasks that wait for each other, reported once for the same locks at the same places.
+ * ls_work_mutex held.
+ */
 void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 {
 	struct ls_rec_finding rec = {
@@ -199,14 +208,14 @@ void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 		ls_splat_deadlock(edges, nr);
 }
 
-/* Number of a finding that is about to be told. ls_work_mutex held. */
+/* Number of a finding that is about to be reported. ls_work_mutex held. */
 u32 ls_worker_new_finding(void)
 {
 	lockdep_assert_held(&ls_work_mutex);
 	return ++nr_findings;
 }
 
-/* Name what is new. Classes named here exist before any event that uses them. */
+/* Name new classes. A class is named before any event that uses it is processed. */
 void ls_findings_name_classes(void)
 {
 	u32 nr = ls_load_acquire(&ls.classes.nr);
@@ -217,7 +226,7 @@ void ls_findings_name_classes(void)
 		u8 state = ls_load_acquire(&c->state);
 
 		if (state == LS_CLASS_EMPTY)
-			break;		/* its maker is just about to say */
+			break;		/* still being initialised */
 		named++;
 		if (state == LS_CLASS_READY && !(c->marks & LS_CLASS_MARKER)) {
 			ls_name_class(named);
@@ -225,14 +234,14 @@ void ls_findings_name_classes(void)
 				ls_judge_unite(&judge, named, c->canonical);
 			if (ls_exempt(ls_class_name(named)))
 				ls_judge_exempt(&judge, c->canonical);
-			/* learn_signals() knows no class before it has a name. */
+			/* learn_signals() skips classes without a name. */
 			if (ls_load(&c->marks) & LS_CLASS_UNORDERED)
 				ls_judge_signal(&judge, c->canonical, true);
 		}
 	}
 }
 
-/* Looks for cycles through completions by what is known of their completers now. */
+/* Search cycles through completions, with what is known of their completers now. */
 void ls_findings_settle(bool all)
 {
 	lockdep_assert_held(&ls_work_mutex);
@@ -241,7 +250,7 @@ void ls_findings_settle(bool all)
 	ls_nesting_settle();
 }
 
-/* LS_CTL_RESET: what was found is forgotten, the judge begins anew. */
+/* LS_CTL_RESET: forget findings and restart the judge. */
 void ls_findings_forget(void)
 {
 	lockdep_assert_held(&ls_work_mutex);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ledger: stacks and observations by their numbers, which records of the log refer to.
- * Worker only, ls_work_mutex held.
+ * The ledger: stacks and observations by number, as records of the log refer to them. Worker
+ * only, ls_work_mutex held.
  */
 #include <linux/string.h>
 
@@ -28,7 +28,7 @@ int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits)
 	return slots ? 0 : -ENOMEM;
 }
 
-/* Sight @ordinal and what was held, LS_MAX_DEPTH entries of room. */
+/* Read observation @ordinal and its held locks; room for LS_MAX_DEPTH entries. */
 bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held)
 {
 	u64 at;
@@ -37,7 +37,7 @@ bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *he
 	       ls_log_read(at + sizeof(*s), held, s->nr_held * sizeof(*held));
 }
 
-/* Frames of stack @id into @ips (LS_STACK_FRAMES of room); how many. */
+/* Read frames of stack @id into @ips (room for LS_STACK_FRAMES); returns their number. */
 u32 ls_worker_stack(u32 id, u64 *ips)
 {
 	struct ls_rec_stack rec;
@@ -49,7 +49,7 @@ u32 ls_worker_stack(u32 id, u64 *ips)
 	return rec.nr;
 }
 
-/* Id of the stack @ips, put into the log when it is new; 0 when it found no room. */
+/* Id of the stack @ips, which is logged when it is new; 0 when there is no room. */
 u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 {
 	struct ls_rec_stack rec = {
@@ -77,8 +77,8 @@ u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 }
 
 /*
- * Puts observation @s into the log; *@ordinal gets its number. False, and a counted loss,
- * when it finds no room.
+ * Log observation @s; *@ordinal gets its number. False, and a counted loss, when there is no
+ * room.
  */
 bool ls_ledger_add(const struct ls_rec_sight *s, u32 *ordinal)
 {

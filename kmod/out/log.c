@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The log: everything the module has learnt, as an append-only stream of
- * records (abi.h). One writer, the worker; any number of readers, who see
- * nothing beyond the published length.
+ * The log: everything that was recorded, as an append-only stream of records (abi.h). One
+ * writer, the worker; any number of readers, which see nothing beyond the published length.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -20,7 +19,7 @@
 static u8 **segs;
 static u32 nr_segs;
 static u64 length;
-static u64 refused, written;	/* records: for which there was no room, and in the log */
+static u64 refused, written;	/* records: rejected for lack of room, and in the log */
 DECLARE_WAIT_QUEUE_HEAD(ls_log_wait);
 
 u64 ls_log_len(void)
@@ -78,17 +77,17 @@ bool ls_log_append(const void *a, size_t a_len, const void *b, size_t b_len, u64
 	return true;
 }
 
-/* A record that was to be in the log is not made. Worker only. */
+/* Count a record that could not be logged. Worker only. */
 void ls_log_refuse(void)
 {
 	ls_lose(LS_LOSS_RECORDS);
 	WRITE_ONCE(refused, refused + 1);
 }
 
-/* Records that were to be in the log, and that are. The others are counted as lost. */
+/* Number of records that should be in the log, and that are. The difference is lost. */
 void ls_log_info(u64 *to_be, u64 *are)
 {
-	/* One word changes when a record is appended, so a reader in between sees no loss. */
+	/* An append changes a single word, so a concurrent reader sees no false loss. */
 	*are = READ_ONCE(written);
 	*to_be = *are + READ_ONCE(refused);
 }

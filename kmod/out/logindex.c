@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "out/logindex.h"
 
-/* Is there room for one more number? Asked before each. Process context. */
+/* Is there room for one more entry? Called before each. Process context. */
 bool ls_logindex_room(struct ls_logindex *x)
 {
 	u32 seg = x->nr >> LS_LOGINDEX_SEG_BITS;
@@ -17,14 +17,14 @@ bool ls_logindex_room(struct ls_logindex *x)
 	return x->segs[seg];
 }
 
-/* The next number is @at, of a record in the log. There is room. */
+/* Add an entry: offset @at in the log. There is room. */
 void ls_logindex_add(struct ls_logindex *x, u64 at)
 {
 	x->segs[x->nr >> LS_LOGINDEX_SEG_BITS][x->nr & ((1u << LS_LOGINDEX_SEG_BITS) - 1)] = at / 8;
 	x->nr++;
 }
 
-/* Where number @i is, from 0. */
+/* Offset of entry @i, from 0. */
 bool ls_logindex_get(const struct ls_logindex *x, u32 i, u64 *at)
 {
 	if (i >= x->nr)

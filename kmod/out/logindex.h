@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Places of records in the log by number. One writer at a time. */
+/* Offsets of records in the log by number. One writer at a time. */
 #ifndef LOCKSCOPE_LOGINDEX_H
 #define LOCKSCOPE_LOGINDEX_H
 
@@ -8,7 +8,7 @@
 #define LS_LOGINDEX_SEG_BITS 12
 #define LS_LOGINDEX_SEGS 1024
 
-/* Log offset (in units of 8) per ordinal, in segments that come as needed. */
+/* Log offset (in units of 8) per ordinal, in segments allocated as needed. */
 struct ls_logindex {
 	u32 *segs[LS_LOGINDEX_SEGS];
 	u32 nr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Modules come and go: what is known of their addresses must not outlive them.
- * Before one goes, and before the code for its start is freed, the worker resolves
- * every address in it that the log names, so that reports can still tell where they
- * were. The log has which module's code lay where, and when.
+ * Module load and unload: what is recorded of a module's addresses must not outlive it. Before
+ * a module is unloaded, and before its init sections are freed, the worker resolves every
+ * address in them that the log refers to, so that reports can name it. The log records where
+ * which module's code was, and when.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -35,7 +35,7 @@ static void name_going(u64 ip, unsigned long start, unsigned long end, struct ls
 	ls_symbol_log(ip);
 }
 
-/* Where accesses were, and where the locks were taken that were held then. */
+/* Places of accesses, and acquire sites of the locks held then. */
 static void going_accesses(unsigned long start, unsigned long end, struct ls_tagtab *done)
 {
 	struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
@@ -52,8 +52,8 @@ static void going_accesses(unsigned long start, unsigned long end, struct ls_tag
 }
 
 /*
- * Module code at [start, end) is about to go. Everything recorded is judged and
- * every address in it that the log names gets its symbol. May sleep.
+ * Module code at [start, end) is about to go. Process everything recorded, and log a symbol
+ * for each address in it that the log refers to. May sleep.
  */
 static void code_going(unsigned long start, unsigned long end)
 {
@@ -63,7 +63,7 @@ static void code_going(unsigned long start, unsigned long end)
 	struct ls_tagtab done;
 	u32 id, i, nr;
 
-	/* A signal of whoever unloads it ends the wait: what is known by then gets its name. */
+	/* A signal to the unloading task ends the wait: what is recorded by then is named. */
 	if (!ls_worker_runs() || ls_worker_flush() == -ETIME || ls_worker_tagtab(&done, 14))
 		return;
 	held = kmalloc_array(LS_MAX_DEPTH, sizeof(*held), GFP_KERNEL);
@@ -73,7 +73,7 @@ static void code_going(unsigned long start, unsigned long end)
 		for (i = 0; i < nr; i++)
 			name_going(ips[i], start, end, &done);
 	}
-	/* Acquire sites of held locks need not be in any stack. */
+	/* Acquire sites of held locks may be in no stack. */
 	for (id = 0; held && id < ls_ledger_sights(); id++) {
 		if (!ls_worker_sight(id, &s, held))
 			continue;
@@ -108,7 +108,7 @@ static void log_module(const struct module *mod, u32 state)
 	ls_worker_log(&rec, sizeof(rec));
 }
 
-/* Areas [from, to) of @mod come, or (@going) go. */
+/* Areas [from, to) of @mod are added or (@going) removed. */
 static void areas(const struct module *mod, int from, int to, bool going)
 {
 	unsigned long start, end;
@@ -139,12 +139,12 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 		ls_annotations_module(mod);
 		break;
 	case MODULE_STATE_LIVE:
-		/* Its start is over, but what that needed is still there. */
+		/* Init has returned, but its sections still exist. */
 		areas(mod, LS_MODULE_AREAS, LS_MODULE_ALL_AREAS, true);
 		log_module(mod, LS_MODULE_STARTED);
 		break;
 	case MODULE_STATE_GOING:
-		/* One that could not start still has all of it. */
+		/* Failed init: all sections still exist. */
 		areas(mod, 0, LS_MODULE_ALL_AREAS, true);
 		log_module(mod, LS_MODULE_GOES);
 		ls_percpu_module(mod, false);
@@ -159,8 +159,8 @@ static struct notifier_block notifier = { .notifier_call = on_module };
 #define MAX_STOCK 1024
 
 /*
- * Modules that were there before us. The list is read under RCU, like everybody
- * does; looking for annotations sleeps, so each is kept until that is done.
+ * Modules loaded before this one. The list is read under RCU, as in the kernel; searching for
+ * annotations sleeps, so each holds a reference until that is done.
  */
 static void take_stock(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Stable names of lock classes: no address in them, the same on every boot. Worker only. */
+/* Stable names of lock classes: without addresses, the same on every boot. Worker only. */
 #include <linux/ctype.h>
 #include <linux/jhash.h>
 #include <linux/kallsyms.h>
@@ -55,8 +55,8 @@ struct symbol {
 };
 
 /*
- * Allocation sites whose code has gone: what was allocated there may outlive it, and
- * its locks be taken for the first time when other code lies there.
+ * Allocation sites in unloaded code: objects allocated there may outlive it, and their locks
+ * may first be acquired when other code is at that address.
  */
 static struct kept_name {
 	struct kept_name *next;
@@ -81,8 +81,9 @@ static bool find_kept(unsigned long addr, struct symbol *s)
 }
 
 /*
- * False when nothing covers @addr. Compiler suffixes (.isra.0, .cold) go: they change with
- * the build. A name that several symbols share gets the number of the symbol, "lock#2".
+ * False when no symbol covers @addr. Compiler suffixes (.isra.0, .cold) are dropped: they
+ * change with the build. A name that several symbols share gets the number of the symbol,
+ * "lock#2".
  */
 static bool resolve(unsigned long addr, struct symbol *s)
 {
@@ -161,7 +162,7 @@ static void load_percpu_symbols(void)
 	sort(percpu_symbols, nr_percpu, sizeof(*percpu_symbols), by_addr, NULL);
 }
 
-/* Number of symbol @i among those of its name, from 1; 0 when it is alone. */
+/* Number of symbol @i among those of its name, from 1; 0 when the name is unique. */
 static u32 percpu_number(u32 i)
 {
 	u32 other, before = 0, all = 0;
@@ -219,7 +220,7 @@ static void name_static(char *name, const struct ls_class *c, struct symbol *s)
 	s->offset += c->offset;
 	if (s->offset)
 		snprintf(offset, sizeof(offset), "+%#lx", s->offset);
-	/* Where the symbol has to be cut, a hash of all of it goes on telling it from others. */
+	/* A truncated symbol ends in a hash of the whole name, to keep it unique. */
 	room = LS_NAME_MAX - 2 - (vmlinux ? 0 : strlen(s->module)) - strlen(offset);
 	if (strlen(s->name) > room)
 		snprintf(s->name + room - 9, 10, "~%08x", jhash(s->name, strlen(s->name), 0));
@@ -243,7 +244,7 @@ static void name_allocated(char *name, const struct ls_class *c, const struct sy
 		snprintf(name, LS_NAME_MAX, "%s%s[] @ %s", c->label, size, s->name);
 }
 
-/* Nothing names it: where it was taken, and what it lies in. */
+/* No name is known: use the acquire site, and what memory it is in. */
 static void name_taken(char *name, const struct ls_class *c, const struct symbol *s)
 {
 	bool element = c->refinement == LS_REFINE_ARRAY;
@@ -257,7 +258,7 @@ static void name_taken(char *name, const struct ls_class *c, const struct symbol
 			 element ? "[]" : "", c->offset);
 }
 
-/* What the objects of the class are used for, behind its name. */
+/* Append the role of the class's objects to its name. */
 static void name_role(char *name, const struct ls_class *c)
 {
 	size_t len = strlen(name);
@@ -265,7 +266,7 @@ static void name_role(char *name, const struct ls_class *c)
 
 	if (c->refinement == LS_REFINE_ARRAY || (!c->role[0] && !c->role_addr))
 		return;
-	/* Of a driver the name of its operations says which; others have been read from a name. */
+	/* For drivers the symbol of the operations is the name; other roles have text. */
 	if (LS_REFINED_BY_DRIVER >> c->refinement & 1) {
 		if (resolve(c->role_addr, &data))
 			snprintf(name + len, LS_NAME_MAX - len, " (%s%s%s)", data.name,
@@ -276,8 +277,8 @@ static void name_role(char *name, const struct ls_class *c)
 }
 
 /*
- * "zspage-zram0", "raid5-md127": caches of devices. The number of one differs from boot
- * to boot, and all of them hold the same. What has no number but a name stays as it is.
+ * "zspage-zram0", "raid5-md127": caches of devices. The number differs between boots, while
+ * all of these caches hold the same type. A suffix without a number is kept.
  */
 static void name_slab(char *name, const struct ls_class *c)
 {
@@ -334,8 +335,8 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 }
 
 /*
- * What the data at @addr are called: by kind (enum ls_data_kind) a symbol, a cache
- * or an allocating or accessing function. *@offset: of @addr in the symbol.
+ * Name of the data at @addr: by kind (enum ls_data_kind) a symbol, a cache or an allocating or
+ * accessing function. *@offset: of @addr in the symbol.
  */
 void ls_name_data(u32 kind, unsigned long addr, const char *label, char *name, char *module,
 		  unsigned long *offset)
@@ -368,7 +369,7 @@ void ls_name_data(u32 kind, unsigned long addr, const char *label, char *name, c
 	strscpy(module, s.module, LS_MODULE_LEN);
 }
 
-/* Classes of one name and kind in one module are one class: the key of both. */
+/* Classes with the same name, kind and module are one class: their common key. */
 static u64 name_key(const char *name, const char *module, u32 kind)
 {
 	u64 key = kind;
@@ -380,7 +381,7 @@ static u64 name_key(const char *name, const char *module, u32 kind)
 	return key;
 }
 
-/* Name class @id, unite it with an older one of that name, publish it. */
+/* Name class @id, merge it with an older one of that name, log it. */
 void ls_name_class(u32 id)
 {
 	struct ls_class *c = &ls.classes.table[id];
@@ -427,18 +428,18 @@ bool ls_symbol_at(struct ls_rec_symbol *rec)
 	return p;
 }
 
-/* Say in the log what @ip is called while somebody knows. */
+/* Log the symbol of @ip while it can be resolved. */
 void ls_symbol_log(u64 ip)
 {
 	struct ls_rec_symbol rec = { .hdr = { sizeof(rec), LS_REC_SYMBOL }, .ip = ip };
 
-	/* Without a name there is an address in its place, which is nobody's business. */
+	/* Unresolved symbols are addresses, which must not be shown. */
 	if (!ls_symbol_at(&rec))
 		strscpy(rec.function, "(unloaded code)", sizeof(rec.function));
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
 }
 
-/* Code at [start, end) goes: the allocation sites in it keep their names. Worker only. */
+/* Code at [start, end) is unloaded: keep the names of the allocation sites in it. Worker only. */
 void ls_names_keep(unsigned long start, unsigned long end)
 {
 	struct kept_name *k, **at;
@@ -446,7 +447,7 @@ void ls_names_keep(unsigned long start, unsigned long end)
 	struct symbol s;
 	u32 site;
 
-	/* An earlier site at one of these addresses, in code that went before, is older. */
+	/* An earlier site at the same address, in code unloaded before, is older. */
 	for (site = 1; (ip = ls_site_ip(site)); site++) {
 		if (ip < start || ip >= end)
 			continue;

@@ -20,12 +20,12 @@
 
 /*
  * The kernel's symbols whose names have equal hashes: hash and low half of the address,
- * sorted. The kernel moves as a whole from boot to boot, so this order stays.
+ * sorted. The kernel moves as a whole from boot to boot, so this order is stable.
  */
 static u64 *shared;
 static u32 nr_shared, max_shared;
 
-/* Where the kernel has functions, for good and for its start. */
+/* Address ranges of the kernel's text and init text. */
 static struct {
 	unsigned long start, end;
 } text[2];
@@ -53,7 +53,7 @@ static int collect(void *data, const char *name, unsigned long addr)
 static int collect(void *data, const char *name, struct module *mod, unsigned long addr)
 #endif
 {
-	/* Per-CPU symbols lie below, names.c has them. */
+	/* Per-CPU symbols have lower addresses, names.c handles them. */
 	if (addr < __START_KERNEL_map)
 		return 0;
 	if (shared && nr_shared < max_shared)
@@ -69,7 +69,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Keep what shares its hash with another symbol, and each once. */
+/* Keep symbols that share their hash with another one, each once. */
 static u32 keep_shared(u64 *all, u32 nr)
 {
 	u32 i, first, kept = 0, begin;
@@ -106,7 +106,7 @@ static void see_kernel(struct ls_namesakes *n, unsigned long start)
 	}
 }
 
-/* Whether @addr is in what stays of @mod (1), or in what is for its start only (-1). */
+/* 1: @addr is in a core section of @mod, -1: in an init section. */
 static int lasts(const struct module *mod, unsigned long addr)
 {
 	unsigned long start, end;
@@ -121,8 +121,8 @@ static int lasts(const struct module *mod, unsigned long addr)
 }
 
 /*
- * The table loses what is for the start only: that is counted behind everything else,
- * so that no number depends on when the symbol was looked at.
+ * The symbol table loses init symbols after load: they are numbered after all others, so that
+ * no number depends on when the symbol was looked up.
  */
 static void see_module(struct ls_namesakes *n, unsigned long start)
 {
@@ -158,9 +158,9 @@ static void see_module(struct ls_namesakes *n, unsigned long start)
 }
 
 /*
- * @symbol is what a module's table has first at @start. Where it has no size, as a lock's key
- * without lockdep, and another one at @start has, that is what lies there: @symbol gets its
- * name. @room: bytes. Process context.
+ * @symbol is the first in a module's table at @start. If it has no size, like a lock's key
+ * without lockdep, and another one at @start has one, @symbol gets the name of the latter.
+ * @room: bytes. Process context.
  */
 void ls_symbol_sized(char *symbol, size_t room, unsigned long start)
 {
@@ -191,8 +191,8 @@ void ls_symbol_sized(char *symbol, size_t room, unsigned long start)
 }
 
 /*
- * Number of the symbol called @symbol at @start among those of its module with the same
- * name, from 1; 0 when there are no others.
+ * Number of the symbol called @symbol at @start among those of its module with the same name,
+ * from 1; 0 when the name is unique.
  */
 u32 ls_symbol_number(const char *symbol, unsigned long start, bool in_kernel)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks of one class that nest in each other: one instance twice, two in both orders,
- * several in a ring. Worker only, ls_work_mutex held.
+ * Locks of one class that nest in each other: one instance twice, two in both orders, several
+ * in a cycle. Worker only, ls_work_mutex held.
  */
 #include <linux/slab.h>
 
@@ -26,14 +26,14 @@ static struct ls_graph instances;	/* locks of classes that nest in themselves */
 static void *instance_memory;
 static struct ls_tagtab instance_ids;
 static u32 nr_instances;
-static u32 pair_sights[INSTANCE_EDGES + 1];	/* observation that brought the edge */
+static u32 pair_sights[INSTANCE_EDGES + 1];	/* observation that added the edge */
 
-/* Read again while read: printed when a writer of the class was seen that waits. */
+/* Recursive reads: printed once a waiting writer of the class was seen. */
 #define READ_AGAIN 16
 static struct { u32 class_id, sight; } read_again[READ_AGAIN];
 static u32 nr_read_again;
 
-/* The held entry that observation @s is about beside the acquired lock, see LS_RELATED_*. */
+/* The held entry that observation @s is about, besides the acquired lock, see LS_RELATED_*. */
 static const struct ls_held_rec *outer_of(const struct ls_rec_sight *s, const struct ls_held_rec *held)
 {
 	u32 i;
@@ -49,7 +49,7 @@ static bool inner_points_back(const struct ls_rec_sight *s)
 	return (s->extra & (LS_RELATED_BACK | LS_RELATED_FORTH)) == LS_RELATED_BACK;
 }
 
-/* Was each of the two orders that of a hierarchy at its time? As docs/severity.md has it. */
+/* Did both orders follow a hierarchy when they were observed? See docs/severity.md. */
 static bool follows_hierarchy(const struct ls_rec_sight *s, u32 first)
 {
 	static struct ls_rec_sight other;
@@ -76,7 +76,7 @@ static bool reads_again(const struct ls_rec_sight *s)
 	return true;
 }
 
-/* Were writers of the class seen that only try? A reader waits for no writer that does not wait. */
+/* Were only trylocks of writers seen? A reader is not blocked by a writer that does not wait. */
 static bool no_writer_waits(u32 class_id)
 {
 	bool tried = false;
@@ -97,13 +97,13 @@ static bool no_writer_waits(u32 class_id)
 	return tried;
 }
 
-/* One warning on the console for each class, of either kind. */
+/* One warning on the console per class, for each of the two kinds. */
 static u64 console_key(u32 class_id, bool same)
 {
 	return ls_mix(ls_mix(class_id * 2 + same));
 }
 
-/* Print those whose class has a writer by now that waits. */
+/* Print those whose class has a waiting writer by now. */
 void ls_nesting_settle(void)
 {
 	u32 i = 0;
@@ -122,7 +122,7 @@ void ls_nesting_settle(void)
 	}
 }
 
-/* Put off printing observation @ordinal, if it may have to wait for a writer and there is room. */
+/* Defer printing observation @ordinal if it needs a waiting writer and there is room. */
 static bool put_off(const struct ls_rec_sight *s, u32 class_id, u32 ordinal)
 {
 	u32 i;
@@ -153,7 +153,7 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 	u64 key = ls_mix(inv.class_id * 2 + same);
 
 	ls_log_append(&inv, sizeof(inv), NULL, 0, NULL);
-	/* Once for a canonical class. */
+	/* Once per canonical class. */
 	if (ls_worker_new_report(key)) {
 		f.rec.hdr.len = sizeof(f.rec) + sizeof(f.edge);
 		f.rec.hdr.type = LS_REC_FINDING;
@@ -166,7 +166,7 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 		ls_log_append(&f, f.rec.hdr.len, NULL, 0, NULL);
 		trace_finding(f.rec.id, LS_FINDING_RECURSIVE, 1, ls_class_name(inv.class_id));
 	}
-	/* The console waits for a pair that no hierarchy explains, a reader for a writer. */
+	/* The console waits for a pair that no hierarchy explains, or a reader for a writer. */
 	if (ls_splat && !(same && put_off(s, inv.class_id, ordinal)) &&
 	    (same || ls_splat_unproven || !follows_hierarchy(s, first)) &&
 	    ls_worker_new_report(console_key(inv.class_id, same)))
@@ -184,7 +184,7 @@ static u32 instance_node(u64 lock)
 	return id;
 }
 
-/* Does an instance held in both observations keep them apart? */
+/* Does an instance held in both observations, in one of them exclusively, serialise them? */
 static bool apart(const struct ls_rec_sight *a, const struct ls_held_rec *a_held,
 		  const struct ls_rec_sight *b, const struct ls_held_rec *b_held)
 {
@@ -198,7 +198,7 @@ static bool apart(const struct ls_rec_sight *a, const struct ls_held_rec *a_held
 	return false;
 }
 
-/* Can all sides of a ring be at once? Its first edge is what @s shows. */
+/* Can all sides of a cycle occur at once? Its first edge is that of @s. */
 static bool ring_meets(const struct ls_rec_sight *s, const u32 *path, u32 nr)
 {
 	static struct ls_rec_sight sights[2];
@@ -219,8 +219,8 @@ static bool ring_meets(const struct ls_rec_sight *s, const u32 *path, u32 nr)
 }
 
 /*
- * Instances of one class in a ring: a->b, b->c, c->a. Pairs show nothing of
- * that; a small graph of the first instances seen of each class does.
+ * Instances of one class in a cycle: a->b, b->c, c->a. Pairs do not show that; a small graph
+ * of the first instances of each class does.
  */
 static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
 {
@@ -252,7 +252,7 @@ static u64 pair_key(u64 outer, u64 inner)
 	return ls_mix(ls_mix(outer) + inner);
 }
 
-/* Two instances the other way round. The observation of the first way shows the other side. */
+/* Two instances in the opposite order. The observation of the first order is the other side. */
 static void take_inversion(const struct ls_rec_sight *s, u32 self, u32 ordinal)
 {
 	u32 i, first = 0;
@@ -263,7 +263,7 @@ static void take_inversion(const struct ls_rec_sight *s, u32 self, u32 ordinal)
 	report_recursion(s, ordinal, first ? first - 1 : ordinal, false);
 }
 
-/* Learn from observation number @ordinal, which is in the log; @flags are those of its event. */
+/* Process observation number @ordinal, which is in the log; @flags are those of its event. */
 void ls_nesting_take(const struct ls_rec_sight *s, u32 flags, u32 ordinal)
 {
 	u32 self = ls_worker_class(s->val), i;

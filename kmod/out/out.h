@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the worker makes of events: the log, names, findings. */
+/* What the worker does with events: the log, names, findings. */
 #ifndef LOCKSCOPE_OUT_H
 #define LOCKSCOPE_OUT_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who waits for a lock for too long, who has it, and who waits for each other. The
- * thread looks at the contexts of sleeping tasks every so often; a context says what
- * it waits for (stat.c), and the lock itself who owns it.
+ * Long waits for locks, their owners, and tasks that wait for each other. The worker scans the
+ * contexts of sleeping tasks periodically; a context records what it waits for (stat.c), and
+ * the lock word its owner.
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -22,27 +22,27 @@
 
 uint ls_long_wait_ms = 60000;
 
-/* A deadlock of more tasks than this is not looked for. */
+/* Longer deadlocks are not searched. */
 #define DEADLOCK_MAX 16
 
-/* Who was told to give way is awake after so long, even where interrupts between CPUs take long. */
+/* A task that has to back off is awake after so long, even where IPIs take long. */
 #define DEADLOCK_STANDS (50 * NSEC_PER_MSEC)
 
-/* What was seen of context i when it was looked at last. Thread only. */
+/* State of context i at the last scan. Worker only. */
 static struct seen {
 	struct task_struct *task;
-	u64 since;		/* of its wait, as the context has it */
+	u64 since;		/* start of its wait, as recorded in the context */
 	bool told, told_dead;
-	u32 closes;		/* in a ring of waits: 1 + the context that it waits for */
-	u64 closed;		/* since when it was seen to */
+	u32 closes;		/* in a cycle of waits: 1 + the context that it waits for */
+	u64 closed;		/* time of the scan that first found it */
 } *waits;
 static u32 nr_waits;
 
-/* Few of the pool's contexts are in use: the others cost a bit each. */
+/* Few contexts of the pool are in use: a bit is tested for the others. */
 #define for_each_context(i) \
 	for ((i) = ls_context_next(0); (i) < nr_waits; (i) = ls_context_next((i) + 1))
 
-/* A task that sleeps until it gets a lock, as its context says. */
+/* A task that sleeps for a lock, according to its context. */
 struct blocked {
 	const struct ls_ctx *ctx;
 	struct task_struct *task;
@@ -74,9 +74,8 @@ static bool blocked(u32 i, struct blocked *b)
 }
 
 /*
- * A task that was told to give way, as those of ww_mutexes are, goes on as soon as it
- * is given a processor: it waits for nobody. Until another processor has put it on its
- * queue it is TASK_WAKING.
+ * A task that has to back off, as with ww_mutexes, continues as soon as it is scheduled: it
+ * waits for no lock. It is TASK_WAKING until another CPU has queued it.
  */
 static bool asleep(const struct task_struct *task)
 {
@@ -84,8 +83,8 @@ static bool asleep(const struct task_struct *task)
 }
 
 /*
- * Who has what @b waits for. Locks that have no owner, or many, are known by who was
- * seen to take them and sleeps since. Under RCU.
+ * Owner of the lock that @b waits for. Locks without an owner word, or with many owners, are
+ * searched in the contexts of sleeping tasks. Under RCU.
  */
 static struct task_struct *owner_of(const struct blocked *b)
 {
@@ -100,7 +99,7 @@ static struct task_struct *owner_of(const struct blocked *b)
 
 		if (task && task != b->task && READ_ONCE(ctx->depth) &&
 		    ls_context_entry(task, b->wait.lock, &has) &&
-		    /* On top lies what it asks for itself. */
+		    /* The topmost entry is the lock that it waits for itself. */
 		    READ_ONCE(ctx->wait[LS_WAIT_SLEEP].lock) != b->wait.lock)
 			return task;
 	}
@@ -121,7 +120,7 @@ static u32 context_of(struct task_struct *task)
 	return i;
 }
 
-/* What is to be told. */
+/* The observation to be reported. */
 static struct {
 	struct ls_event event;
 	struct ls_rec_sight s;
@@ -129,7 +128,7 @@ static struct {
 	u64 room[LS_STACK_FRAMES];
 } found;
 
-/* Sight @what of a task that waits, and what it holds. */
+/* Observation @what of a waiting task, with its held locks. */
 static void describe(const struct blocked *b, u32 what, u64 extra)
 {
 	u32 depth = min_t(u32, READ_ONCE(b->ctx->depth), LS_MAX_DEPTH), i;
@@ -145,7 +144,7 @@ static void describe(const struct blocked *b, u32 what, u64 extra)
 	found.s.what = what;
 	found.s.extra = extra;
 	memcpy(found.s.comm, b->task->comm, LS_COMM_LEN);
-	/* A function that cannot fail counts as having taken its lock already. */
+	/* For a function that cannot fail the lock has an entry already. */
 	if (depth && b->ctx->held[depth - 1].lock == b->wait.lock)
 		depth--;
 	for (i = 0; i < depth; i++)
@@ -155,7 +154,7 @@ static void describe(const struct blocked *b, u32 what, u64 extra)
 	found.s.nr_held = depth;
 }
 
-/* Put it down: instances as records have them. */
+/* Store it, with instances as in records. */
 static bool take_found(u32 *ordinal)
 {
 	u32 i;
@@ -166,20 +165,23 @@ static bool take_found(u32 *ordinal)
 	return ls_worker_take(&found.event, ordinal);
 }
 
-/* Its stack comes behind all that is held. */
+/* The stack follows the held locks. */
 static void add_stack(struct task_struct *task)
 {
 	found.s.stack = ls_task_stack(task, (u64 *)&found.held[found.s.nr_held], found.s.ip);
 }
 
-/* Sight of @b waiting for long for what @owner has; the owner's entry of the lock is marked. */
+/*
+ * Observation of a long wait of @b for a lock that @owner holds; the owner's entry of the lock
+ * is marked.
+ */
 static void describe_long(const struct blocked *b, struct task_struct *owner, u64 waited)
 {
 	struct ls_held has;
 
 	describe(b, LS_FINDING_LONG_HOLD, waited);
 	if (ls_context_entry(owner, b->wait.lock, &has)) {
-		/* Nobody has room for more. */
+		/* No context has room for more. */
 		if (found.s.nr_held == LS_MAX_DEPTH)
 			found.s.nr_held--;
 		found.held[found.s.nr_held] =
@@ -189,7 +191,7 @@ static void describe_long(const struct blocked *b, struct task_struct *owner, u6
 	add_stack(b->task);
 }
 
-/* True when @found says that somebody waits for too long. Under RCU. */
+/* True when @found has a wait that is too long. Under RCU. */
 static bool look(u32 i)
 {
 	struct seen *w = &waits[i];
@@ -215,9 +217,8 @@ static bool look(u32 i)
 }
 
 /*
- * The tasks that wait for each other from context @start on, in @ring; 0 when they
- * do not lead back to it. Only owners that are one: whoever waits for a semaphore
- * may get it from anybody. Under RCU.
+ * Follow waits from context @start on, into @ring; 0 when they do not lead back to it. Only
+ * locks with a single owner: a semaphore may be released by any context. Under RCU.
  */
 static u32 ring_of(u32 start, u32 *ring)
 {
@@ -239,7 +240,10 @@ static u32 ring_of(u32 start, u32 *ring)
 	return n;
 }
 
-/* One task of a deadlock: what @before, the task that waits for it, waits for is marked. Under RCU. */
+/*
+ * One task of a deadlock; the lock that @before, the task that waits for it, needs is marked.
+ * Under RCU.
+ */
 static bool describe_member(u32 i, u32 before, u64 number)
 {
 	struct blocked b, other;
@@ -256,9 +260,9 @@ static bool describe_member(u32 i, u32 before, u64 number)
 }
 
 /*
- * Who waits in a ring waits for ever, if all of the ring stood at one time. A ring
- * that is there at two looks with the same waits for the same tasks did: none of them
- * has got further.
+ * The tasks of a cycle are deadlocked if all of its waits existed at one time. A cycle found
+ * in two scans with the same waits for the same tasks did: none of them made progress in
+ * between.
  */
 static void look_for_deadlock(u32 start)
 {
@@ -300,7 +304,7 @@ static void look_for_deadlock(u32 start)
 	ls_worker_deadlock(edges, n);
 }
 
-/* One round over all sleeping tasks that wait for something. Thread only, ls_work_mutex held. */
+/* Scan all sleeping tasks that wait for something. Worker only, ls_work_mutex held. */
 void ls_waits_look(void)
 {
 	u32 i, nr = 0;
@@ -326,12 +330,12 @@ void ls_waits_look(void)
 			look_for_deadlock(i);
 }
 
-/* Process and thread ids as everybody sees them, and whether @task is still a task. Under RCU. */
+/* PID and TGID in the initial namespace, and whether @task still exists. Under RCU. */
 static bool ids_of(struct task_struct *task, u32 *pid, u32 *tgid, char *comm)
 {
 	pid_t nr;
 
-	/* A lock's word may name somebody who is gone. */
+	/* A lock word may have a task that is gone. */
 	if (get_kernel_nofault(nr, &task->pid) ||
 	    pid_task(find_pid_ns(nr, &init_pid_ns), PIDTYPE_PID) != task)
 		return false;

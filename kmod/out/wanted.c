@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dependencies that are part of a cycle. A deadlock takes the same instances on all of
- * them: chains that show one are looked at again, each for a while, and of each
- * dependency the observations are noted, those recorded before as well. Those whose gates
- * speak against a cycle are looked at until no gate is left. Worker only, ls_work_mutex held.
+ * Dependencies that are part of a cycle. A deadlock needs the same instances on all of them:
+ * chains that have one are checked again, each for a while, and the observations of each
+ * dependency are recorded, including earlier ones. Dependencies with gates against a cycle are
+ * checked until no gate is left. Worker only, ls_work_mutex held.
  */
 #include <linux/jiffies.h>
 #include <linux/sched.h>
@@ -19,29 +19,29 @@
 #define WANTED_BITS 12
 #define WANTED_MAX 1024
 #define WANTED_INTERVAL HZ
-#define GATED_CHAINS 4096	/* that are looked at for their gates */
+#define GATED_CHAINS 4096	/* that are checked for their gates */
 #define SIGHTS_FIRST (LS_WANTED_SIGHTS / 2)
 #define SEG_BITS 6		/* dependencies whose observations are allocated at once */
-#define BACK_STEPS 2048		/* recorded observations looked at again in one round */
+#define BACK_STEPS 2048		/* earlier observations scanned in one round */
 
 struct wanted {
-	u32 since;		/* observations from this one on are noted as they come */
-	u32 nr;			/* noted, those that were overwritten too */
-	u32 latest;		/* the latest of them, one more */
+	u32 since;		/* observations from this one on are recorded as they come */
+	u32 nr;			/* recorded, including overwritten ones */
+	u32 latest;		/* ordinal of the latest + 1 */
 	bool gated;		/* gates of it speak against a cycle */
-	bool marked;		/* chains know that */
+	bool marked;		/* its chains are marked */
 };
 
-static struct ls_tagtab numbers;	/* canonical classes -> number of the dependency, 1 .. */
-static struct wanted *wanted;		/* by number */
+static struct ls_tagtab numbers;	/* canonical classes -> number of the dependency, from 1 */
+static struct wanted *wanted;		/* indexed by number */
 static u32 *sights[WANTED_MAX >> SEG_BITS];
 static u32 nr_wanted;
-static u32 looked_for;			/* numbers up to here have had their chains marked */
-static bool gated_news;			/* some are gated, and their chains not marked yet */
+static u32 looked_for;			/* chains of numbers up to this one are marked */
+static bool gated_news;			/* some are gated and their chains not marked yet */
 static u32 nr_gated;			/* chains marked for that */
 
-static u32 next_sight;			/* noted up to here, for dependencies that were wanted by then */
-static u32 back_at, back_end;		/* of what was recorded before, for numbers after back_from .. */
+static u32 next_sight;			/* recorded up to here, for those wanted by then */
+static u32 back_at, back_end;		/* scan of earlier ones, for numbers after back_from */
 static u32 back_from, back_to;
 
 static u64 key_of(u32 from, u32 to)
@@ -73,8 +73,8 @@ u32 ls_wanted_add(u32 from, u32 to)
 }
 
 /*
- * Gates of dependency @from -> @to speak against a cycle, which needs an observation without
- * one of them.
+ * Gates of dependency @from -> @to speak against a cycle; an observation without one of them
+ * is needed.
  */
 void ls_wanted_gated(u32 from, u32 to)
 {
@@ -88,7 +88,7 @@ void ls_wanted_gated(u32 from, u32 to)
 	wanted[number].gated = true;
 }
 
-/* Have gates of dependency @prev -> @next compared wherever it is observed. */
+/* Request that the gates of dependency @prev -> @next are compared at each observation. */
 static bool ask_for_gates(u32 prev, u32 next)
 {
 	if (nr_gated < GATED_CHAINS && ls_gates_ask(&ls.gates, ls_gates_key(prev, next)))
@@ -97,7 +97,7 @@ static bool ask_for_gates(u32 prev, u32 next)
 	return false;
 }
 
-/* Does chain @data show one that was not looked for yet? @vals: room for its words. */
+/* Does chain @data have a dependency that was not searched for yet? @vals: room for its words. */
 static void look_at_chain(struct ls_chain *data, u32 *vals)
 {
 	struct ls_chain *up = data;
@@ -115,7 +115,7 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 		if (number > looked_for)
 			ls_edges_wanted(&ls.edges, vals[i], data->val);
 		newest = max(newest, number);
-		/* Without a gate there is none to lack. */
+		/* Without a gate there is none to compare. */
 		if (number && nr > 2 && wanted[number].gated && !wanted[number].marked)
 			gated |= ask_for_gates(vals[i], data->val);
 	}
@@ -127,7 +127,7 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 	ls_chains_look(&ls.chains, key, data, gated);
 }
 
-/* @now: even if it was done less than WANTED_INTERVAL ago. */
+/* @now: even if the last scan is less than WANTED_INTERVAL ago. */
 static void look_at_chains(bool now)
 {
 	static unsigned long last;
@@ -152,7 +152,7 @@ static void look_at_chains(bool now)
 	looked_for = upto;
 }
 
-/* Observation @ordinal shows @from -> @to. @back: one of those recorded before. */
+/* Observation @ordinal shows @from -> @to. @back: from the scan of earlier ones. */
 static void note(u32 from, u32 to, u32 ordinal, bool back)
 {
 	u32 number = ls_tagtab_find(&numbers, key_of(from, to)), *of, i;
@@ -171,7 +171,7 @@ static void note(u32 from, u32 to, u32 ordinal, bool back)
 	ls_evidence_noted(number);
 }
 
-/* Note what observation @ordinal shows of dependencies that are wanted. */
+/* Record which wanted dependencies observation @ordinal shows. */
 static void take_sight(u32 ordinal, bool back)
 {
 	static struct ls_rec_sight s;
@@ -186,8 +186,8 @@ static void take_sight(u32 ordinal, bool back)
 }
 
 /*
- * A round, with @nr observations in the log: note what was recorded since the last one, and
- * some of what was before, or @all of it.
+ * A round, with @nr observations in the log: process what was recorded since the last one, and
+ * some earlier ones, or @all of them.
  */
 void ls_wanted_work(u32 nr, bool all)
 {
@@ -217,14 +217,14 @@ void ls_wanted_work(u32 nr, bool all)
 	} while (all);
 }
 
-/* Observations noted of dependency @number, *@nr of them. */
+/* Observations recorded of dependency @number, *@nr of them. */
 const u32 *ls_wanted_sights(u32 number, u32 *nr)
 {
 	*nr = min(wanted[number].nr, (u32)LS_WANTED_SIGHTS);
 	return sights_of(number);
 }
 
-/* Is there something left to look at? */
+/* Is there something left to scan? */
 bool ls_wanted_pending(void)
 {
 	return back_at < back_end || back_to < nr_wanted;

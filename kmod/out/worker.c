@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The thread behind the hooks: names classes, drains the event rings, writes
- * the log, feeds the judge and reports what it finds. The only writer of all of
- * these; ls_work_mutex keeps the control operations out while it works.
+ * The worker thread: names classes, drains the event rings, writes the log, feeds the judge
+ * and reports findings. The only writer of all of these; ls_work_mutex keeps control
+ * operations out while it works.
  */
 #include <linux/irq_work.h>
 #include <linux/kthread.h>
@@ -22,8 +22,8 @@ static struct task_struct *thread;
 static DECLARE_WAIT_QUEUE_HEAD(flushed);
 static u64 flush_wanted, flush_done;
 
-static u64 taken;			/* events of the rings */
-static DEFINE_PER_CPU(u64, round_end);	/* where a CPU's ring ended when the round began */
+static u64 taken;			/* events taken from the rings */
+static DEFINE_PER_CPU(u64, round_end);	/* end of a CPU's ring when the round began */
 
 static void take_event(struct ls_event *e)
 {
@@ -49,8 +49,8 @@ static void provide_segments(void)
 }
 
 /*
- * What a completion's completers need is known better the more of them were seen:
- * cycles through completions are looked for every so often, and when asked to.
+ * What completers need gets more accurate with each completion: cycles through completions are
+ * searched periodically, and on request.
  */
 #define SETTLE_INTERVAL (10 * HZ)
 
@@ -66,7 +66,7 @@ static void settle(bool asked)
 	last = jiffies;
 }
 
-/* When what @e tells of happened. */
+/* Time of event @e. */
 static u64 event_time(const struct ls_event *e)
 {
 	const struct ls_rec *rec = (const struct ls_rec *)(e + 1);
@@ -83,7 +83,10 @@ static u64 event_time(const struct ls_event *e)
 	}
 }
 
-/* The oldest event of this round of all rings: an inversion is to come after what it inverts. */
+/*
+ * The oldest event of this round in all rings: an inversion must come after the order that it
+ * inverts.
+ */
 static struct ls_event *next_event(struct ls_ring **ring)
 {
 	struct ls_event *oldest = NULL;
@@ -104,8 +107,8 @@ static struct ls_event *next_event(struct ls_ring **ring)
 }
 
 /*
- * One round over everything there is when it begins; what comes meanwhile is the next
- * one's, or a round would have no end under a storm. True when there was something to do.
+ * One round over all events present at its start; later ones wait for the next round, or a
+ * round would not end under an event storm. True when there was something to do.
  */
 static bool work(void)
 {
@@ -161,7 +164,7 @@ static int worker(void *unused)
 	return 0;
 }
 
-/* It does from ls_worker_init() to ls_worker_exit(). */
+/* True from ls_worker_init() to ls_worker_exit(). */
 bool ls_worker_runs(void)
 {
 	return thread;
@@ -176,9 +179,8 @@ static void on_irq_work(struct irq_work *work)
 }
 
 /*
- * Wait until everything recorded before the call has been judged. Process
- * context. -ETIME when the worker did not manage in 30 seconds, -ERESTARTSYS
- * when a signal came.
+ * Wait until everything recorded before the call was processed. Process context. -ETIME after
+ * 30 seconds, -ERESTARTSYS for a signal.
  */
 int ls_worker_flush(void)
 {
@@ -203,7 +205,7 @@ void ls_worker_log(const void *record, size_t len)
 	mutex_unlock(&ls_work_mutex);
 }
 
-/* Events that were taken from the rings, since load. */
+/* Events taken from the rings since load. */
 u64 ls_worker_taken(void)
 {
 	return READ_ONCE(taken);
@@ -236,7 +238,7 @@ int ls_worker_init(u32 max_classes, u32 max_edges)
 	return 0;
 }
 
-/* The hooks are gone. */
+/* The hooks are detached. */
 void ls_worker_exit(void)
 {
 	struct task_struct *t = thread;

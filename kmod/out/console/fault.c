@@ -33,9 +33,9 @@ static void splat_lock(const struct ls_splat_side *x, u32 class_id)
 }
 
 /*
- * The kernel tells here whether the preempt count is 0. No sight has it; it is
- * taken for one unless interrupts that are off explain everything. So a read side
- * of RCU looks like one.
+ * The kernel prints the preempt count here. Observations do not have it; it is assumed to be 1
+ * unless disabled interrupts explain the report. So an RCU read side looks like preemption
+ * off.
  */
 static void splat_sleep(const struct ls_splat_side *x, u32 class_id)
 {
@@ -53,8 +53,8 @@ static void splat_sleep(const struct ls_splat_side *x, u32 class_id)
 }
 
 /*
- * Scanners take the address in brackets for the sign of a place in code; the
- * offset is what may be told of it.
+ * Log scanners take the address in brackets for a code location; print the offset only, not
+ * the address.
  */
 static void splat_unlock(const struct ls_splat_side *x, u32 class_id)
 {
@@ -138,7 +138,10 @@ static void splat_long_hold(const struct ls_splat_side *x, u32 class_id)
 		ls_splat_lock("which its owner took: ", class_id, x->held[__ffs64(owner)].ip);
 }
 
-/* The kernel has no words for this. Scanners take the line for the title: it says where. */
+/*
+ * The kernel has no report for this. Log scanners take this line as the title, so it has the
+ * location.
+ */
 static void splat_ww(const struct ls_splat_side *x, u32 class_id)
 {
 	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 40];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cycles, inversions and deadlocks on the console, in lockdep's words, so that people and bots that
- * read its reports can read ours. Worker only. Unlike lockdep's, the backtrace
- * stands near the top: log scanners look for it there.
+ * Cycles, inversions and deadlocks on the console, in lockdep's words, for people and bots
+ * that read its reports. Worker only. Unlike lockdep's, the backtrace is near the top, where
+ * log scanners look for it.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -10,7 +10,7 @@
 #include "out/console/splat.h"
 #include "out/out.h"
 
-/* edges[0] is that of a task which waits for something, edges[1] what completing that takes. */
+/* edges[0] is that of a waiting task, edges[1] that of the completing context. */
 static void print_scenario_wait(const struct ls_finding_edge *edges)
 {
 	bool queue = ls_splat_is_queue(edges[0].to);
@@ -55,7 +55,7 @@ static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 	printk(KERN_WARNING "\n");
 }
 
-/* Nobody of these will ever go on. */
+/* These tasks are blocked for ever. */
 void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr)
 {
 	struct ls_splat_side *x = kzalloc(sizeof(*x), GFP_KERNEL);
@@ -126,7 +126,7 @@ out:
 	kfree(old);
 }
 
-/* What one CPU alone does to itself. */
+/* Scenario for a single CPU. */
 static void print_scenario_alone(const char *first, const char *between, const char *second)
 {
 	const char *indent = between ? "  " : "";
@@ -188,12 +188,12 @@ static char mode(u32 val)
 	return val & LS_VAL_READ_MASK ? 'R' : 'W';
 }
 
-/* One lock, taken in an interrupt and with that interrupt on. */
+/* One lock, acquired in an interrupt and with that interrupt enabled. */
 static void splat_irq_state(const struct ls_splat_side *in, const struct ls_splat_side *on, u32 class_id, const char *irq)
 {
 	struct ls_held_rec in_at = ls_splat_taken(in, class_id), on_at = ls_splat_taken(on, class_id);
 	char in_state[24], on_state[24];
-	/* The younger of the two brought it to light. */
+	/* The more recent of the two triggered the report. */
 	bool now_in = in->s.time_ns > on->s.time_ns;
 
 	snprintf(in_state, sizeof(in_state), "IN-%s-%c", irq, mode(in_at.val));
@@ -232,8 +232,8 @@ static void print_scenario_interrupt(u32 unsafe, u32 safe, u32 next)
 }
 
 /*
- * A cycle through an interrupt: edges[0] leads out of it to the lock it takes,
- * the last one leads into it from the lock that is held while it may come.
+ * A cycle through an interrupt: edges[0] leads from the interrupt to the lock that it
+ * acquires, the last one from the lock that is held with the interrupt enabled into it.
  */
 void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 {
@@ -249,7 +249,7 @@ void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 		splat_irq_state(in, on, safe, irq);
 		goto out;
 	}
-	/* The youngest brought it to light. */
+	/* The most recent one triggered the report. */
 	for (i = 1; i < nr; i++)
 		if (edges[i].sight > edges[last].sight)
 			last = i;

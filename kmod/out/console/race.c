@@ -34,7 +34,7 @@ static const char *operation(const struct ls_rec_access *a)
 	return marked || atomic ? "read (marked)" : "read";
 }
 
-/* The stack is this access's own, or that of the way's first access. */
+/* Stack of this access, or of the first access at its site. */
 static u32 stack_of(const struct ls_rec_access *a, const struct ls_race_side *s, u64 *ips)
 {
 	if (!s->nr_frames)
@@ -77,13 +77,13 @@ static void print_side(const struct ls_rec_access *a, const struct ls_race_side 
 	printk(KERN_WARNING "\n");
 }
 
-/* What the names of the functions on the way to an access say. */
+/* What the names of the functions on the stack of an access show. */
 struct way {
-	bool init;		/* code for the start of the kernel or of a module */
-	bool unmakes;		/* one of the innermost takes an object apart */
+	bool init;		/* init code of the kernel or of a module */
+	bool unmakes;		/* one of the innermost functions tears an object down */
 };
 
-/* Under which start another task was when this place was first seen says nothing. */
+/* If this site was first seen in another task, that task's init functions show nothing. */
 static void look_at_way(struct way *way, const struct ls_rec_access *a, const struct ls_race_side *s)
 {
 	bool own = s->nr_frames || (s->flags & LS_SIDE_TASK && s->pid == a->pid);
@@ -99,7 +99,7 @@ static void look_at_way(struct way *way, const struct ls_rec_access *a, const st
 	}
 }
 
-/* Had its context the memory for itself when it made access @id? */
+/* Was the memory not shared yet at the access at site @id? */
 static bool alone(const struct ls_rec_race *race, u32 id)
 {
 	u32 i;
@@ -116,7 +116,7 @@ static void doubt(const char *name, const char *who, const char *what)
 }
 
 /*
- * What speaks against the race of @a and @b, in functions @first and @second. What was caught
+ * Print the doubts about the race of @a and @b, in functions @first and @second. A race caught
  * in the act did happen.
  */
 static void print_doubts(const struct ls_race_event *e, const struct ls_rec_access *a,
@@ -159,7 +159,7 @@ void ls_splat_race(const struct ls_race_event *e)
 	function(first, a.ip);
 	function(second, b.ip);
 	printk(KERN_WARNING "==================================================================\n");
-	/* Like KCSAN: the names in an order that does not depend on who came first. */
+	/* Like KCSAN: names in an order that does not depend on which access was first. */
 	if (!strcmp(first, second))
 		printk(KERN_WARNING "%s %s\n", head, first);
 	else if (strcmp(first, second) < 0)

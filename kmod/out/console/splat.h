@@ -22,7 +22,7 @@ void ls_splat_fault(u32 what, u32 class_id, u32 ordinal);
 struct ls_race_event;
 void ls_splat_race(const struct ls_race_event *e);
 
-/* text.c: an observation, and pieces of warnings about it */
+/* text.c: an observation, and parts of warnings about it */
 struct ls_splat_side {
 	struct ls_rec_sight s;
 	struct ls_held_rec held[LS_MAX_DEPTH];

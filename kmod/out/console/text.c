@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pieces of warnings on the console. Worker only. */
+/* Parts of warnings on the console. Worker only. */
 #include <linux/bitops.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -57,7 +57,7 @@ bool ls_splat_is_awaited(u32 class_id)
 	return is_kind(class_id, LS_AWAITED_KINDS);
 }
 
-/* What stands before its name, as lockdep had it while it knew completions. */
+/* Printed before the name, as lockdep did for completions. */
 const char *ls_splat_prefix(u32 class_id)
 {
 	return !ls_splat_is_awaited(class_id) ? "" : ls_splat_is_queue(class_id) ? "(waitqueue)" : "(completion)";
@@ -71,7 +71,7 @@ bool ls_splat_load(struct ls_splat_side *x, u32 ordinal)
 	return true;
 }
 
-/* Addresses never reach the console, not even of code that has gone. */
+/* No addresses on the console, not even of unloaded code. */
 void ls_splat_symbol(char *text, u64 ip)
 {
 	sprint_symbol(text, ip);
@@ -123,7 +123,7 @@ void ls_splat_backtrace(const struct ls_splat_side *x)
 	printk(KERN_WARNING " </TASK>\n");
 }
 
-/* A task that waits does not hold what it waits for: that entry is the owner's. */
+/* A waiting task does not hold the lock that it waits for: that entry is the owner's. */
 u64 ls_splat_owners(const struct ls_splat_side *x)
 {
 	return x->s.what == LS_FINDING_LONG_HOLD ? x->s.new_mask : 0;
@@ -155,7 +155,7 @@ const struct ls_held_rec *ls_splat_held_of(const struct ls_splat_side *x, u32 cl
 	return NULL;
 }
 
-/* Where @x took a lock of class @class_id, and how. */
+/* Where and how @x acquired a lock of class @class_id. */
 struct ls_held_rec ls_splat_taken(const struct ls_splat_side *x, u32 class_id)
 {
 	const struct ls_held_rec *held = ls_splat_held_of(x, class_id);

@@ -36,7 +36,7 @@ long ls_races_pause(void);
 void ls_access_info_fill(struct ls_access_info *info);
 
 /* sides.c */
-/* The sides of @e, whose race is in the log, with the guards of both. */
+/* Log the sides of @e, whose race is in the log, with the guards of both. */
 void ls_sides_log(struct ls_race_event *e, const struct ls_rec_access *const accesses[2],
 		  const struct ls_guard_rec *const guards[2]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What accesses are of: names and numbers of data. Worker only. */
+/* Data of accesses: names and ids. Worker only. */
 #include <linux/bitmap.h>
 #include <linux/string.h>
 
@@ -17,7 +17,7 @@ static struct ls_tagtab data_ids;	/* symbol, cache or site -> id */
 static DECLARE_BITMAP(objects, MAX_DATA);	/* ids of memory that is allocated as objects */
 static u32 nr_data;
 
-/* The data of an access: its id, and where in it the access begins. */
+/* Id of the accessed data, and offset of the access in it. */
 u32 ls_data_id(const struct ls_access_object *o, u32 *offset)
 {
 	struct ls_rec_data rec = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which pages are watched when: all of them, or samples of them, an epoch each. Worker and
- * process context.
+ * Selection of watched pages: all of them, or a sample for each epoch. Worker and process
+ * context.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,13 +20,13 @@ char *ls_accesses = "sampled";
 uint ls_access_share = 16;
 uint ls_access_epoch_ms = 500;
 
-#define ERA (HZ / 20)			/* after which code may take memory into the watch again */
+#define ERA (HZ / 20)			/* after which code may add memory to the sample again */
 
 static DEFINE_MUTEX(mode_mutex);	/* what is watched */
 static u32 mode, share, epoch_ms, epochs, resets;
 static unsigned long epoch_end, era_end;
-static u64 pages_lost;			/* when the epoch began */
-static u32 stamps_from;			/* the clock of stamps, when all was forgotten */
+static u64 pages_lost;			/* at the start of the epoch */
+static u32 stamps_from;			/* stamp clock when the shadow was last reset */
 
 static u64 sum_lost(u32 why)
 {
@@ -38,7 +38,7 @@ static u64 sum_lost(u32 why)
 	return sum;
 }
 
-/* Nobody takes anything into the watch, and what is watched is what was asked for. */
+/* Restart the sample; @on: watch what the mode selects. */
 static void watch(bool on)
 {
 	bool sampled = mode == LS_ACCESSES_SAMPLED;
@@ -52,7 +52,7 @@ static bool stamps_due(void)
 	return ls_stamps_due(ls_load(&ls_acc->sync), stamps_from);
 }
 
-/* Forget the shadow, and watch what is next. mode_mutex held. */
+/* Reset the shadow, and watch the next selection. mode_mutex held. */
 static void new_epoch(void)
 {
 	lockdep_assert_held(&mode_mutex);
@@ -72,7 +72,7 @@ static void new_epoch(void)
 	ls_access_provide();
 }
 
-/* Every round of the thread. */
+/* Called in every round of the worker. */
 void ls_epochs_work(void)
 {
 	bool full;
@@ -95,13 +95,13 @@ void ls_epochs_work(void)
 	mutex_unlock(&mode_mutex);
 }
 
-/* How long the thread may sleep when nobody wakes it, in jiffies. */
+/* How long the worker may sleep without a wake-up, in jiffies. */
 long ls_races_pause(void)
 {
 	return ls_load(&ls_sample.taken) ? ERA : HZ / 4;
 }
 
-/* The shadow is forgotten. No hook runs. */
+/* Reset the shadow. No hook runs. */
 void ls_epochs_forget(void)
 {
 	mutex_lock(&mode_mutex);
@@ -137,7 +137,7 @@ static void fill_info(struct ls_access_info *info)
 /* For debugfs and the device. */
 void ls_access_info_fill(struct ls_access_info *info)
 {
-	/* Whoever arms probes takes long; the thread is not to wait for that. */
+	/* Arming probes takes long; the worker must not wait for it. */
 	u64 missed = ls_probes_missed();
 
 	mutex_lock(&mode_mutex);
@@ -146,7 +146,7 @@ void ls_access_info_fill(struct ls_access_info *info)
 	info->losses[LS_ALOSS_PROBES] += missed;
 }
 
-/* What LS_IOC_ACCESS_CTL asks for. Process context. */
+/* LS_IOC_ACCESS_CTL. Process context. */
 int ls_epochs_set(const struct ls_access_ctl *ctl)
 {
 	if (ctl->mode > LS_ACCESSES_ALL + 1 || ctl->share > LS_BLOCKS || ctl->share & (ctl->share - 1) ||
@@ -185,7 +185,7 @@ int ls_epochs_start(void)
 	return 0;
 }
 
-/* Nothing is watched from here on. */
+/* Nothing is watched after this. */
 void ls_epochs_stop(void)
 {
 	mutex_lock(&mode_mutex);

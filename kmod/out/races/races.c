@@ -36,7 +36,7 @@ static void take_access(struct ls_rec_access *a)
 	places[a->id] = at / 8 + 1;
 }
 
-/* Access @id as it was first seen, with LS_LOCKSET_LOCKS of room for its guards. */
+/* The first access at site @id, with room for LS_LOCKSET_LOCKS guards. */
 bool ls_access_get(u32 id, struct ls_rec_access *a, struct ls_guard_rec *guards)
 {
 	u64 at;
@@ -54,8 +54,8 @@ static struct ls_race_place place_of(const struct ls_rec_access *a)
 }
 
 /*
- * Races that came before the records of their sides: those lie in another CPU's
- * ring, and are there when all rings have been drained.
+ * Races whose access sites are not logged yet: their records are in another CPU's ring, and
+ * known when all rings were drained.
  */
 #define MAX_EARLY 64
 static struct ls_race_event early[MAX_EARLY];
@@ -131,7 +131,7 @@ void ls_races_take(struct ls_event *e)
 	}
 }
 
-/* Every round of the thread, when the rings have been drained. */
+/* Called in every round of the worker, when the rings were drained. */
 void ls_races_work(void)
 {
 	u32 i;
@@ -142,7 +142,7 @@ void ls_races_work(void)
 	ls_epochs_work();
 }
 
-/* LS_CTL_RESET: findings and shadow are forgotten. No hook runs. */
+/* LS_CTL_RESET: forget findings and shadow. No hook runs. */
 void ls_races_forget(void)
 {
 	memset(reported.slots, 0, sizeof(u64) * (reported.mask + 1));
@@ -161,7 +161,7 @@ u32 ls_races_count(void)
 	return nr_races;
 }
 
-/* The hooks are there. Process context. */
+/* Called when the hooks are attached. Process context. */
 int ls_races_start(void)
 {
 	ls_probes_init();
@@ -171,7 +171,7 @@ int ls_races_start(void)
 	return ls_epochs_start();
 }
 
-/* Nothing is watched from here on. */
+/* Nothing is watched after this. */
 void ls_races_stop(void)
 {
 	ls_probes_exit();

@@ -13,8 +13,8 @@ static bool fits(const struct ls_race_side *s, u32 i, const struct ls_guard_rec 
 }
 
 /*
- * The instance of guard @i of an access. A lockset has no order: where two of its locks are
- * of one class, which of them was taken where is not known.
+ * Lock instance of guard @i of an access. A lockset has no order: for two locks of one class
+ * it is not known which was acquired where.
  */
 static u64 instance_of(const struct ls_race_side *s, const struct ls_guard_rec *guards, u32 nr, u32 i)
 {
