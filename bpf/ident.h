@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which slab object a lock lies in, as kmod/identity/slab.h has it, by CO-RE. */
+/* The slab object around a lock, like kmod/identity/slab.h, by CO-RE. */
 #ifndef LOCKSCOPE_BPF_IDENT_H
 #define LOCKSCOPE_BPF_IDENT_H
 
@@ -22,7 +22,7 @@ static __always_inline bool ls_is_slab(struct page *page)
 	return BPF_CORE_READ((struct page___typed *)page, page_type) >> 24 == LS_PAGE_TYPE_SLAB;
 }
 
-/* Until it is a word of more meanings. */
+/* Before that, a word with several meanings. */
 struct page___head {
 	unsigned long compound_head;
 } __attribute__((preserve_access_index));
@@ -31,7 +31,7 @@ struct page___info {
 	unsigned long compound_info;
 } __attribute__((preserve_access_index));
 
-/* Address of the first page of those that @page belongs to. */
+/* Address of the head page of @page. */
 static __always_inline __u64 ls_head_of(struct page *page)
 {
 	__u64 info;
@@ -42,11 +42,11 @@ static __always_inline __u64 ls_head_of(struct page *page)
 		info = BPF_CORE_READ((struct page___info *)page, compound_info);
 	if (!(info & 1))
 		return (__u64)page;
-	/* An address, or a mask for ours: no struct page lies that high. */
+	/* An address, or a mask: no struct page has an address that high. */
 	return info >> 32 == 0xffffffff ? (__u64)page & info : info - 1;
 }
 
-/* The slab page of @addr and where its objects begin; false when it lies in none. */
+/* The slab page of @addr and the start of its objects; false when it is in none. */
 static __always_inline bool ls_slab_of(__u64 addr, struct slab **slab, __u64 *start)
 {
 	__u64 vmemmap = 0, direct = 0;
@@ -73,7 +73,7 @@ static __always_inline bool ls_is_kmalloc(const char *name)
 	       (name[0] == 'd' && name[1] == 'm' && name[2] == 'a' && name[3] == '-');
 }
 
-/* Fill in cache, offset and size of the object that @addr lies in. */
+/* Fill in cache, offset and size of the object around @addr. */
 static __always_inline bool ls_slab_ident(__u64 addr, struct ls_order_ident *id)
 {
 	struct kmem_cache *cache;
@@ -93,7 +93,7 @@ static __always_inline bool ls_slab_ident(__u64 addr, struct ls_order_ident *id)
 	return true;
 }
 
-/* The cache that @addr lies in, by the beginning of its name; false when it lies in none. */
+/* Beginning of the name of the cache of @addr; false when it is in none. */
 static __always_inline bool ls_cache_name(__u64 addr, char name[16])
 {
 	struct slab *slab;
@@ -104,8 +104,8 @@ static __always_inline bool ls_cache_name(__u64 addr, char name[16])
 }
 
 /*
- * Are the classes of two locks different whatever else they are? A class has objects of one
- * cache, or of those that kmalloc() takes its memory from.
+ * Are the classes of two locks certainly different? All objects of a class are from one cache,
+ * or all from kmalloc caches.
  */
 static __always_inline bool ls_classes_differ(__u64 a, __u64 b)
 {

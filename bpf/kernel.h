@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What BPF programs ask about the kernel they run in. */
+/* Properties of the running kernel for BPF programs. */
 #ifndef LOCKSCOPE_BPF_KERNEL_H
 #define LOCKSCOPE_BPF_KERNEL_H
 
@@ -8,19 +8,19 @@
 
 #define START_KERNEL 0xffffffff80000000ull
 
-/* Since 6.2 ("x86/percpu: Move preempt_count next to current_task") one of these is there. */
+/* Since 6.2 ("x86/percpu: Move preempt_count next to current_task") one of these exists. */
 struct pcpu_hot___ls {
 	int preempt_count;
 } __attribute__((preserve_access_index));
 extern const int __preempt_count __ksym __weak;
 extern const struct pcpu_hot___ls pcpu_hot __ksym __weak;
 
-/* Where it is there, the bits that count hardirqs and NMIs lie eight further up. */
+/* If it exists, the bits that count hardirqs and NMIs are eight higher. */
 extern const unsigned int nmi_nesting __ksym __weak;
 
 #define LS_SOFTIRQ_OFFSET 0x100
 #define LS_IRQ_MASKS (&nmi_nesting ? 0x7f000000 : 0xff0000)	/* hardirqs and NMIs */
-#define LS_COUNT_MASK 0x7fffffff	/* without the inverted wish to reschedule */
+#define LS_COUNT_MASK 0x7fffffff	/* without the inverted need_resched bit */
 
 static __always_inline int ls_preempt_count(void)
 {
@@ -32,7 +32,7 @@ static __always_inline int ls_preempt_count(void)
 	return 0;
 }
 
-/* Do we serve an interrupt or a softirq? */
+/* Is an interrupt or a softirq being served? */
 static __always_inline int ls_in_interrupt(void)
 {
 	return ls_preempt_count() & (LS_IRQ_MASKS | LS_SOFTIRQ_OFFSET);
@@ -41,12 +41,12 @@ static __always_inline int ls_in_interrupt(void)
 #define LS_FRAME_WORDS 12
 
 /*
- * Where the traced function was called from. @ctx lies in the trampoline's frame: behind
- * the arguments, of which there are at most six, and the result come its frame pointer,
- * the return address into the function, and that of the function's caller. @function: as
- * bpf_get_func_ip() says. 0 when things look different. Our own frame would tell as well,
- * but newer kernels keep it apart from the task's stack. They also jump to the trampolines
- * that wait for a result, which leaves the first of the two addresses out.
+ * Caller of the traced function. @ctx lies in the trampoline's frame: it is followed by the
+ * arguments, six at most, and the result, its frame pointer, the return address into the
+ * function, and that of the function's caller. @function: from bpf_get_func_ip(). 0 when the
+ * layout is different. The program's own frame would do as well, but newer kernels keep it
+ * apart from the task's stack. They also jump to the trampolines that wait for a result, so
+ * that the first of the two addresses is missing.
  */
 static __always_inline __u64 ls_caller(const void *ctx, __u64 function)
 {

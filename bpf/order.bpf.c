@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Orders of sleeping locks without the module: what each task holds lies in its task
- * storage, and an acquisition under other locks that was not seen before claims a
- * place in a plain array by compare-and-swap. Contended spinlocks are seen through
+ * Dependencies of sleeping locks without the module: the locks that a task holds are in its
+ * task storage, and an acquisition with other locks held that was not observed before claims a
+ * slot of a plain array by compare-and-swap. Contended spinlocks are observed through
  * lock:contention_begin.
  *
- * Nothing here that runs in a lock function updates a hash map or writes to a ring
- * buffer: these take locks. The table of initialisers is written where locks are made.
+ * Programs that run in a lock function never update a hash map or write to a ring buffer:
+ * these take locks. The table of initialisers is written where locks are initialised.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -41,7 +41,7 @@ static __always_inline void acquire(void *ctx, __u64 ip, __u64 lock, __u32 val)
 
 	if (is_ours())
 		return;
-	/* Trying is all that an interrupt may do, and it gives back before it ends. */
+	/* An interrupt can only try, and releases before it ends. */
 	if (ls_in_interrupt()) {
 		add(LS_ORDER_IN_INTERRUPT, 1);
 		return;
@@ -123,7 +123,7 @@ static __always_inline void initialised(__u64 ip, __u64 lock, __u64 name)
 
 	if (life)
 		__sync_fetch_and_add(life, 1);
-	/* Static locks and those of named caches have better names. */
+	/* Static locks and those in named caches have better names. */
 	if (lock >= START_KERNEL || (ls_slab_ident(lock, &id) && !ls_is_kmalloc(id.name)))
 		return;
 	init.ip = ip;
@@ -131,7 +131,10 @@ static __always_inline void initialised(__u64 ip, __u64 lock, __u64 name)
 	bpf_map_update_elem(&inits, &lock, &init, BPF_ANY);
 }
 
-/* kmod/primitives.h says what to attach to: of the sleeping locks, where the lock is. */
+/*
+ * kmod/primitives.h has the functions to attach to, for sleeping locks with the argument that
+ * is the lock.
+ */
 #define VAL(kind, bits) (kind | ((bits) & (LS_VAL_READ_MASK | LS_VAL_TRY | LS_VAL_CTX)))
 
 static __always_inline int special(void *ctx, __u64 ip, __u64 lock, __u64 arg, __u32 kind, __u32 op)
@@ -177,7 +180,7 @@ static __always_inline __u32 ww_bits(__u64 context, __u32 bits)
 	return context ? bits | LS_VAL_CTX : bits;
 }
 
-/* As a number: the verifier lets nobody count with what it knows to be a pointer. */
+/* As a number: the verifier rejects arithmetic on what it knows to be a pointer. */
 static __always_inline __u64 arg(void *ctx, __u32 n)
 {
 	__u64 value = 0;
@@ -222,7 +225,7 @@ static __always_inline __u64 caller(void *ctx)
 		return result(ctx, caller(ctx), ret(ctx), arg(ctx, 0), kind,		\
 			      ww_bits(arg(ctx, 1), bits), flags);			\
 	}
-/* Only initialisers have a second argument that matters. */
+/* The second argument only matters for initialisers. */
 #define ON_SPECIAL(function, kind, bits, flags)					\
 	SEC("fentry/" #function) int on_##function(__u64 *ctx)			\
 	{									\
@@ -260,10 +263,9 @@ static __always_inline __u64 caller(void *ctx)
 LS_PRIMITIVES(PROGRAM)
 
 /*
- * A spinning lock somebody had to wait for, with sleeping ones held. Any context,
- * interrupts off or on, whatever lock the kernel is just after: nothing is made here.
- * @frame: of the stack, where the lock function was called from as a rule; userspace
- * knows for sure.
+ * A contended spinning lock, with sleeping locks held. Any context, interrupts off or on,
+ * whatever lock the kernel holds: no allocation here. @frame: of the stack, usually the lock
+ * function's caller; userspace resolves it exactly.
  */
 static __always_inline void contended(void *ctx, __u64 lock, __u32 val, __u32 frame)
 {
@@ -286,7 +288,7 @@ int on_contention(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 flags = ctx->args[1], val;
 
-	/* LCB_F_SPIN; a mutex that spins has LCB_F_MUTEX as well. */
+	/* LCB_F_SPIN; a spinning mutex has LCB_F_MUTEX as well. */
 	if (!(flags & 1) || flags & 32)
 		return 0;
 	val = flags & 6 ? LS_KIND_RWLOCK : LS_KIND_SPINLOCK;
@@ -296,7 +298,7 @@ int on_contention(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Room for what a new task will hold: its first lock may come where none can be made. */
+/* Storage for the locks of a new task: at its first lock allocation may not be possible. */
 SEC("tp_btf/task_newtask")
 int on_new_task(__u64 *ctx)
 {
@@ -304,7 +306,7 @@ int on_new_task(__u64 *ctx)
 	return 0;
 }
 
-/* And for those that are there already. */
+/* The same for existing tasks. */
 SEC("iter/task")
 int on_old_task(struct bpf_iter__task *ctx)
 {
@@ -316,10 +318,10 @@ int on_old_task(struct bpf_iter__task *ctx)
 }
 
 /*
- * The same for kernels that preempt anybody. There a task may be preempted within a
- * program, and whoever runs meanwhile on its processor is not seen: programs are kept from
- * running twice at a time. Probes run with preemption off. They cost more, and one is for
- * all functions: its cookie says what it is at.
+ * The same for kernels with full preemption. There a task may be preempted within a program,
+ * and the next task on its CPU is missed: a program does not run twice at a time. Probes run
+ * with preemption off. They cost more, and one program serves all functions: its cookie
+ * identifies the function.
  */
 SEC("kprobe.multi")
 int on_entry(struct pt_regs *regs)
@@ -362,7 +364,7 @@ int on_return(struct pt_regs *regs)
 	__u32 flags = LS_ORDER_COOKIE_FLAGS(cookie);
 	struct task_locks *t;
 
-	/* That is counted only. */
+	/* Only counted. */
 	if (ls_in_interrupt())
 		return result(regs, 0, regs->ax, 0, kind, bits, flags);
 	t = current_locks(false);
@@ -375,7 +377,7 @@ int on_return(struct pt_regs *regs)
 	return result(regs, t->asked_ip, regs->ax, lock, kind, bits, flags);
 }
 
-/* A program of its own, so that what it misses is counted apart: see missed(). */
+/* A program of its own, so that its misses are counted separately: see missed(). */
 SEC("kprobe.multi")
 int on_wait(struct pt_regs *regs)
 {

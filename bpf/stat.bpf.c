@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Figures of every lock class, from the module's tracepoints acquired, released and
- * waited. They fire inside the lock functions with interrupts off, so the arrays of
- * a processor are nobody else's, and nothing here may take a lock: no hash map, no
- * ring buffer. An NMI that takes locks in between is missed; the kernel counts that.
+ * Statistics per lock class, from the module's tracepoints acquired, released and waited. They
+ * fire inside the lock functions with interrupts off, so per-CPU arrays need no locking, and
+ * nothing here may take a lock: no hash map, no ring buffer. An NMI that acquires locks in
+ * between is missed; the kernel counts that.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -12,7 +12,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Room for classes is userspace's to choose: there may be new ones while we run. */
+/* Userspace sets the number of entries: new classes may appear at run time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -43,7 +43,7 @@ static __always_inline void lose(enum ls_stat_loss what)
 		l->n[what]++;
 }
 
-/* Hashing with open addressing in this processor's own array. */
+/* Open addressing in this CPU's own array. */
 static __always_inline struct ls_stat_site *site_of(__u32 id, __u64 ip)
 {
 	__u32 at = ((ip ^ (__u64)id << 48) * 0x9e3779b97f4a7c15ull) >> 40;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What stat.bpf.c counts, as userspace reads it: one of each for every processor. */
+/* Counters of stat.bpf.c, as userspace reads them: one of each per CPU. */
 #ifndef LOCKSCOPE_BPF_STAT_H
 #define LOCKSCOPE_BPF_STAT_H
 
 #include "lockclass/abi.h"
 
 #define LS_STAT_BUCKETS 40	/* of a histogram: bucket i counts 2^i .. 2^(i+1) - 1 ns, 0 as well in the first */
-#define LS_STAT_SITES 16384	/* places of the table of call sites, a power of two */
-#define LS_STAT_PROBES 16	/* of them that are looked at for one site */
+#define LS_STAT_SITES 16384	/* slots of the table of acquire sites, a power of two */
+#define LS_STAT_PROBES 16	/* slots searched for one site */
 
 struct ls_stat_times {
 	__u64 count;
@@ -27,7 +27,7 @@ struct ls_stat_class {
 	struct ls_stat_times holds;
 };
 
-/* A place that takes locks of a class. */
+/* A place that acquires locks of a class. */
 struct ls_stat_site {
 	__u64 ip;		/* return address, 0: free */
 	__u32 id;		/* class */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Address map: live address -> id in buckets of eight (one cache line), for
- * things that come and go by the thousand: kmalloc objects and their
- * allocation sites, locks on stacks. One 64-bit word an entry:
+ * Address map: live address -> id in buckets of eight (one cache line), for short-lived
+ * entries in large numbers: kmalloc objects and their allocation sites, locks on stacks. One
+ * 64-bit word per entry:
  *
  *   address >> 3 (44 bits) << 20 | id (20 bits, 0 = free)
  *
- * A full bucket gives up an entry, or refuses the new one, and says so. A map that is
- * spread has a second bucket for each address, for those whose first one is nearly full;
- * it is not searched before it has an entry. Any context.
+ * A full bucket evicts an entry or refuses the new one, and reports it. A spread map has a
+ * second bucket for each address, used when the first one is nearly full; it is not searched
+ * until it has an entry. Any context.
  */
 #ifndef LOCKSCOPE_ADDRMAP_H
 #define LOCKSCOPE_ADDRMAP_H
@@ -19,7 +19,7 @@
 #define LS_ADDR_ID_BITS 20
 #define LS_ADDR_ID_MASK ((1u << LS_ADDR_ID_BITS) - 1)
 #define LS_ADDR_WAYS 8
-#define LS_ADDR_WAYS_FIRST 6	/* taken before a second bucket is */
+#define LS_ADDR_WAYS_FIRST 6	/* entries before the second bucket is used */
 
 struct ls_addrmap {
 	ls_u64 *slots;
@@ -45,7 +45,7 @@ LS_INLINE void ls_addrmap_init(struct ls_addrmap *m, void *mem, ls_u32 bits)
 	m->spilled = 0;
 }
 
-/* The same of a map that is spread. */
+/* The same for a spread map. */
 LS_INLINE void ls_addrmap_init_spread(struct ls_addrmap *m, void *mem, ls_u32 bits)
 {
 	ls_addrmap_init(m, mem, bits);
@@ -53,8 +53,8 @@ LS_INLINE void ls_addrmap_init_spread(struct ls_addrmap *m, void *mem, ls_u32 bi
 }
 
 /*
- * Where a map has the lock at @lock. Spinlocks are of four bytes, words of the map of eight:
- * a lock in a second half is filed far from that in the first.
+ * Key of the lock at @lock. Spinlocks have four bytes, words of the map eight: a lock in the
+ * upper half of a word gets a distant key.
  */
 #define LS_ADDR_HALF 0x0b3759d56a3ull
 LS_INLINE ls_u64 ls_addr_of_lock(ls_u64 lock)
@@ -72,13 +72,13 @@ LS_INLINE ls_u64 *ls_addr_bucket(const struct ls_addrmap *m, ls_u64 word)
 	return &m->slots[(word * LS_GOLDEN >> m->shift) * LS_ADDR_WAYS];
 }
 
-/* The second one, which has little to do with the first. */
+/* The second bucket, from an independent hash. */
 LS_INLINE ls_u64 *ls_addr_second(const struct ls_addrmap *m, ls_u64 word)
 {
 	return &m->slots[(ls_mix(word) * LS_GOLDEN >> m->shift) * LS_ADDR_WAYS];
 }
 
-/* Where bucket @b has @word, NULL: nowhere. */
+/* Slot of @word in bucket @b, NULL: none. */
 LS_INLINE ls_u64 *ls_addr_slot(ls_u64 *b, ls_u64 word)
 {
 	ls_u32 i;
@@ -89,7 +89,7 @@ LS_INLINE ls_u64 *ls_addr_slot(ls_u64 *b, ls_u64 word)
 	return NULL;
 }
 
-/* Put @entry into a free slot of bucket @b from @slot on, before @end, if there is one. */
+/* Put @entry into a free slot of bucket @b in [@slot, @end), if there is one. */
 LS_INLINE bool ls_addr_put(ls_u64 *b, ls_u32 slot, ls_u32 end, ls_u64 entry)
 {
 	for (; slot < end; slot++) {
@@ -113,7 +113,7 @@ LS_INLINE ls_u32 ls_addrmap_find(const struct ls_addrmap *m, ls_u64 addr)
 	return slot ? ls_load(slot) & LS_ADDR_ID_MASK : 0;
 }
 
-/* Take @addr out; returns its id, 0 when it was not there. */
+/* Remove @addr; returns its id, 0 when it was not there. */
 LS_INLINE ls_u32 ls_addrmap_remove(struct ls_addrmap *m, ls_u64 addr)
 {
 	ls_u64 word = ls_addr_word(addr), *slot = ls_addr_slot(ls_addr_bucket(m, word), word);
@@ -148,7 +148,7 @@ LS_MUST_CHECK LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, l
 	if (ls_addr_put(first, 0, LS_ADDR_WAYS_FIRST, word | id))
 		return true;
 	second = ls_addr_second(m, word);
-	/* The last of the first one are for those whose second one is as full. */
+	/* The last slots of the first bucket are used when the second one is as full. */
 	if (!ls_addr_put(second, 0, LS_ADDR_WAYS_FIRST, word | id)) {
 		if (ls_addr_put(first, LS_ADDR_WAYS_FIRST, LS_ADDR_WAYS, word | id))
 			return true;
@@ -160,8 +160,8 @@ LS_MUST_CHECK LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, l
 }
 
 /*
- * The same where the newest matters most. Returns true when a live entry of its first
- * bucket had to go, which is for the caller to count.
+ * The same where the newest entry matters most. Returns true when a live entry of its first
+ * bucket was evicted, which the caller counts.
  */
 LS_MUST_CHECK LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
 {
@@ -169,14 +169,14 @@ LS_MUST_CHECK LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, l
 
 	if (ls_addrmap_add(m, addr, id))
 		return false;
-	/* Whom to give up: any will do, the address decides. */
+	/* Evict any entry; the address decides. */
 	ls_store(&ls_addr_bucket(m, word)[(addr >> 6) & (LS_ADDR_WAYS - 1)], word | id);
 	return true;
 }
 
 /*
- * Take out of the first bucket of @addr what @gone says is so; it is asked about addresses of
- * the kernel's memory. Any context.
+ * Remove entries from the first bucket of @addr for which @gone returns true; it is called for
+ * kernel addresses. Any context.
  */
 LS_INLINE void ls_addrmap_clean(struct ls_addrmap *m, ls_u64 addr, bool (*gone)(ls_u64 addr, ls_u32 id))
 {
@@ -192,8 +192,8 @@ LS_INLINE void ls_addrmap_clean(struct ls_addrmap *m, ls_u64 addr, bool (*gone)(
 }
 
 /*
- * Take out all that ls_addr_of_lock() has filed of locks at [@start, @start + @size). Goes
- * through the whole map. Any context.
+ * Remove all locks in [@start, @start + @size) that were added under ls_addr_of_lock(). Scans
+ * the whole map. Any context.
  */
 LS_INLINE void ls_addrmap_forget_locks(struct ls_addrmap *m, ls_u64 start, ls_u64 size)
 {
@@ -206,7 +206,7 @@ LS_INLINE void ls_addrmap_forget_locks(struct ls_addrmap *m, ls_u64 start, ls_u6
 
 		if (!slot || ((at & mask) >= words && (half & mask) >= words))
 			continue;
-		/* What was put there meanwhile stays. */
+		/* An entry added concurrently stays. */
 		if (ls_cmpxchg(&m->slots[i], &slot, 0) &&
 		    ls_addr_bucket(m, slot & ~(ls_u64)LS_ADDR_ID_MASK) != &m->slots[i & -LS_ADDR_WAYS])
 			ls_fetch_add(&m->spilled, -1u);

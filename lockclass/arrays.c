@@ -90,7 +90,7 @@ ls_u32 ls_arrays_taken(const struct ls_arrays *a, ls_u64 type, ls_u32 kind, ls_u
 	return id ? ls_load(&a->table[id].count) : 0;
 }
 
-/* The array that the elements which @x has gathered belong to, made if it is the first of its stride. */
+/* The array of the elements in @x, created if it is the first one with its stride. */
 static struct ls_array *array_of(struct ls_arrays *a, ls_u64 type, ls_u32 kind,
 				 const struct ls_array *x, bool *full)
 {
@@ -119,7 +119,7 @@ const struct ls_array *ls_arrays_see(struct ls_arrays *a, ls_u64 type, ls_u32 ki
 
 	if (known)
 		return known;
-	/* Numbers of arrays are no code's address. */
+	/* Numbers of arrays are not addresses of code. */
 	x = place(a, array_key(type, kind, ip), offset);
 	if (!x) {
 		*full = true;

@@ -2,8 +2,8 @@
 #include "belief.h"
 
 /*
- * Fewest errors of n that a rule which holds makes once in a hundred times at most:
- * P(X >= errors) <= 1 %, X binomial in n and 1/5. n + 1: any number may be chance.
+ * Fewest errors of n that a rule which holds makes once in a hundred times at most: P(X >=
+ * errors) <= 1 %, X binomial in n and 1/5. n + 1: no number is significant.
  */
 static const ls_u8 too_many[LS_BELIEF_EXACT + 1] = {
 	1,  2,	3,  3,	4,  4,	5,  5,	6,  6,	6,  7,	7,
@@ -14,19 +14,19 @@ static const ls_u8 too_many[LS_BELIEF_EXACT + 1] = {
 };
 
 /*
- * z * z from which on no chance is at work. The distribution leans to the side of
- * errors, so it is a little more than the 5.4 of the normal one.
+ * Bound of z * z. The distribution is skewed towards errors, so it is a little more than the
+ * 5.4 of the normal one.
  */
 #define Z_SQUARED 6ull
 
-/* Are @errors of @n more than a rule that holds would show? */
+/* Are @errors of @n more than is likely for a rule that holds? */
 static bool refuted(ls_u64 errors, ls_u64 n)
 {
 	ls_u64 excess;
 
 	if (n <= LS_BELIEF_EXACT)
 		return errors >= too_many[n];
-	/* So that nothing below overflows; by then only the share matters. */
+	/* Prevent overflow below; for that many only the share matters. */
 	while (n >> 26) {
 		n >>= 1;
 		errors >>= 1;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Belief analysis [RacerX 5.1, 8.4]: does code follow a rule, given how often it
- * was seen to break it? Known locks are given back by who took them nearly always;
- * LS_BELIEF_ERRORS leaves room for noise: a fifth, as with the p0 = 0.8 of RacerX.
+ * Belief analysis [RacerX 5.1, 8.4]: does code follow a rule, given how often it was seen to
+ * break it? Locks are nearly always released by the context that acquired them;
+ * LS_BELIEF_ERRORS allows for noise: a fifth, as with the p0 = 0.8 of RacerX.
  *
- * Two hypotheses are tested at 1 %, each from its side: that the rule holds (at
- * most a fifth of the cases break it), and that its opposite holds (at most a
- * fifth keep it). A rule is believed when only its opposite is refuted, and given
- * up when only it is refuted itself. Fewer than three cases decide nothing, and
- * nor do many that go either way.
+ * Two hypotheses are tested at 1 %, each from its side: that the rule holds (at most a fifth
+ * of the cases break it), and that its opposite holds (at most a fifth keep it). A rule is
+ * believed when only its opposite is refuted, and rejected when only the rule itself is. Fewer
+ * than three cases decide nothing, and nor do many that go either way.
  *
  * Up to LS_BELIEF_EXACT cases the bound is that of the binomial distribution,
  * beyond it of z = (against - n / 5) / sqrt(n * 4 / 25), corrected for continuity.
@@ -27,32 +26,33 @@ enum ls_belief {
 	LS_BELIEF_BROKEN,
 };
 
-/* What to think of a rule that @against of @n cases break. Any context. */
+/* Belief in a rule that @against of @n cases break. Any context. */
 enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
 
 /*
- * How a class of semaphores is used. Two rules are tested: that a release comes from
- * the context that acquired the semaphore, over all releases; and that this holds of
- * an instance during its whole life, over all instances that were released at all.
- * The second one finds what the first one tolerates: xfs_buf.b_sema is mostly released
- * by its taker, and yet I/O completion releases nearly every buffer at some time.
+ * How a class of semaphores is used. Two rules are tested: that a release comes from the
+ * context that acquired the semaphore, over all releases; and that this is true of an instance
+ * during its whole life, over all instances that were released. The second one detects what
+ * the first one tolerates: xfs_buf.b_sema is mostly released by the context that acquired it,
+ * and yet I/O completion releases nearly every buffer at some time.
  *
- *   signal  one of the rules is given up, most instances are handed over, or no release ever came from the context
- *	     that had acquired: no order follows, findings through the class are hidden.
+ *   signal  one of the rules is rejected, most instances are handed over, or no
+ *	     release ever came from the context that had acquired: no order follows,
+ *	     findings through the class are hidden.
  *   mixed   more than one release in LS_BELIEF_RARELY came from elsewhere: whatever
- *	     was learnt with it held may be of a time when it had been handed over.
+ *	     was observed with it held may have been after it was handed over.
  *	     Findings through the class are warnings at most.
  *   lock    all others. Only these take part in an error.
  *
- * What that may hide: a real deadlock through semaphores of a class most of which are
- * also handed over (hidden), or some of which are (a warning in place of an error). One
- * instance that is handed over hides no other class.
+ * False negatives: a deadlock through semaphores of a class most of which are handed over
+ * (hidden), or some of which are (a warning instead of an error). One instance that is handed
+ * over hides no other class.
  */
 #define LS_BELIEF_RARELY 50
 
 /*
- * Are most of @instances handed over, and more of them than chance makes? How many of a cache's
- * buffers see asynchronous I/O differs from load to load. Any context.
+ * Are most of @instances handed over, with statistical significance? How many of a cache's
+ * buffers see asynchronous I/O differs between loads. Any context.
  */
 bool ls_most_handed_over(ls_u64 handed, ls_u64 instances);
 
@@ -63,9 +63,9 @@ enum ls_semaphore_use {
 };
 
 /*
- * @unmatched of @releases came from a context that had not acquired; @handed of
- * @instances that were released saw at least one such release; not the first one of an
- * instance, with which its maker may open it. Any context.
+ * @unmatched of @releases came from a context that had not acquired; @handed of @instances
+ * that were released had such a release, apart from an initial one, by which the semaphore may
+ * be opened. Any context.
  */
 enum ls_semaphore_use ls_semaphore_used(ls_u64 releases, ls_u64 unmatched, ls_u64 instances,
 					ls_u64 handed);

@@ -26,7 +26,7 @@ struct member {
 
 enum { KIND_STRUCT = 4, KIND_UNION = 5, NR_KINDS = 20 };
 
-/* Bytes behind a type: fixed, and for each of its members. */
+/* Bytes that follow a type: fixed, and for each of its members. */
 static const ls_u8 fixed[NR_KINDS] = { [1] = 4, [3] = 12, [14] = 4, [17] = 4 };
 static const ls_u8 each[NR_KINDS] = { [4] = 12, [5] = 12, [6] = 8, [13] = 8, [15] = 12, [19] = 12 };
 
@@ -61,7 +61,7 @@ static bool is_aggregate(const struct type *t)
 	return kind(t) == KIND_STRUCT || kind(t) == KIND_UNION;
 }
 
-/* The type behind *@at, which moves on; 0 at the end, or where the blob makes no sense. */
+/* The type at *@at, which is advanced; 0 at the end, or when the blob is malformed. */
 static const struct type *next(const struct blob *b, ls_u64 *at)
 {
 	const struct type *t = (const struct type *)(b->types + *at);
@@ -107,7 +107,10 @@ static ls_u32 find_member(const struct blob *b, const struct type *t, const char
 	return LS_BTF_NONE;
 }
 
-/* Struct or union @name of the blob @btf, which *@b describes then; NULL: none, or no blob. */
+/*
+ * Struct or union @name in the blob @btf, which is described by *@b afterwards; NULL: none, or
+ * no valid blob.
+ */
 static const struct type *find_type(struct blob *b, const void *btf, ls_size size, const char *name)
 {
 	const struct header *h = btf;

@@ -12,7 +12,7 @@ void ls_chains_init(struct ls_chains *c, void *slots, ls_u32 bits, ls_u32 max)
 
 int ls_chains_want(const struct ls_chains *c)
 {
-	/* Half a segment ahead: the thread may be late, hooks never wait. */
+	/* Half a segment ahead: the thread may be late, hooks do not wait. */
 	ls_u32 ahead = ls_load(&c->nr) + LS_CHAIN_SEG / 2 + 1;
 	ls_u32 seg, last;
 
@@ -30,7 +30,7 @@ void ls_chains_provide(struct ls_chains *c, int seg, struct ls_chain *mem)
 	ls_store_release(&c->segs[seg], mem);
 }
 
-/* @looks: LS_LOOKS_* of a chain that is acquired as such. */
+/* @looks: LS_LOOKS_* of a chain that is acquired itself. */
 static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 parent, ls_u32 val,
 				    ls_u64 ip, bool derived, ls_u32 looks, ls_u32 *index)
 {
@@ -60,8 +60,8 @@ static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 pare
 	do {
 		if (nr >= c->max) {
 			/*
-			 * Known from now on, so that it stays off the slow path. What
-			 * nests in itself is looked at every time anyway.
+			 * Known from now on, which keeps it off the slow path. A chain that
+			 * nests a class in itself is checked every time anyway.
 			 */
 			marks = derived || looks & LS_LOOKS_SELF ? marks : 0;
 			if (!ls_tagtab_insert(&c->tab, key, LS_CHAIN_LOST | marks) && !marks)
@@ -84,7 +84,7 @@ static enum ls_chain_result add_one(struct ls_chains *c, ls_u64 key, ls_u32 pare
 	found = ls_tagtab_insert(&c->tab, key, id);
 	if (found == id)
 		return LS_CHAIN_NEW;
-	/* Lost a race (or the run is full): the entry becomes a hole. */
+	/* Lost a race (or the probe run is full): the entry becomes a hole. */
 	ls_store(&data->val, 0);
 	ls_store(&data->count, 0);
 	*index = found & LS_CHAIN_INDEX;
@@ -157,7 +157,7 @@ void ls_chains_look(struct ls_chains *c, ls_u64 key, struct ls_chain *data, bool
 {
 	ls_u32 id = ls_tagtab_find(&c->tab, key);
 
-	/* Nobody has acquired it as such yet. */
+	/* Not acquired itself yet. */
 	if (!id || id & LS_CHAIN_DERIVED)
 		return;
 	ls_store(&data->looks, (ls_load(&data->looks) & LS_LOOKS_ALWAYS) | LS_LOOKS_CYCLE |

@@ -54,7 +54,7 @@ void ls_classes_alias(struct ls_classes *c, ls_u64 key, ls_u32 id)
 	ls_tagtab_insert(&c->keys, key, id);
 }
 
-/* Of a class whose key is found no more no alias may be found either: all slots are looked at. */
+/* If the key of a class is removed, its aliases must be as well: all slots are scanned. */
 static void forget(struct ls_classes *c, bool (*gone)(const struct ls_class *, ls_u64, ls_u64),
 		   ls_u64 start, ls_u64 end)
 {
@@ -105,7 +105,7 @@ bool ls_classes_counts(const struct ls_classes *c, ls_u32 id, struct ls_class_co
 	out->releases = ls_load(&cls->releases);
 	out->unmatched_releases = ls_load(&cls->unmatched_releases);
 	out->unmatched_acquires = ls_load(&cls->unmatched_acquires);
-	/* Both as much smaller as the larger one needs. */
+	/* Scale both by what the larger one needs. */
 	instances = ls_load(&cls->instances);
 	handed = ls_load(&cls->handed);
 	while (instances >> 16) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Lock-class table: identity key -> class. A class is created in the hook that
- * first meets it and named later by the thread; what the name will need is
- * copied at once, since caches and modules may be gone by then.
+ * Lock-class table: identity key -> class. A class is created in the hook that first observes
+ * it and named later by the thread; what the name needs is copied at once, since caches and
+ * modules may be gone by then.
  *
- * Keys (well apart by construction, see the makers below):
+ * Keys (distinct by construction, see the functions below):
  *   address of a static or per-CPU lock,
  *   slab cache and offset, kmalloc cache and allocation site and offset,
  *   initialiser's string and caller, acquire site.
@@ -20,7 +20,7 @@
 
 #define LS_LABEL_LEN 48
 #define LS_ROLE_LEN 56
-#define LS_CLASS_NONE 0		/* no class could be had; counted */
+#define LS_CLASS_NONE 0		/* no room for a class; counted */
 
 enum ls_class_state {
 	LS_CLASS_EMPTY = 0,
@@ -29,23 +29,23 @@ enum ls_class_state {
 };
 
 /*
- * In the key table, beside the id: the key alone does not tell the class. What has
- * to be looked at besides is said by the marks of the class that the id names.
+ * In the key table, with the id: the key alone does not determine the class. The marks of the
+ * class with that id show what else has to be looked up.
  */
 #define LS_KEY_ASK (1u << 23)
 
 /* Marks of a class. */
-#define LS_CLASS_KMALLOC 1u	/* no class, a marker: the allocation site is part of the key */
-#define LS_CLASS_SAME 2u	/* same instance taken twice: told */
-#define LS_CLASS_SIGNAL 8u	/* semaphore that counts events: no order follows from it */
+#define LS_CLASS_KMALLOC 1u	/* a marker, not a class: the allocation site is part of the key */
+#define LS_CLASS_SAME 2u	/* same instance acquired twice: reported */
+#define LS_CLASS_SIGNAL 8u	/* semaphore that counts events: adds no dependencies */
 #define LS_CLASS_ASK 16u	/* some lock of this key may have another class */
-#define LS_CLASS_HANDED 32u	/* semaphores most of which are handed over: the same as a signal */
-#define LS_CLASS_CONFIRMED 64u	/* completion that another context than the waiter completed: told */
-#define LS_CLASS_REFINE 128u	/* no class, a marker: what the object is used for is part of the key */
-#define LS_CLASS_UNREFINED 256u	/* that was not known yet when the class was made */
-#define LS_CLASS_FLEETING 512u	/* of a lock on a stack, by address alone: soon another one lies there */
+#define LS_CLASS_HANDED 32u	/* most of these semaphores are handed over: like a signal */
+#define LS_CLASS_CONFIRMED 64u	/* completed by another than the waiter: reported */
+#define LS_CLASS_REFINE 128u	/* a marker, not a class: the role is part of the key */
+#define LS_CLASS_UNREFINED 256u	/* the role was not known when the class was created */
+#define LS_CLASS_FLEETING 512u	/* lock on a stack, by address: soon reused */
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
-#define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key carries LS_KEY_ASK */
+#define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key has LS_KEY_ASK */
 #define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)
 #define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_CONFIRMED)
 
@@ -53,23 +53,23 @@ struct ls_class {
 	ls_u8 state;		/* written last */
 	ls_u8 kind;		/* enum ls_kind */
 	ls_u8 origin;		/* enum ls_origin */
-	ls_u8 refinement;	/* what refines it (enum ls_refinement of the module), and markers of it */
+	ls_u8 refinement;	/* enum ls_refinement of the module, of a class and of markers */
 	ls_u16 marks;
-	ls_u16 inversions;	/* instances taken in both orders, reported to the thread so far */
+	ls_u16 inversions;	/* acquired in both orders, reported to the thread */
 	ls_u32 offset;
 	ls_u32 object_size;
 	ls_u32 canonical;	/* 0 until the thread has named it */
 	ls_u64 addr;		/* symbol address, allocation, initialiser or acquire site */
 	ls_u64 key;
 	ls_u64 cache;		/* slab cache, for invalidation only */
-	ls_u32 pairs;		/* instance pairs told to the thread so far */
-	ls_u32 usage;		/* LS_USE_* that the thread was told of */
+	ls_u32 pairs;		/* instance pairs reported to the thread so far */
+	ls_u32 usage;		/* LS_USE_* reported to the thread */
 	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have;
 				 * completions: what some completer did not have (ls_need_bits()), halves */
-	ls_u32 absent_in[2];	/* the same of hardirqs, softirqs that took it */
+	ls_u32 absent_in[2];	/* the same for hardirqs, softirqs that acquired it */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
-	ls_s32 root;			/* markers: from the object refined by to the lock; arrays: stride; bytes */
-	ls_u32 bytes;			/* size asked for where it tells what the memory is for, else 0 */
+	ls_s32 root;			/* bytes from role's object to lock; arrays: stride */
+	ls_u32 bytes;			/* allocation size where it identifies the type, else 0 */
 	ls_u64 role_addr;		/* static data that the role was read from, or 0 */
 	char role[LS_ROLE_LEN];		/* of the object, as in the class's name; empty: none */
 	/* Semaphores, as in struct ls_class_counts. */
@@ -86,7 +86,7 @@ struct ls_classes {
 	struct ls_tagtab keys;
 	struct ls_class *table;
 	ls_u32 max;
-	ls_u32 nr;		/* ids 1 .. nr were handed out */
+	ls_u32 nr;		/* ids 1 .. nr are in use */
 };
 
 /* @keys: zeroed memory for 2^@bits slots; @table: @max + 1 zeroed entries. */
@@ -110,7 +110,7 @@ LS_INLINE ls_u64 ls_key_alloc(ls_u64 cache, ls_u32 offset, ls_u32 site)
 	return ((cache << 16 ^ offset) * LS_GOLDEN + site) * LS_GOLDEN;
 }
 
-/* What @key stands for, where objects of @role are apart from others. */
+/* Key of @key for objects of @role, where roles are separate classes. */
 LS_INLINE ls_u64 ls_key_refined(ls_u64 key, ls_u64 role)
 {
 	return (key + role) * LS_GOLDEN;
@@ -136,16 +136,16 @@ LS_INLINE ls_u32 ls_classes_find(const struct ls_classes *c, ls_u64 key)
 	return ls_tagtab_find(&c->keys, key) & LS_VAL_CLASS_MASK;
 }
 
-/* A class that needs no more asking, of what ls_classes_first() returns. */
+/* Is @id, from ls_classes_first(), a class that needs no further look-up? */
 LS_INLINE bool ls_class_answers(ls_u64 id)
 {
 	return id - 1 < LS_KEY_ASK - 1;
 }
 
 /*
- * What one of the key's first two places has for it, LS_KEY_ASK included; 0, or more than
- * LS_TAG_ID_MASK: neither has the key. Without the key's tag a slot is an id, and more than
- * any where it is another key's: one comparison is enough for nearly all.
+ * Entry of the key in its first two slots, including LS_KEY_ASK; 0, or more than
+ * LS_TAG_ID_MASK: in neither. A slot without the key's tag is an id, or larger than any id for
+ * another key: one comparison is enough in nearly all cases.
  */
 LS_INLINE ls_u64 ls_classes_first(const struct ls_classes *c, ls_u64 key)
 {
@@ -157,7 +157,7 @@ LS_INLINE ls_u64 ls_classes_first(const struct ls_classes *c, ls_u64 key)
 	return id > LS_TAG_ID_MASK ? ls_load(&slots[place ^ 1]) ^ tag : id;
 }
 
-/* The class there that needs no more asking, else 0. */
+/* The class there if it needs no further look-up, else 0. */
 LS_INLINE ls_u32 ls_classes_fast(const struct ls_classes *c, ls_u64 key)
 {
 	ls_u64 id = ls_classes_first(c, key);
@@ -166,30 +166,28 @@ LS_INLINE ls_u32 ls_classes_fast(const struct ls_classes *c, ls_u64 key)
 }
 
 /*
- * Make a class like @proto (key and identity filled in) unless the key has one.
- * Returns the id, LS_CLASS_NONE when the table is full. *created tells which.
- * Any context.
+ * Create a class from @proto (key and identity filled in) unless the key has one. Returns the
+ * id, LS_CLASS_NONE when the table is full. *created: whether it is new. Any context.
  */
 ls_u32 ls_classes_add(struct ls_classes *c, const struct ls_class *proto, bool *created);
 
-/* Let @key lead to class @id too. */
+/* Map @key to class @id, too. */
 void ls_classes_alias(struct ls_classes *c, ls_u64 key, ls_u32 id);
 
 /*
- * Forget the keys and aliases of locks that are named by, or refined through, what lies
- * in [start, end) (module unload), or of everything in slab cache @cache. The classes
- * stay, their keys go.
- * One caller at a time; hooks may run.
+ * Remove the keys and aliases of locks whose name or role comes from [start, end) (module
+ * unload), or of everything in slab cache @cache. The classes stay, their keys go. One caller
+ * at a time; hooks may run.
  */
 void ls_classes_forget_range(struct ls_classes *c, ls_u64 start, ls_u64 end);
 void ls_classes_forget_cache(struct ls_classes *c, ls_u64 cache);
 
 /*
- * Lock or signal? Whoever uses a semaphore as a lock gives it back himself; events
- * are told by somebody who never waits for them [RacerX 5.1]. @own: the releaser had
- * acquired it. True when the class became a signal, or is none any more. Unmatched
- * acquisitions are the same handing over seen from the other side: they are counted
- * for people, but no event speaks twice. Any context.
+ * Lock or signal? A semaphore used as a lock is released by the context that acquired it; an
+ * event is signalled by a context that never waits for it [RacerX 5.1]. @own: the releaser had
+ * acquired it. True when the class becomes a signal, or stops being one. Unmatched
+ * acquisitions are the other side of the same hand-overs: they are counted for statistics
+ * only, so that no event counts twice. Any context.
  */
 LS_INLINE bool ls_semaphore_released(struct ls_class *c, bool own)
 {
@@ -198,7 +196,7 @@ LS_INLINE bool ls_semaphore_released(struct ls_class *c, bool own)
 			       : ls_fetch_add(&c->unmatched_releases, 1) + 1;
 	bool signal = ls_load(&c->marks) & LS_CLASS_SIGNAL;
 
-	/* Another release may have come in between the two. */
+	/* Another release may come between the two. */
 	if ((ls_believe(unmatched < n ? unmatched : n, n) == LS_BELIEF_BROKEN) == signal)
 		return false;
 	if (signal)
@@ -209,9 +207,9 @@ LS_INLINE bool ls_semaphore_released(struct ls_class *c, bool own)
 }
 
 /*
- * An instance of class @c in its present life is released for the first time (@fresh),
- * or for the first time by a context that had not acquired it (@handed). True when that
- * changes what the class is taken for. Any context.
+ * An instance of class @c in its present life is released for the first time (@fresh), or for
+ * the first time by a context that had not acquired it (@handed). True when the belief about
+ * the class changes. Any context.
  */
 LS_INLINE bool ls_semaphore_instance(struct ls_class *c, bool fresh, bool handed)
 {
@@ -228,10 +226,10 @@ LS_INLINE bool ls_semaphore_instance(struct ls_class *c, bool fresh, bool handed
 	return true;
 }
 
-/* What was counted of class @id; false when it is nothing. Any context. */
+/* Counts of class @id; false when there are none. Any context. */
 bool ls_classes_counts(const struct ls_classes *c, ls_u32 id, struct ls_class_counts *out);
 
-/* Forget what was counted, and what was concluded from it. No hook runs. */
+/* Reset counts and beliefs. No hook runs. */
 void ls_class_counts_clear(struct ls_class *c);
 
 /* Copy at most @size - 1 characters and a zero. No libc here. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of functions that speak against a race: they make an object that nobody else knows
- * yet, or take it apart after nobody can reach it any more. The console and the report go by
+ * Names of functions that speak against a race: they initialise an object before it is
+ * published, or tear it down when it is not reachable any more. The console and the report use
  * the same words.
  */
 #ifndef LOCKSCOPE_DOUBTS_H
@@ -18,10 +18,10 @@ static const char *const ls_unmaking_words[] = {
 	"teardown", "destruct", "evict", "fini",
 };
 
-/* Callers this far out may be the one that takes an object apart. */
+/* Callers this far out count as tearing down an object. */
 #define LS_NEAR_FRAMES 3
 
-/* Is one of @words between two underscores of @name, which may end in what a compiler adds? */
+/* Is one of @words between two underscores of @name? Compiler suffixes of @name are ignored. */
 LS_INLINE bool ls_has_word(const char *name, const char *const *words, ls_u32 nr)
 {
 	ls_u32 i, k;

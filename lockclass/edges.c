@@ -44,7 +44,7 @@ LS_INLINE ls_u32 seen_bit(ls_u32 prev, ls_u32 next)
 	return 1u << (kind * 4 + level);
 }
 
-/* Place of @key, or of the first free slot when @free is given, else NOT_FOUND. */
+/* Slot of @key, or the first free one when @free is given, else NOT_FOUND. */
 static ls_u32 find(const struct ls_edges *e, ls_u64 key, ls_u32 *free)
 {
 	ls_u32 place = (ls_u32)(ls_mix(key) >> e->shift), i;

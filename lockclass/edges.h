@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Edge set: what the hooks remember of class -> class dependencies, only to
- * tell new from known. The graph itself is the judge's (judge.h).
+ * Edge set: what the hooks remember of class -> class dependencies, to distinguish new ones
+ * from known ones. The graph itself is the judge's (judge.h).
  *
  *   slot = from (20 bits) | to (20) | seen (16): dependency kind x level
  *
- * Beside each edge stands a 32-bit signature of the locks that some sight of it
- * did not have: what is not in it may be a gate lock [DLOS D2]. A sight that adds
- * to it is news too.
+ * For each edge there is a 32-bit signature of the locks that were missing in some observation
+ * of it: a lock that is not in it may be a gate lock [DLOS D2]. An observation that adds to it
+ * is reported, too.
  *
- * A byte counts the pairs of instances that were reported of an edge: the first few of
- * each, more once the edge is part of a cycle.
+ * A byte counts the pairs of instances that were reported of an edge: the first few of each,
+ * more once the edge is part of a cycle.
  */
 #ifndef LOCKSCOPE_EDGES_H
 #define LOCKSCOPE_EDGES_H
@@ -21,7 +21,7 @@
 
 struct ls_edges {
 	ls_u64 *slots;
-	ls_u32 *absent;		/* gates that some sight did not have; bits are only ever added */
+	ls_u32 *absent;		/* gates missing in some observation; bits are only ever added */
 	ls_u8 *pairs;		/* pairs of instances reported, LS_EDGE_WANTED */
 	ls_u32 shift;
 	ls_u32 mask;
@@ -50,8 +50,8 @@ LS_INLINE ls_u32 ls_dep_kind(ls_u32 prev, ls_u32 next)
 }
 
 /*
- * Does taking @next while @prev is held order the two? Not when nobody waits
- * for @next, nor between ww_mutexes of acquire contexts, which back off.
+ * Does acquiring @next while @prev is held add a dependency? Not if the acquire cannot wait,
+ * nor between ww_mutexes of acquire contexts, which back off.
  */
 LS_INLINE bool ls_orders(ls_u32 prev, ls_u32 next)
 {
@@ -59,8 +59,8 @@ LS_INLINE bool ls_orders(ls_u32 prev, ls_u32 next)
 }
 
 /*
- * LS_USE_ON_*: who holds @held while the context bits are those of @now can be
- * interrupted. Softirqs come with hardirqs only, and never into one of either.
+ * LS_USE_ON_* of a holder of @held whose context bits are those of @now. Softirqs require
+ * hardirqs to be on, and interrupt neither kind of interrupt.
  */
 LS_INLINE ls_u32 ls_usage_on(ls_u32 held, ls_u32 now)
 {
@@ -81,7 +81,7 @@ LS_INLINE ls_u32 ls_usage_on(ls_u32 held, ls_u32 now)
 #define LS_USE_IN_ANY_HARDIRQ (LS_USE_IN_HARDIRQ | LS_USE_IN_HARDIRQ_READ)
 #define LS_USE_IN_ANY_SOFTIRQ (LS_USE_IN_SOFTIRQ | LS_USE_IN_SOFTIRQ_READ)
 
-/* LS_USE_* of acquiring @val. Who only tries never hangs an interrupt; who waits holds nothing. */
+/* LS_USE_* of acquiring @val. A trylock never blocks an interrupt; a wait holds nothing. */
 LS_INLINE ls_u32 ls_usage(ls_u32 val)
 {
 	ls_u32 level = (val & LS_VAL_LEVEL_MASK) >> LS_VAL_LEVEL_SHIFT;
@@ -100,9 +100,8 @@ LS_INLINE ls_u32 ls_usage(ls_u32 val)
 }
 
 /*
- * Signature of one held lock as a gate: one bit says it is held, another that
- * it is held exclusively. Made of the address, so that only the same instance
- * counts.
+ * Signature of one held lock as a gate: one bit for being held, another for being held
+ * exclusively. Made of the address, so that only the same instance counts.
  */
 LS_INLINE ls_u32 ls_gate_bits(ls_u64 lock, ls_u32 val)
 {
@@ -114,22 +113,22 @@ LS_INLINE ls_u32 ls_gate_bits(ls_u64 lock, ls_u32 val)
 	return bits;
 }
 
-/* Did who holds @val, and completes something, have to wait for it first? Not if it only tried. */
+/* Could a completer that holds @val have waited for it? Not after a trylock. */
 LS_INLINE bool ls_needed(ls_u32 val)
 {
 	return !(val & (LS_VAL_TRY | LS_VAL_WAIT));
 }
 
-/* Dependency kind of a completion on a lock that its completer had taken like @val. */
+/* Dependency kind of a completion on a lock that its completer had acquired like @val. */
 LS_INLINE ls_u32 ls_need_kind(ls_u32 val)
 {
 	return (val & LS_VAL_READ_MASK) >> LS_VAL_READ_SHIFT == LS_RECURSIVE ? LS_DEP_ER : LS_DEP_EN;
 }
 
 /*
- * Signature of one lock that a completer had: two bits for its class, and two
- * that are there only when it was taken other than recursively. What is in the
- * signatures of all completers is what all of them had.
+ * Signature of one lock of a completer: two bits for its class, and two that are only set when
+ * it was not acquired recursively. The intersection of the signatures of all completers is
+ * what all of them had.
  */
 LS_INLINE ls_u64 ls_need_bits(ls_u32 val)
 {
@@ -143,28 +142,31 @@ LS_INLINE ls_u64 ls_need_bits(ls_u32 val)
 
 enum ls_edge_news {
 	LS_EDGE_KNOWN,
-	LS_EDGE_NEWS,		/* first sight, new kind, new level or a gate less */
+	LS_EDGE_NEWS,		/* new dependency, kind, level, or a gate less */
 	LS_EDGE_FULL,
 };
 
 /*
- * Is there anything new in edge @prev -> @next with @gates held? Records
- * nothing: the caller first makes sure of room for the news. Any context.
+ * Is anything new in edge @prev -> @next with @gates held? Records nothing: the caller first
+ * reserves an event. Any context.
  */
 enum ls_edge_news ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
 
 /* Record it. Any context. */
 enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
 
-#define LS_EDGE_WANTED 128u	/* part of a cycle: whether instances match decides what that is worth */
+#define LS_EDGE_WANTED 128u	/* part of a cycle: its instances have to be matched */
 #define LS_EDGE_PAIRS 6		/* pairs of instances reported of any edge */
 #define LS_EDGE_PAIRS_WANTED 96	/* of one in a cycle */
 
-/* Is one more pair of instances of edge @prev -> @next to be reported? Not of one not known. Any context. */
+/*
+ * Should one more pair of instances of edge @prev -> @next be reported? Not if the edge is
+ * unknown. Any context.
+ */
 bool ls_edges_want_pair(const struct ls_edges *e, ls_u32 prev, ls_u32 next);
-/* It is. */
+/* Count a reported pair. */
 void ls_edges_count_pair(struct ls_edges *e, ls_u32 prev, ls_u32 next);
-/* Was ls_edges_wanted() said of it? Any context. */
+/* Was it marked by ls_edges_wanted()? Any context. */
 bool ls_edges_is_wanted(const struct ls_edges *e, ls_u32 prev, ls_u32 next);
 /* Edge @prev -> @next is part of a cycle. */
 void ls_edges_wanted(struct ls_edges *e, ls_u32 prev, ls_u32 next);

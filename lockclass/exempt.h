@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Classes whose order cannot be judged, so its authors' word for it stands: what they say
- * with lockdep_set_novalidate_class(), of which nothing is left in the binary. As with
- * lockdep, they neither order other locks nor are ordered; taking one instance twice is a
- * fault all the same.
+ * Classes that are not validated. Their authors use lockdep_set_novalidate_class(), of which
+ * nothing is left in the binary. As with lockdep, they add no dependencies in either
+ * direction; acquiring one instance twice is still a fault.
  *
- * Mutexes of devices are judged, by what the device is and where in the tree it lies
- * (kmod/identity/devices.c). Not so before either is known: a device that is in use before
- * device_add(), without bus, class and type. It has no place in the tree yet, and the locks
- * that its maker holds meanwhile are no order of devices that others know.
+ * Mutexes of devices are validated, by type and depth of the device (kmod/identity/devices.c).
+ * Only before either is known they are not: a device may be used before device_add(), without
+ * bus, class and type. It is not in the tree yet, and locks held meanwhile are not ordered
+ * with those of registered devices.
  *
- * Nodes of bcache's tree are not: nodes are taken from the root down, each with a class by
- * its level, were it not that "we never free struct btree itself" (mca_alloc()). A node
- * becomes one of another bucket and level while tasks wait for its lock, find that out when
- * they have it, and start over (bch_btree_node_get()). So the level that is read when a
- * lock is asked for need not be that of the node waited for, and one instance is nodes of
- * any level in turn: neither classes by level nor instances prove that two orders are of
- * the same time. write_lock is that of the same nodes, of new ones taken together.
+ * Nodes of bcache's tree are not validated. They are acquired from the root down and could
+ * have a class per level, but "we never free struct btree itself" (mca_alloc()). A node may be
+ * reused for another bucket and level while tasks wait for its lock; they notice when they
+ * have acquired it, and start over (bch_btree_node_get()). So the level read at the acquire
+ * may not be that of the node waited for, and one instance has different levels over time:
+ * neither classes by level nor instances prove that two dependencies existed at one time.
+ * write_lock belongs to the same nodes, and is acquired for several new ones together.
  */
 #ifndef LOCKSCOPE_EXEMPT_H
 #define LOCKSCOPE_EXEMPT_H
 
 #include "port.h"
 
-/* Stable names, as the module makes them; one that ends in + stands for any offset behind it. */
+/* Stable names, as the module makes them; a final + matches any offset. */
 static const char *const ls_exempt_names[] = {
-	"&dev->mutex @ device_initialize",	/* what it is is not known yet */
+	"&dev->mutex @ device_initialize",	/* bus, class and type are not known yet */
 	"&b->lock @ mca_bucket_alloc",
 	"&b->write_lock @ mca_bucket_alloc",
-	"mutex of mca_bucket_alloc+",		/* where mutexes have no name */
+	"mutex of mca_bucket_alloc+",		/* for kernels where mutexes have no name */
 };
 
 LS_INLINE bool ls_exempt(const char *name)

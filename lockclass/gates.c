@@ -6,7 +6,10 @@
 #define LANE_MASK ((1u << LANE_BITS) - 1)
 #define SHARED 1u
 
-/* The first lane. An entry that is just being made has neither; what is marked then may get lost. */
+/*
+ * State in the first lane. An entry under construction has neither; marks added then may get
+ * lost.
+ */
 #define STATE_ASKED 1u
 #define STATE_OBSERVED 2u
 
@@ -27,7 +30,7 @@ void ls_gates_clear(struct ls_gates *g)
 	g->nr = 0;
 }
 
-/* Entry @key, NULL when there is none; then *@free is where it may go, NULL: nowhere. */
+/* Entry @key, NULL when there is none; then *@free is a slot for it, NULL: none. */
 static struct ls_gate_set *find(const struct ls_gates *g, ls_u64 key, struct ls_gate_set **free)
 {
 	ls_u32 place = (ls_u32)(ls_mix(key) >> g->shift), i;
@@ -46,7 +49,7 @@ static struct ls_gate_set *find(const struct ls_gates *g, ls_u64 key, struct ls_
 	return (struct ls_gate_set *)0;
 }
 
-/* @tag as it stands after an observation with @held: 0 when it was not held. */
+/* @tag after an observation with @held: 0 when it was not held. */
 static ls_u32 keep(ls_u32 tag, const ls_u16 *held, ls_u32 nr)
 {
 	ls_u32 i, kept = 0;
@@ -61,7 +64,7 @@ static ls_u32 keep(ls_u32 tag, const ls_u16 *held, ls_u32 nr)
 	return kept;
 }
 
-/* Word @i of an entry as it stands after an observation with @held. */
+/* Word @i of an entry after an observation with @held. */
 static ls_u64 keep_word(ls_u64 word, ls_u32 i, const ls_u16 *held, ls_u32 nr)
 {
 	ls_u32 lane;
@@ -124,7 +127,7 @@ static bool make(struct ls_gates *g, struct ls_gate_set *free, ls_u64 key, ls_u3
 {
 	ls_u64 none = 0;
 
-	/* Lost to another CPU: it is observed again. */
+	/* Taken by another CPU: it will be observed again. */
 	if (!free || !ls_cmpxchg(&free->key, &none, key))
 		return free;
 	ls_fetch_add(&g->nr, 1);

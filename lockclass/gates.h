@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Gates: which instances were held each time that a dependency was observed, beside its own
- * locks. An observation that lacks one of them is news: a cycle that was dismissed because of
- * it may be a deadlock [DLOS D2]. A key is that of a dependency or of a pair of instances; of
- * each the first LS_GATES_KEPT gates are compared, exactly but for 15 bits of hash.
+ * Gates: instances that were held at every observation of a dependency, besides its own locks.
+ * An observation that lacks one of them is reported: a cycle that was dismissed because of it
+ * may be a deadlock [DLOS D2]. A key identifies a dependency or a pair of instances; of each
+ * the first LS_GATES_KEPT gates are compared, exactly except for 15 bits of hash.
  *
- * Entries are never removed, gates only ever leave one: so each key brings few news.
+ * Entries are never removed and only lose gates: so each key causes few reports.
  */
 #ifndef LOCKSCOPE_GATES_H
 #define LOCKSCOPE_GATES_H
@@ -49,22 +49,25 @@ LS_INLINE ls_u16 ls_gate_tag(ls_u64 instance, ls_u32 val)
 }
 
 enum ls_gates_news {
-	LS_GATES_UNKNOWN,	/* no entry, or one that is just being made */
-	LS_GATES_ASKED,		/* an entry, but nothing was observed of it yet */
+	LS_GATES_UNKNOWN,	/* no entry, or one under construction */
+	LS_GATES_ASKED,		/* an entry without observations yet */
 	LS_GATES_KNOWN,		/* all its gates are held */
-	LS_GATES_FEWER,		/* one is not, or no longer exclusively */
+	LS_GATES_FEWER,		/* one is missing, or no longer held exclusively */
 };
 
-/* Compare entry @key with @held, @nr tags of what is held (0: left out). Any context. */
+/* Compare entry @key with @held, @nr tags of held locks (0: skipped). Any context. */
 enum ls_gates_news ls_gates_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr);
 
-/* Has entry @key gates that an observation could lack, as far as is known? Any context. */
+/* Has entry @key gates left that an observation could lack? Any context. */
 bool ls_gates_left(const struct ls_gates *g, ls_u64 key);
 
-/* @key, not 0, was observed with @held. @make: add it if there is none. False: no room. Any context. */
+/*
+ * @key, not 0, was observed with @held. @make: create it if there is none. False: no room. Any
+ * context.
+ */
 bool ls_gates_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr, bool make);
 
-/* Make entry @key, LS_GATES_ASKED, unless there is one. False: no room. Any context. */
+/* Create entry @key, LS_GATES_ASKED, unless there is one. False: no room. Any context. */
 bool ls_gates_ask(struct ls_gates *g, ls_u64 key);
 
 #endif /* LOCKSCOPE_GATES_H */

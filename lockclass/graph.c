@@ -143,9 +143,9 @@ static void next_epoch(struct ls_graph *g)
 	g->epoch = 1;
 }
 
-/* What a walk must do beside beginning at a state. */
+/* Constraints on a walk besides its start state. */
 struct walk_rules {
-	ls_u32 target;		/* class where it ends */
+	ls_u32 target;		/* class that it ends at */
 	ls_u32 avoid;		/* class that it must not enter */
 	bool shared;		/* a shared holder follows: it may not end in a recursive reader */
 	ls_graph_filter filter;
@@ -218,10 +218,10 @@ static ls_u32 walk(struct ls_graph *g, ls_u32 start, const struct walk_rules *ru
 	return 0;
 }
 
-/* A cycle, and what it has to pass. */
+/* Constraints on a cycle. */
 struct cycle_rules {
-	ls_u32 first;		/* edge that it begins with */
-	ls_u32 through;		/* class that it passes, NOWHERE: any */
+	ls_u32 first;		/* its first edge */
+	ls_u32 through;		/* class that it passes through, NOWHERE: any */
 	ls_graph_filter filter;
 	void *cookie;
 };

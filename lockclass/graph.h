@@ -33,7 +33,7 @@ struct ls_graph {
 	ls_u32 epoch;		/* visit marks of older searches are stale */
 	ls_u32 *first_out;	/* per node */
 	ls_u32 *visit;		/* per node and reader state: epoch of the visit */
-	ls_u32 *via;		/* per node and reader state: edge it was reached by, and from which state */
+	ls_u32 *via;		/* per node and reader state: reached by, and from */
 	ls_u32 *queue;		/* search queue, node * 2 + reader state */
 	struct ls_graph_edge *edges;
 	ls_u32 *lookup;		/* (from, to) -> edge index, open addressing */
@@ -43,16 +43,15 @@ struct ls_graph {
 /* Bytes of memory a graph of this size needs. 0 when it would overflow. */
 ls_size ls_graph_bytes(ls_u32 max_nodes, ls_u32 max_edges);
 
-/* Lay an empty graph out over @mem (zeroed, 8-byte aligned, ls_graph_bytes long). */
+/* Initialise an empty graph in @mem (zeroed, 8-byte aligned, ls_graph_bytes long). */
 void ls_graph_init(struct ls_graph *g, void *mem, ls_u32 max_nodes, ls_u32 max_edges);
 
 /* Forget all edges. O(max_nodes + max_edges). */
 void ls_graph_clear(struct ls_graph *g);
 
 /*
- * Add the kinds to edge from -> to, creating it if need be. Returns the edge's
- * index, 0 when the table is full or an argument is out of range. *added gets
- * the kinds that were not there before (may be NULL).
+ * Add the kinds to edge from -> to, creating it if need be. Returns the edge's index, 0 when
+ * the table is full or an argument is out of range. *added gets the new kinds (may be NULL).
  */
 ls_u32 ls_graph_add(struct ls_graph *g, ls_u32 from, ls_u32 to, ls_u32 kinds, ls_u32 *added);
 
@@ -60,25 +59,24 @@ ls_u32 ls_graph_add(struct ls_graph *g, ls_u32 from, ls_u32 to, ls_u32 kinds, ls
 ls_u32 ls_graph_find(const struct ls_graph *g, ls_u32 from, ls_u32 to);
 
 /*
- * May the search walk this edge? Called with the reader's cookie; returns the
- * kinds that may be used (a subset of edge->kinds), 0 to leave the edge out.
+ * May the search use this edge? Called with the search's cookie; returns the kinds that may be
+ * used (a subset of edge->kinds), 0 to skip the edge.
  */
 typedef ls_u32 (*ls_graph_filter)(void *cookie, ls_u32 index, const struct ls_graph_edge *edge);
 
 /*
- * Shortest strong cycle that uses edge @index with one of @kinds as its first
- * edge: returns its length, 0 when there is none, and writes edge indices in
- * order into path[] (path[0] == index). One longer than @max_len is not written.
- * Edges from a class to itself never take part. @filter may be NULL. The cycle may
- * pass a class in both reader states.
+ * Shortest strong cycle that uses edge @index with one of @kinds as its first edge: returns
+ * its length, 0 when there is none, and writes edge indices in order into path[] (path[0] ==
+ * index). A cycle longer than @max_len is not written. Edges from a class to itself never take
+ * part. @filter may be NULL. The cycle may pass a class in both reader states.
  */
 ls_u32 ls_graph_shortest_cycle(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 *path,
 			       ls_u32 max_len, ls_graph_filter filter, void *cookie);
 
 /*
- * The same for cycles that pass node @through, which is neither end of the edge. No
- * dependency on that node may end in a recursive reader. Both halves are as short
- * as can be, and may have classes in common.
+ * The same for cycles through node @through, which is neither end of the edge. No dependency
+ * on that node may end in a recursive reader. Each half is as short as possible, and the
+ * halves may share classes.
  */
 ls_u32 ls_graph_cycle_through(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 through,
 			      ls_u32 *path, ls_u32 max_len, ls_graph_filter filter, void *cookie);

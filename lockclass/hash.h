@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hash mixing of the hot path: a multiply and a shift, no tables. */
+/* Hash mixing of the fast path: a multiply and a shift, no tables. */
 #ifndef LOCKSCOPE_HASH_H
 #define LOCKSCOPE_HASH_H
 

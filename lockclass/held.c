@@ -11,7 +11,7 @@ int ls_held_find(const struct ls_ctx *ctx, ls_u64 lock)
 	return -1;
 }
 
-/* Chain keys from entry @i up, below which @key is that of the others. */
+/* Recompute chain keys from entry @i up; @key is that of the entries below. */
 static void rekey(struct ls_ctx *ctx, ls_u32 i, ls_u64 key, bool distrusted)
 {
 	for (; i < ctx->depth; i++) {

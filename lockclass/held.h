@@ -2,9 +2,9 @@
 /*
  * Held-lock stack of one context: a task, or an interrupt level of one CPU.
  *
- * Single writer: only code running in the context itself touches it, with
- * preemption off, and each interrupt level has a stack of its own, so nothing
- * can interleave. @key is the chain key of everything held.
+ * Single writer: only code running in the context itself touches it, with preemption off, and
+ * each interrupt level has a stack of its own, so there is no concurrency. @key is the chain
+ * key of all held locks.
  */
 #ifndef LOCKSCOPE_HELD_H
 #define LOCKSCOPE_HELD_H
@@ -15,31 +15,34 @@
 
 struct ls_held {
 	ls_u64 lock;		/* instance */
-	ls_u64 below;		/* chain key of what was held before */
+	ls_u64 below;		/* chain key of the locks held before */
 	ls_u64 ip;		/* acquire site */
 	ls_u32 val;		/* LS_VAL_* */
-	ls_u32 stamp;		/* the caller's, 0 at first; moves with the entry */
-};
-
-/* What a task is about to wait for, see waitqueues.c; addresses are for comparing only. */
-struct ls_queued {
-	ls_u64 queue;
-	ls_u64 entry;		/* by which it is on the queue */
-	ls_u64 frame;		/* of the function that put it there, 0: none */
-	ls_u64 alarm;		/* timer on its stack */
-	ls_u32 id;		/* class of the queue while it sleeps, else 0 */
-	bool several;		/* it is on other queues too */
+	ls_u32 stamp;		/* set by the caller, initially 0; moves with the entry */
 };
 
 /*
- * What a context waits for: a sleeping lock, and on its way to sleep or back a
- * spinning one as well.
+ * Wait queue that a task is about to sleep on, see waitqueues.c; addresses are for comparing
+ * only.
+ */
+struct ls_queued {
+	ls_u64 queue;
+	ls_u64 entry;		/* its wait queue entry */
+	ls_u64 frame;		/* of the function that added it, 0: none */
+	ls_u64 alarm;		/* timer on its stack */
+	ls_u32 id;		/* class of the queue while it sleeps, else 0 */
+	bool several;		/* it is on other queues as well */
+};
+
+/*
+ * What a context waits for: a sleeping lock, and on the way to sleep or back a spinning one as
+ * well.
  */
 #define LS_WAIT_SLEEP 0
 #define LS_WAIT_SPIN 1
 #define LS_NR_WAITS 2
 struct ls_wait {
-	ls_u64 lock;		/* instance, 0: waits for nothing */
+	ls_u64 lock;		/* instance, 0: none */
 	ls_u64 since;		/* ns */
 	ls_u64 ip;		/* acquire site */
 	ls_u32 val;		/* LS_VAL_* as far as known */
@@ -49,35 +52,34 @@ struct ls_wait {
 struct ls_ctx {
 	ls_u64 key;		/* chain key of the whole stack, 0 when empty */
 	/*
-	 * Depth, and whether the context is inside a slow path, where a nested
-	 * hook must leave. One word to the fast paths: below LS_MAX_DEPTH only
-	 * when there is room, nobody is busy and nothing special is to come.
-	 * Little endian.
+	 * Depth, and whether the context is in a slow path, where a nested hook must return.
+	 * One word for the fast paths: below LS_MAX_DEPTH only if there is room, no slow path
+	 * is active and no special case is pending. Little endian.
 	 */
 	union {
 		struct {
 			ls_u32 depth;
 			ls_u16 busy;
-			ls_u8 nest;	/* the next lock taken is one whose order does not matter */
-			ls_u8 timed;	/* somebody measures how long entries stay */
+			ls_u8 nest;	/* the next acquired lock is not ordered */
+			ls_u8 timed;	/* hold times are measured */
 		};
 		ls_u64 state;
 	};
-	ls_u32 lost;		/* acquires not kept because the stack was full */
-	ls_u32 ignoring;	/* sections in which nothing is looked at */
+	ls_u32 lost;		/* acquires lost because the stack was full */
+	ls_u32 ignoring;	/* nested sections in which locks are ignored */
 	ls_u32 may_race;	/* the same for accesses only */
-	ls_u32 entry;		/* the caller's: into the kernel, when it last took a semaphore */
-	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to give way */
-	ls_u64 contended;	/* on this ww_mutex */
-	ls_u64 run;		/* work item that runs: it never runs twice at a time */
-	ls_u64 section;		/* sequence counter that the task was reading under when switched out */
+	ls_u32 entry;		/* set by the caller: kernel entry of the last semaphore acquire */
+	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to back off */
+	ls_u64 contended;	/* the contended ww_mutex */
+	ls_u64 run;		/* running work item: it never runs twice at a time */
+	ls_u64 section;		/* counter of the read section at the switch */
 	struct ls_queued queued;
-	ls_u32 id;		/* place in the owner's pool */
+	ls_u32 id;		/* index in the owner's pool */
 	void *owner;		/* the task, NULL for interrupt levels */
 	struct ls_wait wait[LS_NR_WAITS];
 	/*
-	 * ns, when each entry was taken; set only while somebody measures, and NULL
-	 * where nobody ever will. Apart: per-CPU memory of modules is scarce.
+	 * ns, acquire time of each entry; only valid while hold times are measured, NULL where
+	 * they never are. Separate: per-CPU memory of modules is scarce.
 	 */
 	ls_u64 *since;
 	struct ls_held held[LS_MAX_DEPTH];
@@ -104,9 +106,9 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 }
 
 /*
- * After a locking error what is held proves nothing, until nothing is held [RacerX 6.1].
- * The keys of chains say so: they begin with this one, which no chain has that is known,
- * so that every acquisition takes the slow path. The last release ends it by itself.
+ * After a locking error the held locks prove nothing, until none is held [RacerX 6.1]. Chain
+ * keys start with this one then, which is the key of no known chain, so that every acquisition
+ * takes the slow path. The last release ends it.
  */
 #define LS_DISTRUSTED 0xbadull
 
@@ -116,7 +118,7 @@ LS_INLINE bool ls_held_distrusted(const struct ls_ctx *ctx)
 				     ls_chain_mix(LS_DISTRUSTED, ctx->held[0].val);
 }
 
-/* An error: distrust what is held. */
+/* Distrust the held locks after an error. */
 void ls_held_distrust(struct ls_ctx *ctx);
 
 /* Push; the caller has checked that depth < LS_MAX_DEPTH. */
@@ -152,18 +154,21 @@ LS_INLINE void ls_held_pop_top(struct ls_ctx *ctx)
 int ls_held_find(const struct ls_ctx *ctx, ls_u64 lock);
 
 /*
- * Remove entry @i wherever it is: locks may be released in any order. The keys
- * of the entries above are made anew, as if @i had never been taken.
+ * Remove entry @i wherever it is: locks may be released in any order. The keys of the entries
+ * above are recomputed, as if @i had never been acquired.
  */
 void ls_held_remove(struct ls_ctx *ctx, ls_u32 i);
 
-/* Move the entries of @from from index @first on to the top of @to; returns how many found no room. */
+/*
+ * Move the entries of @from from index @first on to the top of @to; returns the number of
+ * entries without room.
+ */
 ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to);
 
 /* Change how entry @i is held (downgrade_write). */
 void ls_held_set_read(struct ls_ctx *ctx, ls_u32 i, enum ls_read read);
 
-/* Entry @i turns out to be of class @id. */
+/* Entry @i is found to be of class @id. */
 void ls_held_set_class(struct ls_ctx *ctx, ls_u32 i, ls_u32 id);
 
 #endif /* LOCKSCOPE_HELD_H */

@@ -98,8 +98,8 @@ static struct ls_judge_edge *edge_data(struct ls_judge *j, ls_u32 index)
 }
 
 /*
- * Who waits holds another lock of the class than who completes: neither one lock
- * nor that of the same object, as far as the distance to the completion tells.
+ * Do waiter and completer hold different locks of the class: neither the same lock nor that of
+ * the same object, according to the distance to the completion?
  */
 static bool apart(const struct ls_judge_edge *a, const struct ls_judge_edge *b)
 {
@@ -107,15 +107,15 @@ static bool apart(const struct ls_judge_edge *a, const struct ls_judge_edge *b)
 }
 
 /*
- * Two edges of the walk that no deadlock has both of: they lead to one class, or exclude
- * each other. False when there are none, and the walk is a cycle that can happen.
+ * Two edges of the walk that cannot be in one deadlock: they lead to one class, or exclude
+ * each other. False when there are none, and the walk is a possible cycle.
  */
 static bool conflict(struct ls_judge *j, const ls_u32 *path, ls_u32 nr, ls_u32 *pair)
 {
 	const struct ls_graph_edge *edges = j->graph.edges;
 	ls_u32 i, k;
 
-	/* The first class that comes again: those before it differ, so the edges do. */
+	/* The first class that occurs twice: those before it differ, so the edges do. */
 	for (k = 1; k < nr; k++)
 		for (i = 0; i < k; i++)
 			if (edges[path[i]].to == edges[path[k]].to) {
@@ -142,7 +142,7 @@ static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
 	return node > j->max_classes;
 }
 
-#define DETOURS 8		/* edges left out at one time */
+#define DETOURS 8		/* edges excluded at one time */
 #define SEARCHES 64		/* for one cycle */
 
 /* A search for a cycle through an edge; classes are those of locks, and one interrupt at most. */
@@ -151,7 +151,7 @@ struct detour {
 	ls_u32 index;
 	ls_u32 interrupt;	/* its node; 0: none */
 	bool through;		/* the interrupt is neither end of the edge */
-	bool cut;		/* not all was tried */
+	bool cut;		/* some alternatives were not tried */
 	ls_u32 searches;
 	ls_u32 without[DETOURS];
 	ls_u32 nr;
@@ -177,13 +177,16 @@ static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *
 	return edge->kinds;
 }
 
-/* As findings name it. */
+/* Class id used in findings. */
 static ls_u32 class_of_node(const struct ls_judge *j, ls_u32 node)
 {
 	return is_interrupt(j, node) ? LS_CLASS_HARDIRQ + (node - j->max_classes - 1) : node;
 }
 
-/* The edge into a completion that the cycle leaves by what its completers need; 0 when there is none. */
+/*
+ * The edge into a completion that the cycle leaves by an edge to a needed lock; 0 when there
+ * is none.
+ */
 static ls_u32 waiting_edge(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 {
 	ls_u32 i;
@@ -197,7 +200,7 @@ static ls_u32 waiting_edge(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	return 0;
 }
 
-/* Where to begin telling: after the interrupt, else the same for every rotation. */
+/* First edge of the report: after the interrupt, else independent of the rotation. */
 static ls_u32 first_edge(const struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 {
 	ls_u32 start = 0, i;
@@ -212,8 +215,8 @@ static ls_u32 first_edge(const struct ls_judge *j, const ls_u32 *path, ls_u32 nr
 }
 
 /*
- * The same for every rotation. Of all inversions between a lock that an interrupt
- * takes and one held with it on, one is enough.
+ * Independent of the rotation. Of all inversions between a lock acquired in an interrupt and
+ * one held with it enabled, one is enough.
  */
 static ls_u64 signature(struct ls_judge *j, const ls_u32 *path, ls_u32 nr, ls_u32 start)
 {
@@ -249,7 +252,7 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 		ls_u32 index = path[(first + i) % nr];
 		const struct ls_graph_edge *ge = &j->graph.edges[index];
 		struct ls_judge_edge *e = edge_data(j, index);
-		/* The sight that shows most: waiting for good before waiting as a reader. */
+		/* The strongest observation: exclusive acquires before readers. */
 		static const ls_u8 order[4] = { 1, 3, 0, 2 };
 
 		out[i] = (struct ls_finding_edge){ class_of_node(j, ge->from),
@@ -263,7 +266,10 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 	j->ops->cycle(j->cookie, kind, out, nr);
 }
 
-/* Say of which dependencies observations without a gate are news, if gates keep two apart. */
+/*
+ * Report the dependencies whose gates exclude a pair of edges: an observation without a gate
+ * is wanted.
+ */
 static void say_gated(struct ls_judge *j, const ls_u32 *pair)
 {
 	const struct ls_judge_edge *a = edge_data(j, pair[0]), *b = edge_data(j, pair[1]);
@@ -280,8 +286,8 @@ static void say_gated(struct ls_judge *j, const ls_u32 *pair)
 }
 
 /*
- * The shortest cycle may be gated and a longer one not: look again without either of the
- * edges that exclude each other. True when a cycle was found. Calls itself, DETOURS deep.
+ * The shortest cycle may be gated and a longer one not: search again without either of the
+ * edges that exclude each other. True when a cycle was found. Recursive, DETOURS deep.
  */
 static bool look(struct detour *d)
 {
@@ -321,7 +327,7 @@ static bool look(struct detour *d)
 	return found;
 }
 
-/* Report a cycle through edge @index and @interrupt, or of locks alone, if there is one. */
+/* Report a cycle through edge @index and @interrupt, or of locks only, if there is one. */
 static void search_among(struct ls_judge *j, ls_u32 index, ls_u32 interrupt)
 {
 	const struct ls_graph_edge *e = &j->graph.edges[index];
@@ -333,9 +339,9 @@ static void search_among(struct ls_judge *j, ls_u32 index, ls_u32 interrupt)
 }
 
 /*
- * Each interrupt by itself, as a way through one may be shorter than one through the
- * other or through none, and hide it. What softirqs can interrupt, hardirqs can: a cycle
- * with both has a shorter one in it.
+ * Each interrupt separately, since a path through one may be shorter than one through the
+ * other or through none, and hide it. What softirqs can interrupt, hardirqs can: a cycle with
+ * both contains a shorter one.
  */
 static void search(struct ls_judge *j, ls_u32 index)
 {
@@ -351,8 +357,8 @@ static void search(struct ls_judge *j, ls_u32 index)
 }
 
 /*
- * Take a dependency in. What @s holds beside @self are gates. True when it brought
- * something and the graph has to be searched.
+ * Add a dependency. What @s holds besides @self are gates. True when something is new and the
+ * graph has to be searched.
  */
 static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 		     const struct ls_rec_sight *s, ls_u64 self, ls_u32 ordinal, ls_u32 *index)
@@ -378,9 +384,8 @@ static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 }
 
 /*
- * Lock @lock of class @id is used like this too: LS_USE_* bits become edges from
- * and to the interrupts. Who holds it with the interrupt on can be kept apart by
- * gates like everybody else.
+ * Add usage of lock @lock of class @id: LS_USE_* bits become edges from and to the interrupts.
+ * A holder with the interrupt enabled can be excluded by gates like any other.
  */
 static void add_usage(struct ls_judge *j, ls_u32 id, ls_u32 use, const struct ls_rec_sight *s,
 		      ls_u64 lock, ls_u32 ordinal)
@@ -416,7 +421,7 @@ static void take_usage(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 
 	}
 }
 
-/* How the completer of @s needed class @id, a LS_DEP_* bit; 0 when it did not. */
+/* How the completer of @s needed class @id, an LS_DEP_* bit; 0 when it did not. */
 static ls_u32 needed_as(const struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 id)
 {
 	ls_u32 i, kind = 0;
@@ -431,7 +436,7 @@ static ls_u32 needed_as(const struct ls_judge *j, const struct ls_rec_sight *s, 
 	return kind;
 }
 
-/* The first who completes class @id: what it had is what is needed, as far as we know. */
+/* The first completion of class @id: the locks held are those needed so far. */
 static void first_needs(struct ls_judge *j, ls_u32 id, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
 	ls_u32 i;
@@ -457,12 +462,12 @@ static void first_needs(struct ls_judge *j, ls_u32 id, const struct ls_rec_sight
 		e->sight[__builtin_ctz(kind)] = ordinal + 1;
 		j->needs[j->nr_needs++] = (struct ls_judge_need){ index, kind };
 	}
-	/* Nobody follows them until it is time. */
+	/* Inactive until ls_judge_settle(). */
 	for (i = 0; i < j->nr_needs; i++)
 		j->graph.edges[j->needs[i].edge].kinds = 0;
 }
 
-/* Class @id is completed: what this one did without is not needed. */
+/* Class @id is completed: locks not held at this completion are not needed. */
 static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
 	bool confirms = s->extra != LS_COMPLETE_OPEN && !(j->usage[id] & LS_JUDGE_CONFIRMED);
@@ -489,10 +494,10 @@ static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_s
 		}
 		struct ls_judge_edge *e = edge_data(j, need->edge);
 
-		/* What is shown is of the context that confirms it. */
+		/* Report the observation of the context that confirms it. */
 		if (confirms && ge->from == id)
 			e->sight[__builtin_ctz(need->kinds)] = ordinal + 1;
-		/* Who reads recursively needs less. */
+		/* A recursive reader needs less. */
 		if (kind == LS_DEP_ER && need->kinds == LS_DEP_EN) {
 			need->kinds = kind;
 			e->sight[__builtin_ctz(kind)] = ordinal + 1;
@@ -502,7 +507,7 @@ static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_s
 	}
 }
 
-/* Every cycle through class @id leaves it by one of these. */
+/* Every cycle through class @id leaves it by one of these edges. */
 static void search_from(struct ls_judge *j, ls_u32 id)
 {
 	ls_u32 index;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "lockset.h"
 
-/* A remembered meet: 1 + id, and whether a lock keeps the two apart. */
+/* A cached meet: 1 + id, and whether a lock excludes the two. */
 #define MEET_APART (1u << 17)
 #define MEET_ID ((1u << 17) - 1)
 
@@ -33,7 +33,7 @@ void ls_locksets_clear(struct ls_locksets *s)
 	s->nr = s->nr_elements = 0;
 }
 
-/* Sorted, each lock once: held both ways it counts as held exclusively. Returns how many. */
+/* Sort, each lock once: held in both modes it counts as exclusive. Returns the number. */
 static ls_u32 sort(ls_u64 *e, ls_u32 nr)
 {
 	ls_u32 i, k, out = 0;
@@ -51,7 +51,7 @@ static ls_u32 sort(ls_u64 *e, ls_u32 nr)
 	return out;
 }
 
-/* Take @nr of what *@used counts, up to @max; false when there are not so many. */
+/* Reserve @nr of the resource counted by *@used, up to @max; false when there are not enough. */
 static bool take(ls_u32 *used, ls_u32 nr, ls_u32 max, ls_u32 *first)
 {
 	ls_u32 now = ls_load(used);
@@ -73,7 +73,7 @@ ls_u32 ls_lockset_intern(struct ls_locksets *s, ls_u64 *elements, ls_u32 nr, ls_
 	if (nr > LS_LOCKSET_LOCKS)
 		return LS_LOCKSET_NONE;
 	nr = sort(elements, nr);
-	/* Somebody may be first with the same set: then ours is never used. */
+	/* If another CPU inserts the same set first, this copy is never used. */
 	if (!take(&s->nr_elements, nr, s->max_elements, &first) || !take(&s->nr, 1, s->max, &id))
 		return LS_LOCKSET_NONE;
 	id++;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Locksets [Eraser 3.1]: sets of lock instances held together, each kept once as
- * a sorted vector and known by a small number. What two sets have in common is
- * computed once and remembered.
+ * Locksets [Eraser 3.1]: sets of lock instances held together, each stored once as a sorted
+ * vector and identified by a small number. Intersections of two sets are computed once and
+ * cached.
  *
- * An element is the lock's address and how it is held, ls_lockset_element().
- * Locks that are no memory have addresses below 16, LS_PSEUDO_*. Any context, but
- * for init and clear.
+ * An element is the lock's address and how it is held, ls_lockset_element(). Pseudo locks
+ * without memory have addresses below 16, LS_PSEUDO_*. Any context, except for init and clear.
  */
 #ifndef LOCKSCOPE_LOCKSET_H
 #define LOCKSCOPE_LOCKSET_H
@@ -20,21 +19,21 @@
 #define LS_LOCKSET_EMPTY 0u
 #define LS_LOCKSET_NONE 0xffffu		/* not known: no room, or too many locks */
 
-/* What keeps data of one CPU apart, and read sides. */
+/* Means of exclusion on one CPU, and read sides. */
 #define LS_PSEUDO_RCU 1u
 #define LS_PSEUDO_PREEMPT 2u
 #define LS_PSEUDO_BH 3u
 #define LS_PSEUDO_IRQ 4u
 
 /*
- * What keeps others off the data of the CPU that a context of @level (enum ls_level) runs on,
- * as bits 1 << LS_PSEUDO_*, each of which counts as held exclusively.
+ * What excludes other accesses to the data of the CPU that a context of @level (enum ls_level)
+ * runs on, as bits 1 << LS_PSEUDO_*, each of which counts as held exclusively.
  */
 LS_INLINE ls_u32 ls_lockset_of_cpu(ls_u32 level, bool irq_off, bool bh_off, bool preempt_off)
 {
 	ls_u32 held = irq_off ? 1u << LS_PSEUDO_IRQ : 0;
 
-	/* It may come into all that has hardirqs on, also where softirqs are off. */
+	/* It can interrupt all code with hardirqs on, even with softirqs off. */
 	if (level == LS_HARDIRQ)
 		return 1u << LS_PSEUDO_IRQ;
 	if (level == LS_TASK && (irq_off || bh_off || preempt_off))
@@ -47,12 +46,12 @@ LS_INLINE ls_u32 ls_lockset_of_cpu(ls_u32 level, bool irq_off, bool bh_off, bool
 struct ls_lockset {
 	ls_u32 first;			/* in ls_locksets.elements */
 	ls_u16 nr;
-	ls_u16 writers;			/* 1 + id of those held exclusively, 0 not computed yet */
+	ls_u16 writers;			/* 1 + id of the exclusive subset, 0: not computed */
 };
 
 struct ls_locksets {
 	struct ls_tagtab ids;		/* key of a set -> id */
-	struct ls_tagtab meets;		/* two ids -> what they have in common */
+	struct ls_tagtab meets;		/* two ids -> their intersection */
 	struct ls_lockset *sets;
 	ls_u64 *elements;
 	ls_u32 max, max_elements;
@@ -61,8 +60,8 @@ struct ls_locksets {
 
 /* Two sets compared. */
 struct ls_meet {
-	ls_u32 id;			/* locks in both; held shared where either holds it so */
-	bool apart;			/* one of them is exclusive on a side: the holders never meet */
+	ls_u32 id;			/* locks in both; shared where either holds it shared */
+	bool apart;			/* one of them is exclusive on a side */
 };
 
 LS_INLINE ls_u64 ls_lockset_element(ls_u64 lock, bool shared)
@@ -70,32 +69,32 @@ LS_INLINE ls_u64 ls_lockset_element(ls_u64 lock, bool shared)
 	return lock << 1 | shared;
 }
 
-/* The lock of an element. Addresses are canonical: the bit pushed out equals the one below it. */
+/* The lock of an element. Addresses are canonical: the bit shifted out equals the one below it. */
 LS_INLINE ls_u64 ls_lockset_lock(ls_u64 element)
 {
 	return (ls_u64)((long long)element >> 1);
 }
 
-/* Key of a set: that of the empty one is 0; add the elements in any order. */
+/* Key of a set: 0 for the empty one; add the elements in any order. */
 LS_INLINE ls_u64 ls_lockset_key(ls_u64 key, ls_u64 element)
 {
 	return key + ls_mix(element ^ 0x5bd1e995ull << 32);
 }
 
 /*
- * @max: sets, <= 65534; @max_elements: of all sets together. @sets and @elements
- * have room for max + 1 and max_elements; @ids and @meets are zeroed memory for
- * 2^@bits slots each, which should be twice @max or more.
+ * @max: sets, <= 65534; @max_elements: total over all sets. @sets and @elements have room for
+ * max + 1 and max_elements; @ids and @meets are zeroed memory for 2^@bits slots each, which
+ * should be twice @max or more.
  */
 void ls_locksets_init(struct ls_locksets *s, ls_u32 max, ls_u32 max_elements, struct ls_lockset *sets,
 		      ls_u64 *elements, void *ids, void *meets, ls_u32 bits);
 
-/* Forget every set. Only while nobody uses them. */
+/* Remove all sets. Only while none is in use. */
 void ls_locksets_clear(struct ls_locksets *s);
 
 /*
- * The set of @nr @elements, which are sorted in place; @key was made of them by
- * ls_lockset_key(). LS_LOCKSET_NONE when there is no room.
+ * The set of @nr @elements, which are sorted in place; @key was computed by ls_lockset_key().
+ * LS_LOCKSET_NONE when there is no room.
  */
 ls_u32 ls_lockset_intern(struct ls_locksets *s, ls_u64 *elements, ls_u32 nr, ls_u64 key);
 
@@ -115,7 +114,7 @@ LS_INLINE ls_u32 ls_lockset_find(const struct ls_locksets *s, ls_u64 key)
 	return id ? id : LS_LOCKSET_NONE;
 }
 
-/* What sets @a and @b have in common; id LS_LOCKSET_NONE when there is no room for it. */
+/* Intersection of sets @a and @b; id LS_LOCKSET_NONE when there is no room for it. */
 struct ls_meet ls_lockset_meet(struct ls_locksets *s, ls_u32 a, ls_u32 b);
 
 /* Those of set @a that are held exclusively [Eraser 2.3]. */

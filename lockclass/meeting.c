@@ -16,15 +16,15 @@ static bool gated(const struct ls_meeting_side *a, const struct ls_meeting_side 
 	return false;
 }
 
-/* May a deadlock go on from what @a waits for to what @b holds? */
+/* Can a deadlock lead from the lock that @a waits for to what @b holds? */
 static bool follows(const struct ls_meeting_side *a, const struct ls_meeting_side *b)
 {
-	/* A recursive reader waits for no reader. */
+	/* A recursive reader does not wait for a reader. */
 	return a->to && a->to == b->from &&
 	       !(a->kind & (LS_DEP_ER | LS_DEP_SR) && b->kind & (LS_DEP_SR | LS_DEP_SN));
 }
 
-/* Does observation chosen[e] of edge @e fit those chosen before it? */
+/* Does observation chosen[e] of edge @e match those chosen before it? */
 static bool fits(const struct ls_meeting *m, const ls_u32 *chosen, ls_u32 e)
 {
 	const struct ls_meeting_side *side = &m->sides[e][chosen[e]];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Symbols that share a name: static locks and functions of several files. Each is told
- * from the others by its number in the order of the symbol table, which is the same on
- * every boot of a build.
+ * Symbols that share a name: static locks and functions of several files. They are
+ * distinguished by their number in the order of the symbol table, which is the same on every
+ * boot of a build.
  */
 #ifndef LOCKSCOPE_NAMESAKES_H
 #define LOCKSCOPE_NAMESAKES_H
@@ -10,17 +10,17 @@
 #include "port.h"
 
 struct ls_namesakes {
-	const char *symbol;	/* with what the compiler added to its name */
-	ls_u32 plain;		/* length of it without that */
+	const char *symbol;	/* with compiler suffixes */
+	ls_u32 plain;		/* length without suffixes */
 	bool code;		/* a function */
 	ls_u32 ahead;		/* namesakes before it in the table */
-	ls_u32 bodies;		/* namesakes, of functions without copies and parts of them */
-	ls_u32 same;		/* namesakes with the same addition */
+	ls_u32 bodies;		/* namesakes that are functions, without clones and parts of them */
+	ls_u32 same;		/* namesakes with the same suffix */
 };
 
 /*
- * Length of @name without what the compiler adds (lock.12, f.isra.0, f.cold): that changes
- * from build to build.
+ * Length of @name without compiler suffixes (lock.12, f.isra.0, f.cold), which change between
+ * builds.
  */
 LS_INLINE ls_u32 ls_plain_length(const char *name)
 {
@@ -41,7 +41,10 @@ LS_INLINE bool ls_symbol_begins(const char *symbol, const char *prefix)
 	return !*prefix;
 }
 
-/* The namesakes of @symbol: every symbol of its module is shown to ls_namesakes_see(), itself too. */
+/*
+ * Count the namesakes of @symbol: call ls_namesakes_see() for every symbol of its module,
+ * including itself.
+ */
 LS_INLINE void ls_namesakes_of(struct ls_namesakes *n, const char *symbol, bool code)
 {
 	n->symbol = symbol;
@@ -50,7 +53,7 @@ LS_INLINE void ls_namesakes_of(struct ls_namesakes *n, const char *symbol, bool 
 	n->ahead = n->bodies = n->same = 0;
 }
 
-/* Whether @other has the name that the namesakes share. */
+/* Does @other have the name of the namesakes? */
 LS_INLINE bool ls_namesakes_share(const struct ls_namesakes *n, const char *other, bool code)
 {
 	ls_u32 i = 0;
@@ -71,10 +74,13 @@ LS_INLINE void ls_namesakes_see(struct ls_namesakes *n, const char *other, bool 
 		return;
 	if (ahead)
 		n->ahead++;
-	/* A copy or part of a function stands for it, but LLVM's suffix tells functions apart. */
+	/*
+	 * A clone or part of a function counts as the function, but LLVM's suffix
+	 * distinguishes functions.
+	 */
 	if (!code || !other[i] || ls_symbol_begins(other + i, ".llvm."))
 		n->bodies++;
-	/* Within a file no two symbols have the same name. */
+	/* Within a file symbols have different names. */
 	if (ls_symbol_begins(other + i, n->symbol + i) && ls_symbol_begins(n->symbol + i, other + i))
 		n->same++;
 }

@@ -20,7 +20,7 @@ bool ls_operand_is_group(ls_u16 code)
 	return false;
 }
 
-/* Of opcodes in pairs the even one is about a byte. */
+/* In pairs of opcodes the even one has byte operands. */
 static ls_u32 pair_size(const struct ls_opcode *o)
 {
 	return o->code & 1 ? o->width : 1;

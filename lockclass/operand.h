@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an x86 instruction does with its memory operand: of those that compilers make
- * of accesses to variables. Others are not known, which is never wrong.
+ * What an x86 instruction does with its memory operand: for those that compilers generate for
+ * accesses to variables. Others are reported as unknown.
  */
 #ifndef LOCKSCOPE_OPERAND_H
 #define LOCKSCOPE_OPERAND_H
@@ -16,13 +16,13 @@ struct ls_opcode {
 	bool locked;
 };
 
-/* LS_ACC_* of the memory operand and its size in bytes; 0 where it is not known. */
+/* LS_ACC_* of the memory operand and its size in bytes; 0 for unknown ones. */
 ls_u32 ls_operand_op(const struct ls_opcode *o, ls_u32 *size);
 
-/* Is the field of ModRM a part of the opcode, and names no register? */
+/* Is the reg field of ModRM part of the opcode, and not a register? */
 bool ls_operand_is_group(ls_u16 code);
 
-/* Is the instruction at @code, of @bytes or more, a repeated one on strings? */
+/* Is the instruction at @code, of @bytes or more, a string instruction with a repeat prefix? */
 bool ls_operand_repeats(const ls_u8 *code, ls_u32 bytes);
 
 #endif /* LOCKSCOPE_OPERAND_H */

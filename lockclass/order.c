@@ -4,8 +4,8 @@
 #define NEAR 192			/* bytes */
 
 /*
- * A timer runs on one CPU now and on another later, and items of work have several
- * workers: all of them were done with it before what waits goes on.
+ * A timer moves between CPUs, and work items between workers: all of these contexts are
+ * ordered before the waiter.
  */
 #define RELEASERS 4
 
@@ -15,7 +15,7 @@ static ls_u64 tag_of(ls_u64 key)
 	return key << LS_ORDER_BITS & ~(ls_u64)LS_STAMP_MASK;
 }
 
-/* Where @table has @key, -1 when it has not. */
+/* Slot of @key in @table, -1: none. */
 static int find(const ls_u64 *table, ls_u64 key)
 {
 	ls_u32 i = key >> (64 - LS_ORDER_BITS), way;
@@ -29,7 +29,7 @@ static int find(const ls_u64 *table, ls_u64 key)
 	return -1;
 }
 
-/* Where it goes. */
+/* Slot for a new entry. */
 static ls_u32 place(const ls_u64 *table, ls_u64 key)
 {
 	int found = find(table, key);
@@ -43,7 +43,7 @@ static ls_u32 place(const ls_u64 *table, ls_u64 key)
 	return one && (!other || ls_stamp_before(other & LS_STAMP_MASK, one & LS_STAMP_MASK)) ? i ^ 1 : i;
 }
 
-/* A new stamp: everything before is stamped lower. */
+/* A new stamp: everything before has a lower one. */
 static ls_u32 tick(ls_u32 *clock)
 {
 	return (ls_fetch_add(clock, 1) + 1) & LS_STAMP_MASK;
@@ -59,12 +59,12 @@ static ls_u64 release_key(ls_u64 what, ls_u32 i)
 	return ls_mix(ls_mix(what) + i % RELEASERS);
 }
 
-/* Which release of @what is that of @context: its own, a free one, or the one it takes. */
+/* The release slot of @context for @what: its own, a free one, or the one that it replaces. */
 static ls_u64 own_release(const struct ls_order *o, ls_u64 what, ls_u32 context)
 {
 	ls_u32 i;
 
-	/* Contexts begin at their low bits: pids and CPUs follow one another. */
+	/* Start at the context's low bits: PIDs and CPU numbers are consecutive. */
 	for (i = context; i < context + RELEASERS; i++) {
 		ls_u64 key = release_key(what, i);
 		int at = find(o->releases, key);
@@ -99,13 +99,13 @@ static void waited_for(struct ls_order *o, ls_u64 key, ls_u32 context, const ls_
 		return;
 	pair = pair_key(ls_load(&o->releasers[i]), context);
 	slot = ls_load_acquire(&o->releases[i]);
-	/* Another's by now? */
+	/* Replaced meanwhile? */
 	if ((slot & ~(ls_u64)LS_STAMP_MASK) != tag_of(key))
 		return;
 	slot &= LS_STAMP_MASK;
 	at = place(o->joins, pair);
 	known = ls_load(&o->joins[at]);
-	/* What is known to be later says more. */
+	/* A later stamp covers more. */
 	if (tag_of(pair) != (known & ~(ls_u64)LS_STAMP_MASK) || age(known, clock) > age(slot, clock))
 		ls_store(&o->joins[at], tag_of(pair) | slot);
 }
@@ -132,9 +132,9 @@ static ls_u32 object_at(ls_u64 start)
 }
 
 /*
- * The last access was to a word that may be such a link, and under locks that this one
- * does not have: what comes now is stamped higher. Otherwise a write to an element after
- * it was put back into its list would pass for one before.
+ * The last access was to a word that may be a list link, and under locks that the present
+ * access does not have: advance the clock. Otherwise a write to an element after it was put
+ * back into its list would count as one before.
  */
 static void leave(const struct ls_way *w, ls_u32 *clock, ls_u64 *left)
 {

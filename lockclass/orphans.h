@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Orphans: semaphores and rwsems that another context than the acquirer's has released,
- * and when. The acquirer still has an entry on its held-lock stack, and finds here that
- * it holds the lock no longer.
+ * Orphans: semaphores and rwsems that were released by another context than the one that
+ * acquired them, and when. The acquirer still has an entry on its held-lock stack, and finds
+ * here that it does not hold the lock any more.
  *
- * "When" is a count of semaphore acquisitions, of 64 bits here and the low 32 of them in
- * an entry. They are compared in full: an entry is misread only when 2^32 semaphores were
+ * "When" is a count of semaphore acquisitions, of 64 bits here and the low 32 of them in an
+ * entry. They are compared in full: an entry is misread only when 2^32 semaphores were
  * acquired while it stayed on its stack.
  *
- * Buckets of eight. A full one gives up an orphan, first those that an entry was dropped
- * for, then the oldest, and the caller is told when that one may still be needed. Any
- * context; what races with ls_orphans_add() of the same lock may see it or not.
+ * Buckets of eight. A full one evicts an orphan, first those whose entry was dropped, then the
+ * oldest; the return value shows that the evicted one may still be needed. Any context;
+ * concurrent with ls_orphans_add() of the same lock, a look-up may or may not find it.
  */
 #ifndef LOCKSCOPE_ORPHANS_H
 #define LOCKSCOPE_ORPHANS_H
@@ -22,7 +22,7 @@
 
 struct ls_orphan {
 	ls_u64 lock;		/* 0: free */
-	ls_u64 stamp;		/* clock at the release << 1 | its entry has been dropped */
+	ls_u64 stamp;		/* clock at the release << 1 | entry was dropped */
 };
 
 struct ls_orphans {
@@ -61,15 +61,15 @@ LS_INLINE struct ls_orphan *ls_orphan_of(const struct ls_orphans *o, ls_u64 lock
 	return (struct ls_orphan *)0;
 }
 
-/* A semaphore is acquired: the stamp of its entry. */
+/* A semaphore is acquired: returns the stamp of its entry. */
 LS_INLINE ls_u32 ls_orphans_tick(struct ls_orphans *o)
 {
 	return (ls_u32)(ls_fetch_add(&o->clock, 1) + 1);
 }
 
 /*
- * @lock is released by another context than its acquirer, now. True when an orphan had to
- * go whose entry was not dropped yet.
+ * @lock is released by another context than its acquirer, now. True when an orphan was evicted
+ * whose entry was not dropped yet.
  */
 LS_INLINE bool ls_orphans_add(struct ls_orphans *o, ls_u64 lock)
 {
@@ -89,7 +89,7 @@ LS_INLINE bool ls_orphans_add(struct ls_orphans *o, ls_u64 lock)
 	}
 	for (i = 0; i < LS_ORPHAN_WAYS; i++) {
 		ls_u64 at = ls_load(&b[i].stamp);
-		/* Those that are needed no more come first. */
+		/* Evict orphans that are not needed any more first. */
 		ls_u64 rank = at >> 1 | (at & 1 ? 0 : 1ull << 63);
 
 		if (rank < least) {
@@ -98,14 +98,14 @@ LS_INLINE bool ls_orphans_add(struct ls_orphans *o, ls_u64 lock)
 		}
 	}
 	old = ls_load(&slot->lock);
-	/* Another one took the place: then it is this one that is given up. */
+	/* Another CPU took the slot: drop the new orphan instead. */
 	if (!ls_cmpxchg(&slot->lock, &old, lock))
 		return true;
 	ls_store(&slot->stamp, stamp);
 	return least >> 63;
 }
 
-/* Is @lock an orphan, whenever it became one? */
+/* Is @lock an orphan, of any age? */
 LS_INLINE bool ls_orphans_has(const struct ls_orphans *o, ls_u64 lock)
 {
 	return ls_orphan_of(o, lock);
@@ -120,7 +120,7 @@ LS_INLINE bool ls_orphans_since(const struct ls_orphans *o, ls_u64 lock, ls_u32 
 	return at && ls_load(&at->stamp) >> 1 >= now - (ls_u32)((ls_u32)now - stamp);
 }
 
-/* The entry of @lock was dropped: its orphan, if there is one, may go when its place is needed. */
+/* The entry of @lock was dropped: its orphan, if there is one, may be evicted. */
 LS_INLINE void ls_orphans_done(struct ls_orphans *o, ls_u64 lock)
 {
 	struct ls_orphan *at = ls_orphan_of(o, lock);

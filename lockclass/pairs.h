@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Instance pairs of one class taken one inside the other: were the same two
- * ever taken in the other order? A consistent order (by address, by depth in a
- * tree) never is, so no annotation is needed to tell right from wrong.
+ * Pairs of nested instances of one class: was the same pair ever acquired in the other order?
+ * With a consistent order (by address, by depth in a tree) it never is, so no annotation is
+ * needed.
  *
- * Entries age: a full bucket forgets a pair. @gen stands for the lives of the
- * two objects and is part of the key: in other lives it is another pair. @gates is a signature of
- * the other locks held exclusively each time: two orders under one gate never meet. Two orders
- * are a fault when they close a strong cycle (graph.h): readers count as they do
- * between classes.
+ * A full bucket evicts a pair. @gen identifies the lives of the two objects and is part of the
+ * key: in other lives it is another pair. @gates is a signature of the other locks held
+ * exclusively each time: two orders under one gate exclude each other. Two orders are a fault
+ * when they close a strong cycle (graph.h): readers count as they do between classes.
  *
  *   slot = tag (32 bits) << 32 | gates (16) << 16 | LS_DEP_* of either order (2 x 4)
  */
@@ -40,9 +39,9 @@ LS_INLINE void ls_pairs_init(struct ls_pairs *p, void *mem, ls_u32 bits)
 
 enum ls_pair_result {
 	LS_PAIR_KNOWN,
-	LS_PAIR_NEW,		/* never seen, or not in these lives */
+	LS_PAIR_NEW,		/* never observed, or not in these lives */
 	LS_PAIR_FEWER,		/* known, but not in this order, of this kind or with so few gates */
-	LS_PAIR_INVERTED,	/* the other order was seen, once for each time the pair is learnt */
+	LS_PAIR_INVERTED,	/* the other order was observed; returned once per entry */
 };
 
 LS_INLINE ls_u64 ls_pair_key(ls_u64 low, ls_u64 high, ls_u32 gen)
@@ -50,7 +49,7 @@ LS_INLINE ls_u64 ls_pair_key(ls_u64 low, ls_u64 high, ls_u32 gen)
 	return ls_mix(ls_mix(ls_mix(low) + high) + gen);
 }
 
-#define LS_PAIR_KINDS 15u	/* of the ascending order; those of the other one follow */
+#define LS_PAIR_KINDS 15u	/* of the ascending order; those of the descending one follow */
 #define LS_PAIR_SHIFT 4
 
 LS_INLINE ls_u64 ls_pair_word(ls_u64 key, ls_u32 gates, ls_u32 kinds)
@@ -58,13 +57,16 @@ LS_INLINE ls_u64 ls_pair_word(ls_u64 key, ls_u32 gates, ls_u32 kinds)
 	return (key << 32) | (ls_u64)(gates & 0xffff) << 16 | kinds;
 }
 
-/* Is some kind of @a, followed by some of @b and by itself again, a strong cycle? */
+/* Is a kind in @a, followed by one in @b and by itself again, a strong cycle? */
 LS_INLINE bool ls_pair_strong(ls_u32 a, ls_u32 b)
 {
 	const ls_u32 recursive = LS_DEP_ER | LS_DEP_SR, exclusive = LS_DEP_ER | LS_DEP_EN;
 	ls_u32 kind;
 
-	/* What ends in a recursive reader needs one that begins exclusively behind it. */
+	/*
+	 * A dependency that ends in a recursive reader must be followed by one that begins
+	 * exclusively.
+	 */
 	for (kind = LS_DEP_ER; kind <= LS_DEP_SN; kind <<= 1)
 		if (a & kind &&
 		    b & (kind & recursive ? exclusive : ~0u) & (kind & exclusive ? ~0u : ~recursive))
@@ -79,8 +81,8 @@ LS_INLINE ls_u32 ls_pair_gate(ls_u64 lock)
 }
 
 /*
- * @first is held, @second is being taken, @gates are held besides; @kind is the LS_DEP_* bit
- * of the two. Any context; a race may cost a pair its memory, never more.
+ * @first is held, @second is being acquired, @gates are held besides; @kind is the LS_DEP_*
+ * bit of the two. Any context; a race may lose a pair, never more.
  */
 LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_u64 second,
 					   ls_u32 gen, ls_u32 gates, ls_u32 kind)
@@ -117,7 +119,7 @@ LS_INLINE enum ls_pair_result ls_pairs_see(struct ls_pairs *p, ls_u64 first, ls_
 	return LS_PAIR_NEW;
 }
 
-/* Forget that @second was taken inside @first; the other order stays. Any context. */
+/* Remove the order of @second inside @first; the other order stays. Any context. */
 LS_INLINE void ls_pairs_unsee(struct ls_pairs *p, ls_u64 first, ls_u64 second, ls_u32 gen)
 {
 	ls_u64 low = first < second ? first : second;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What lockclass/ needs of a compiler: exact types and atomics. The same
- * sources build into the module, the userspace tests and the fuzzers, so no
- * libc and no kernel header is allowed here.
+ * Requirements of lockclass/ on a compiler: exact types and atomics. The same sources are
+ * built into the module, the userspace tests and the fuzzers, so no libc or kernel header may
+ * be included here.
  */
 #ifndef LOCKSCOPE_PORT_H
 #define LOCKSCOPE_PORT_H
@@ -24,7 +24,7 @@ typedef __SIZE_TYPE__ ls_size;
 #define ls_likely(x) __builtin_expect(!!(x), 1)
 #define ls_unlikely(x) __builtin_expect(!!(x), 0)
 #define LS_INLINE static inline __attribute__((__always_inline__))
-/* Stays as it is where the compiler is told to zero locals: for large ones on hot paths. */
+/* Not initialised even where the compiler zeroes locals: for large ones on hot paths. */
 #define LS_UNSET __attribute__((__uninitialized__))
 #define LS_MUST_CHECK __attribute__((__warn_unused_result__))
 #define LS_COLD __attribute__((__cold__, __noinline__))

@@ -3,21 +3,21 @@
 
 #include "hash.h"
 
-/* The function and how it accesses, as one number. */
+/* Hash of the function and the access mode. */
 static ls_u64 side_key(const struct ls_race_place *s)
 {
 	return ls_mix(s->function + (s->access->op & (LS_ACC_MARKED | LS_ACC_ATOMIC) ? 1 : 0));
 }
 
 /*
- * What the race is about. The wider access says which member: bytes of it that the
- * other side looks at one by one are one race.
+ * Key of the accessed member. The wider access determines it: single bytes of it that the
+ * other side accesses are one race.
  */
 static ls_u64 member_key(const struct ls_rec_access *a, const struct ls_rec_access *b)
 {
 	ls_u32 offset = a->offset;
 
-	/* Of memory that is not known, each side has an idea of its own. */
+	/* For unknown memory each side has its own data id. */
 	if (a->data != b->data)
 		return ls_mix(a->data) + ls_mix(b->data);
 	if (a->size < b->size || (a->size == b->size && b->offset < a->offset))
@@ -25,13 +25,13 @@ static ls_u64 member_key(const struct ls_rec_access *a, const struct ls_rec_acce
 	return (ls_u64)b->data << 32 | offset;
 }
 
-/* Two instructions at several places of an object: elements of an array. */
+/* Two instructions at several offsets of an object: elements of an array. */
 static ls_u64 element_key(const struct ls_rec_access *a, const struct ls_rec_access *b)
 {
 	return ls_mix(ls_mix(a->ip) + ls_mix(b->ip) + ls_mix(a->data) + ls_mix(b->data));
 }
 
-/* What makes one race of two functions worse than another. Behind LS_RACE_*. */
+/* Severity of a race among those of two functions. Shifted above LS_RACE_*. */
 static ls_u32 how_bad(const struct ls_rec_access *a, const struct ls_rec_access *b)
 {
 	ls_u32 bad = a->op & b->op & LS_ACC_WRITE ? 1u << 8 : 0;
@@ -48,7 +48,7 @@ enum ls_race_news ls_race_take(struct ls_tagtab *reported, const struct ls_race_
 	ls_u64 element = element_key(a->access, b->access);
 	ls_u32 known = ls_tagtab_find(reported, key), more = flags;
 
-	/* Of elements each is as bad as the first one. */
+	/* All elements share the severity of the first one. */
 	if (known)
 		more |= how_bad(a->access, b->access);
 	else

@@ -5,7 +5,7 @@
 #define CLAIMED 1
 #define CLAIM_TRIES 256
 
-/* Range @id into @out if it covers @at now. */
+/* Copy range @id to @out if it covers @at now. */
 static bool covers(const struct ls_ranges *t, ls_u32 id, ls_u64 at, struct ls_range *out)
 {
 	const struct ls_range *r = &t->ranges[id];
@@ -16,7 +16,7 @@ static bool covers(const struct ls_ranges *t, ls_u32 id, ls_u64 at, struct ls_ra
 	out->end = ls_load(&r->end);
 	out->site = ls_load(&r->site);
 	out->name = ls_load(&r->name);
-	/* Still the same one after all of it was read? */
+	/* Unchanged while it was being read? */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return at < out->end && ls_load(&r->start) == out->start;
 }
@@ -40,7 +40,7 @@ ls_u32 ls_ranges_find(const struct ls_ranges *t, ls_u64 at, struct ls_range *out
 	return 0;
 }
 
-/* Grains whose first byte @r covers go from @id, one by one, to nobody. */
+/* Remove grains whose first byte @r covers, if they belong to @id. */
 static void forget_grains(struct ls_ranges *t, const struct ls_range *r, ls_u32 id)
 {
 	ls_u32 level = ls_range_level(r);
@@ -50,7 +50,7 @@ static void forget_grains(struct ls_ranges *t, const struct ls_range *r, ls_u32 
 	for (; at < r->end; at += step) {
 		ls_u64 key = ls_range_key(at, level);
 
-		/* A range that was put over this one has it now. */
+		/* An overlapping newer range owns it by now. */
 		if (ls_addrmap_find(&t->grains, key) == id)
 			ls_addrmap_remove(&t->grains, key);
 	}
@@ -68,7 +68,7 @@ static bool file_grains(struct ls_ranges *t, const struct ls_range *r, ls_u32 id
 	return true;
 }
 
-/* A free range, claimed; 0 when none is near. */
+/* Claim a free range; 0 when none is near. */
 static ls_u32 claim(struct ls_ranges *t)
 {
 	ls_u32 tries;
@@ -90,13 +90,13 @@ bool ls_ranges_add(struct ls_ranges *t, const struct ls_range *range)
 	ls_u64 region;
 	ls_u32 id;
 
-	/* Whose end was missed. */
+	/* The end of the old one was missed. */
 	if (ls_ranges_find(t, r.start, &old))
 		ls_ranges_remove(t, old.start);
 	id = claim(t);
 	if (!id)
 		return false;
-	/* The allocator's own unit. */
+	/* The allocator's granularity. */
 	if (r.end - r.start < ls_range_grain(0))
 		r.end = r.start + ls_range_grain(0);
 	ls_store(&t->ranges[id].end, r.end);

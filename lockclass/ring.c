@@ -28,7 +28,7 @@ struct ls_event *ls_ring_reserve(struct ls_ring *r, ls_u32 len)
 	do {
 		ls_u32 to_end = size - (head & r->mask);
 
-		/* A record never wraps: what is left at the end is padding. */
+		/* A record never wraps: the rest of the buffer becomes padding. */
 		at = len <= to_end ? head : head + to_end;
 		need = at + len - head;
 		if (at + len - ls_load_acquire(&r->hdr->tail) > size) {

@@ -2,11 +2,10 @@
 /*
  * Event ring of one CPU: hooks of every level write, one thread reads.
  *
- * Writers of one CPU nest (an interrupt may write while the task below it is
- * half-way through), so room is reserved with a compare-and-swap and a record
- * counts only once its state word says so. The reader stops at the first
- * record that is not committed. What it has read it zeroes before it gives the
- * room back: that is what makes an uncommitted record recognisable.
+ * Writers of one CPU nest (an interrupt may write while the task below it is half-way
+ * through), so room is reserved with a compare-and-swap and a record counts only once its
+ * state word says so. The reader stops at the first record that is not committed. It zeroes
+ * records before it frees their room, so that an uncommitted record can be recognised.
  */
 #ifndef LOCKSCOPE_RING_H
 #define LOCKSCOPE_RING_H
@@ -35,8 +34,8 @@ enum ls_event_state {
 void ls_ring_init(struct ls_ring *r, struct ls_ring_header *hdr, void *data, ls_u32 bytes, ls_u32 cpu);
 
 /*
- * Room for an event of @len bytes in all (at most a quarter of the ring), or
- * NULL when the ring is full. Any context on the ring's own CPU, preemption off.
+ * Reserve an event of @len bytes in total (at most a quarter of the ring), NULL when the ring
+ * is full. Any context on the ring's own CPU, preemption off.
  */
 struct ls_event *ls_ring_reserve(struct ls_ring *r, ls_u32 len);
 
@@ -45,7 +44,7 @@ LS_INLINE void ls_ring_commit(struct ls_event *e)
 	ls_store_release(&e->state, LS_EVENT_READY);
 }
 
-/* The reader: next event or NULL, and giving it back. One thread only. */
+/* The reader: next event or NULL, and freeing it. One thread only. */
 struct ls_event *ls_ring_peek(struct ls_ring *r);
 void ls_ring_consume(struct ls_ring *r, struct ls_event *e);
 

@@ -10,7 +10,7 @@ void ls_sample_turn(struct ls_sample *s, ls_u64 ip)
 	ls_u32 era = ls_load(&s->now) >> ERA_SHIFT, backoff = was & BACKOFF;
 	ls_u32 late = (era - (was >> ERA_SHIFT)) & (~0u >> ERA_SHIFT);
 
-	/* Back as soon as it may: hot. Away for longer than it had to be: cold again. */
+	/* Run again as soon as allowed: hot. Later than its wait required: cold again. */
 	if (late >= 1u << backoff)
 		backoff = 0;
 	else if (backoff < LS_MAX_BACKOFF)
@@ -24,7 +24,7 @@ void ls_sample_take(struct ls_sample *s, ls_u64 addr)
 
 	if (ls_fetch_add(&s->taken, 1) + 1 >= LS_ERA_BLOCKS)
 		ls_store(&s->open, 0);
-	/* Before the bit: who sees that it is watched sees that it is another term. */
+	/* Before the bit: a CPU that sees the bit also sees the new term. */
 	ls_store(&s->term[b], (ls_u16)(ls_load(&s->term[b]) + 1));
 	ls_store(&s->left[b], LS_TERM_ACCESSES);
 	ls_fetch_or(&s->watched[b / 64], 1ull << b % 64);
@@ -35,7 +35,7 @@ void ls_sample_spend(struct ls_sample *s, ls_u64 addr, bool last)
 	ls_u32 b = ls_block(addr);
 	ls_u16 left = ls_load(&s->left[b]);
 
-	/* Others may spend the same one: it is a limit, not an account. */
+	/* Concurrent updates may be lost: it is a limit, not an exact count. */
 	if (left == LS_FOREVER)
 		return;
 	if (left > 1 && !last)

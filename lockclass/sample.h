@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which memory is watched, when not all of it can be.
+ * Selection of watched memory, when not all of it can be watched.
  *
- * Memory is watched by blocks of 32 KiB, told apart by a hash: all accesses to a
- * block are seen or none, and so are those to an object of a slab, whose pages lie
- * in one block. A share of the blocks is watched in an epoch; others take their place
- * in the next. That alone misses what happens rarely.
+ * Memory is watched by blocks of 32 KiB, identified by a hash: all accesses to a block are
+ * checked or none, and so are those to an object of a slab, whose pages lie in one block. A
+ * share of the blocks is watched in an epoch, others in the next one. That alone misses rare
+ * accesses.
  *
- * So code that has not run for a while may besides take the block it accesses into
- * the watch: what runs seldom has the races that nobody met yet [LiteRace 3]. Code that
- * comes again and again waits twice as long each time.
+ * So code that has not run for a while may also add the block that it accesses: races that are
+ * not known yet are in code that runs rarely [LiteRace 3]. Code that does so repeatedly waits
+ * twice as long each time.
  *
- * Every block is watched for a number of accesses: where much goes on they are soon
- * used up, and what is seldom touched stays.
+ * Every block is watched for a number of accesses: a hot block soon uses them up, a cold one
+ * stays.
  *
- * Who watches a block again after a gap must forget what was before: locks and
- * hand-overs were not seen meanwhile. Each watch of a block is a term with a number.
+ * When a block is watched again after a gap, its earlier state must be discarded: locks and
+ * hand-overs were missed meanwhile. Each period of watching a block is a term with a number.
  */
 #ifndef LOCKSCOPE_SAMPLE_H
 #define LOCKSCOPE_SAMPLE_H
@@ -26,25 +26,25 @@
 #define LS_BLOCK_BITS 12
 #define LS_BLOCKS (1u << LS_BLOCK_BITS)		/* hashes of blocks */
 #define LS_PLACE_BITS 14
-#define LS_TERM_ACCESSES 1024			/* that a block taken in is watched for */
-#define LS_SHARE_ACCESSES 32768			/* the same for one of the share */
-#define LS_ERA_BLOCKS 32			/* taken in in an era, about */
+#define LS_TERM_ACCESSES 1024			/* of a block that was added */
+#define LS_SHARE_ACCESSES 32768			/* of a block of the share */
+#define LS_ERA_BLOCKS 32			/* added in an era, approximately */
 #define LS_MAX_BACKOFF 6			/* waits of at most 1 << that many eras */
 
 struct ls_sample {
 	ls_u64 watched[LS_BLOCKS / 64];		/* bit by hash of a block */
-	ls_u32 open;				/* blocks may be taken in */
+	ls_u32 open;				/* blocks may be added */
 	ls_u32 now;				/* era << 4 | 15 */
-	ls_u32 taken;				/* blocks taken in in this era */
-	ls_u16 left[LS_BLOCKS];			/* accesses, LS_FOREVER: no end of them */
+	ls_u32 taken;				/* blocks added in this era */
+	ls_u16 left[LS_BLOCKS];			/* accesses, LS_FOREVER: unlimited */
 	ls_u16 term[LS_BLOCKS];
-	/* By place in code: era from which it may take in << 4 | log2 of its wait. */
+	/* By code address: era from which it may add a block << 4 | log2 of its wait. */
 	ls_u32 due[1 << LS_PLACE_BITS];
 };
 
 #define LS_FOREVER 0xffff
 
-/* The low bits of addresses behind calls are as good as a hash. */
+/* The low bits of return addresses are as good as a hash. */
 LS_INLINE ls_u32 ls_place(ls_u64 ip)
 {
 	return ip & ((1u << LS_PLACE_BITS) - 1);
@@ -68,7 +68,7 @@ LS_INLINE ls_u32 ls_sample_eras(const struct ls_sample *s)
 	return ls_load(&s->now) >> 4;
 }
 
-/* May the code at @ip take into the watch what it accesses? */
+/* May the code at @ip add the block that it accesses? */
 LS_INLINE bool ls_sample_is_cold(const struct ls_sample *s, ls_u64 ip)
 {
 	return ls_load(&s->open) &&
@@ -85,28 +85,28 @@ LS_INLINE ls_u32 ls_sample_term(const struct ls_sample *s, ls_u64 addr)
 	return ls_load(&s->term[ls_block(addr)]);
 }
 
-/* Code at @ip, which is cold, has had its turn. Any context. */
+/* Cold code at @ip has had its turn: start its wait. Any context. */
 void ls_sample_turn(struct ls_sample *s, ls_u64 ip);
 
-/* Take the block of @addr into the watch. Any context. */
+/* Start watching the block of @addr. Any context. */
 void ls_sample_take(struct ls_sample *s, ls_u64 addr);
 
 /*
- * The block of @addr, one that does not last, was accessed; @last: it goes now
+ * Charge an access to the block of @addr, one that does not last; @last: stop watching it now,
  * whatever is left. Any context.
  */
 void ls_sample_spend(struct ls_sample *s, ls_u64 addr, bool last);
 
 /*
- * The next epoch: blocks number @phase of @share (a power of two, at most LS_BLOCKS)
- * are watched, none with a share of 0; @sampled: for so many accesses, and others may be
- * taken in. One at a time.
+ * The next epoch: blocks number @phase of @share (a power of two, at most LS_BLOCKS) are
+ * watched, none with a share of 0; @sampled: for a limited number of accesses, and others may
+ * be added. One at a time.
  */
 void ls_sample_epoch(struct ls_sample *s, ls_u32 share, ls_u32 phase, bool sampled);
 
 /*
- * The next era: code that was told to wait comes closer to its turn, and blocks may be
- * taken in again. One at a time.
+ * The next era: waiting code comes closer to its turn, and blocks may be added again. One at a
+ * time.
  */
 void ls_sample_era(struct ls_sample *s);
 

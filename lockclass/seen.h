@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Seen: keys that were met before, eight ways to a bucket. A full bucket forgets one, which
- * is then met again as if for the first time. Any context.
+ * Seen: a set of keys, in buckets of eight. A full bucket evicts a key, which then counts as
+ * new again. Any context.
  */
 #ifndef LOCKSCOPE_SEEN_H
 #define LOCKSCOPE_SEEN_H
@@ -28,7 +28,7 @@ LS_INLINE void ls_seen_init(struct ls_seen *s, void *mem, ls_u32 bits)
 	s->shift = 64 - (bits - 3);
 }
 
-/* Only while nobody else uses it. */
+/* Only while it is not in use. */
 LS_INLINE void ls_seen_clear(struct ls_seen *s)
 {
 	ls_size i;

@@ -20,7 +20,7 @@ bool ls_shadow_live(const struct ls_granule *g, ls_u32 i)
 	return live(ls_load(&g->entry[i]), ls_load(&g->state));
 }
 
-/* A granule as it was at one moment, entries perhaps a moment later. */
+/* A snapshot of a granule; entries may be slightly newer than its state. */
 struct view {
 	ls_u64 state, entry[LS_SHADOW_ENTRIES], stamps;
 };
@@ -44,7 +44,7 @@ static bool is_ordered(const struct view *v, ls_u32 i, const struct ls_shadow_ac
 						ls_stamp_of(v->stamps, i));
 }
 
-/* Is everybody else done with it? */
+/* Are all accesses of other contexts ordered before this one? */
 static bool all_ordered(const struct view *v, const struct ls_shadow_access *a,
 			const struct ls_shadow_rules *rules)
 {
@@ -65,8 +65,8 @@ static bool marked(ls_u32 op)
 }
 
 /*
- * Does entry @i say nothing that entry @j does not say as well? Of the same context with
- * the same locks, later, and in conflict with all that @i is in conflict with.
+ * Is entry @i redundant because of entry @j: the same context and locks, later, and in
+ * conflict with everything that @i conflicts with?
  */
 static bool says_less(const struct view *v, ls_u32 i, ls_u32 j, const struct ls_shadow_rules *rules)
 {
@@ -81,7 +81,7 @@ static bool says_less(const struct view *v, ls_u32 i, ls_u32 j, const struct ls_
 	       !ls_stamp_before(ls_stamp_of(v->stamps, j), ls_stamp_of(v->stamps, i));
 }
 
-/* Where the access goes; *@evicts when another context's is given up for it. */
+/* Slot for the access; *@evicts when it replaces an entry of another context. */
 static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
 			const struct ls_shadow_rules *rules, bool *evicts)
 {
@@ -95,7 +95,10 @@ static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
 	for (i = 0; i < LS_SHADOW_ENTRIES; i++)
 		if (!live(v->entry[i], v->state))
 			return i;
-	/* Of its own an access gives up a read before a write, of others' what came first. */
+	/*
+	 * Of its own entries an access replaces a read before a write, of others' the oldest
+	 * one.
+	 */
 	for (i = 0; i < LS_SHADOW_ENTRIES; i++) {
 		if (ls_entry_context(v->entry[i]) != a->context)
 			continue;
@@ -104,7 +107,7 @@ static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
 		if (own == LS_SHADOW_ENTRIES)
 			own = i;
 	}
-	/* A write only when there is nothing that says less. */
+	/* A write only when no entry is redundant. */
 	for (i = 0; i < LS_SHADOW_ENTRIES * LS_SHADOW_ENTRIES; i++)
 		if (i / LS_SHADOW_ENTRIES != i % LS_SHADOW_ENTRIES &&
 		    says_less(v, i / LS_SHADOW_ENTRIES, i % LS_SHADOW_ENTRIES, rules))
@@ -116,7 +119,7 @@ static ls_u32 place_for(const struct view *v, const struct ls_shadow_access *a,
 	return next < LS_SHADOW_ENTRIES ? next : 0;
 }
 
-/* Does entry @i make a race with @a? */
+/* Does entry @i race with @a? */
 static bool conflicts(const struct view *v, ls_u32 i, const struct ls_shadow_access *a,
 		      bool initial_too, const struct ls_shadow_rules *rules)
 {
@@ -130,7 +133,7 @@ static bool conflicts(const struct view *v, ls_u32 i, const struct ls_shadow_acc
 	       !is_ordered(v, i, a, rules);
 }
 
-/* All that @a races with, the last plain one first. */
+/* All entries that race with @a, the latest plain one first. */
 static LS_COLD void find_races(const struct view *v, const struct ls_shadow_access *a,
 			       bool initial_too, const struct ls_shadow_rules *rules,
 			       struct ls_shadow_result *r)
@@ -169,18 +172,18 @@ static ls_u64 owned_by(ls_u64 state, ls_u32 context)
 	return (state & ~(3ull | 0xffffffffull << 16)) | LS_EXCLUSIVE_TO | (ls_u64)context << 16;
 }
 
-/* A new owner, and nothing that was before matters any more. */
+/* A new owner, and everything before is discarded. */
 static ls_u64 handed_over(ls_u64 state, ls_u32 context)
 {
 	ls_u64 generation = (GENERATION(state) + 1) & 15;
 
-	/* Who got it by proof may be expected to pass it on by proof. */
+	/* An owner by a proven hand-over is expected to hand it over that way, too. */
 	return owned_by(generation << 6, context) | PASSED_ON;
 }
 
 /*
- * What this access leaves of @candidates [Eraser 2.3]. LS_LOCKSET_NONE is all locks
- * there are: nobody whose locks are known shared the memory yet.
+ * Refine @candidates by this access [Eraser 2.3]. LS_LOCKSET_NONE is the set of all locks: no
+ * access with known locks has shared the memory yet.
  */
 static ls_u32 refined(ls_u32 candidates, const struct ls_shadow_access *a,
 		      const struct ls_shadow_rules *rules, struct ls_shadow_result *r)
@@ -189,7 +192,7 @@ static ls_u32 refined(ls_u32 candidates, const struct ls_shadow_access *a,
 
 	if (candidates != LS_LOCKSET_NONE && candidates != held)
 		held = ls_lockset_meet(rules->sets, candidates, held).id;
-	/* Nothing follows from what is not known. */
+	/* An unknown lockset proves nothing. */
 	r->unknown = held == LS_LOCKSET_NONE;
 	return r->unknown ? candidates : held;
 }
@@ -255,11 +258,11 @@ struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_sha
 	if (GENERATION(next) != GENERATION(v.state))
 		ls_shadow_wrap(g, GENERATION(next));
 	entry = ls_entry_make(a, r.after == LS_EXCLUSIVE_TO, GENERATION(next));
-	/* A loop over bytes is one site: with the same locks and stamp they add up. */
+	/* A loop over bytes is one site: with the same locks and stamp the bytes are merged. */
 	if (ls_entry_covers(v.entry[place] | LS_ENTRY_BYTES, entry) &&
 	    ls_stamp_of(v.stamps, place) == (a->stamp & LS_STAMP_MASK))
 		entry |= v.entry[place] & LS_ENTRY_BYTES;
-	/* What is there already is not written: the line stays with who else reads it. */
+	/* Unchanged words are not written, so that the cache line stays shared. */
 	if (entry != ls_load(&g->entry[place]))
 		ls_store(&g->entry[place], entry);
 	stamps = ls_load(&g->stamps);

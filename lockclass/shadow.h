@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shadow of memory: what the contexts did with each granule of 8 bytes, and
- * which locks all of them held [Eraser 2.2, 2.3, 3.1].
+ * Shadow memory: accesses of contexts to each granule of 8 bytes, and the locks that all of
+ * them held [Eraser 2.2, 2.3, 3.1].
  *
- * A granule is virgin, exclusive to one context, shared by readers, or shared
- * and modified; from shared on, its candidate set is what all accesses had
- * locked: readers any way, writers exclusively. When that becomes empty while it
- * is modified, Eraser reports. Here one thing more must be there: among the
- * last accesses one that conflicts in the same bytes, with no lock to keep the
- * two apart and no hand-over in between. That gives the report its other side,
- * and keeps neighbours in one granule from being taken for one variable.
+ * A granule is virgin, exclusive to one context, shared by readers, or shared and modified;
+ * from shared on, its candidate set are the locks held at all accesses: by readers in any
+ * mode, by writers exclusively. When it becomes empty in the modified state, Eraser reports.
+ * Here a report also needs a conflicting entry: a recent access to the same bytes, with no
+ * common lock and no hand-over in between. That is the other side of the report, and variables
+ * that share a granule are not confused.
  *
  * Beyond Eraser:
- *   Memory that everybody else is done with, provably (the caller's ordered()),
- *   belongs to the newcomer alone.
- *   The first owner may pass a granule on to a writer once, without proof: that is
- *   how objects are made and published. If it comes back, that counts.
+ *   Memory with all other accesses ordered before this one (the caller's ordered())
+ *   becomes exclusive to its context.
+ *   The first owner may hand a granule over to a writer once, without proof: that is
+ *   how objects are initialised and published. An access by the first owner after that counts.
  *
- * Words are changed by compare-and-swap, any context. An entry may be lost to
- * a neighbour on another CPU: then a race is found at a later access.
+ * Words are changed by compare-and-swap, any context. An entry may be overwritten by another
+ * CPU: then a race is found at a later access.
  */
 #ifndef LOCKSCOPE_SHADOW_H
 #define LOCKSCOPE_SHADOW_H
@@ -33,8 +32,8 @@
 #define LS_SHADOW_MAX_SITE ((1u << 18) - 1)
 
 /*
- * state:  0-1 enum ls_shadow_state, 2 passed on once, 3 an entry had to go,
- *         4-5 entry to go next, 6-9 generation, 16-31 owner, 32-47 candidates
+ * state: 0-1 enum ls_shadow_state, 2 handed over once, 3 an entry was evicted,
+ *         4-5 entry to evict next, 6-9 generation, 16-31 owner, 32-47 candidates
  * entry:  0-17 site, 18-33 lockset, 34-49 context, 50-57 bytes, 58 initial,
  *         59-62 generation; 0 none
  * stamps: 21 bits for each entry
@@ -45,22 +44,22 @@ struct ls_granule {
 	ls_u64 stamps;
 };
 
-/* One page's worth. */
+/* Shadow of one page. */
 struct ls_shadow_page {
 	struct ls_granule granule[LS_GRANULES];
-	ls_u32 term;			/* of watching it, see sample.h */
+	ls_u32 term;			/* its watch term, see sample.h */
 };
 
 struct ls_shadow_access {
 	ls_u32 site;			/* 1 .. LS_SHADOW_MAX_SITE */
 	ls_u32 lockset;
-	ls_u32 stamp;			/* of now, see ls_shadow_rules.ordered */
+	ls_u32 stamp;			/* current stamp, see ls_shadow_rules.ordered */
 	ls_u16 context;
 	ls_u8 bytes;			/* bit i: byte i of the granule */
 	ls_u8 op;			/* LS_ACC_READ, _WRITE, _MARKED, _ATOMIC */
 };
 
-/* Bytes of the granule of @at that an access of [@at, @end) touches, as a mask. */
+/* Mask of the bytes of the granule at @at that an access of [@at, @end) touches. */
 LS_INLINE ls_u8 ls_shadow_bytes(ls_u64 at, ls_u64 end)
 {
 	ls_u32 first = at & 7, last = end - (at & ~7ull) < 8 ? end - (at & ~7ull) : 8;
@@ -71,24 +70,24 @@ LS_INLINE ls_u8 ls_shadow_bytes(ls_u64 at, ls_u64 end)
 struct ls_shadow_rules {
 	struct ls_locksets *sets;
 	const ls_u8 *ops;		/* LS_ACC_* of a site */
-	/* Is all that context @from did up to @stamp before what @to does now? */
+	/* Is everything that context @from did up to @stamp ordered before the access by @to? */
 	bool (*ordered)(void *cookie, ls_u32 from, ls_u32 to, ls_u32 stamp);
 	void *cookie;
-	bool pass_on;			/* the first owner may pass memory on once */
+	bool pass_on;			/* the first owner may hand memory over once */
 };
 
 #define LS_STAMP_MASK ((1u << 21) - 1)
 
-/* Is stamp @a before @b? Of one epoch, see ls_stamps_due(). */
+/* Is stamp @a before @b? Both of one epoch, see ls_stamps_due(). */
 LS_INLINE bool ls_stamp_before(ls_u32 a, ls_u32 b)
 {
 	return ((b - a) & LS_STAMP_MASK) - 1 < LS_STAMP_MASK / 2;
 }
 
 /*
- * Two stamps are told apart while the clock has not run half its range between them. So
- * an epoch ends, and all stamps are forgotten, when it has run a quarter: the other
- * quarter is for how late that may come.
+ * Stamps can be compared while the clock has not advanced by half its range between them. So
+ * an epoch ends, and all stamps are discarded, after a quarter of the range; another quarter
+ * allows for delays.
  */
 #define LS_STAMP_LIFE ((LS_STAMP_MASK + 1) / 4)
 LS_INLINE bool ls_stamps_due(ls_u32 clock, ls_u32 from)
@@ -96,7 +95,7 @@ LS_INLINE bool ls_stamps_due(ls_u32 clock, ls_u32 from)
 	return clock - from >= LS_STAMP_LIFE;
 }
 
-/* What the shadow remembers of an earlier access. */
+/* An earlier access, as stored in the shadow. */
 struct ls_shadow_side {
 	ls_u32 site;
 	ls_u16 context, lockset;
@@ -105,13 +104,13 @@ struct ls_shadow_side {
 struct ls_shadow_result {
 	ls_u8 before, after;		/* enum ls_shadow_state */
 	bool race;
-	bool handed_over;		/* it belongs to this context now, others had it before */
-	bool unknown;			/* a lockset found no room: not judged */
-	ls_u32 other;			/* site of the race's other side, a plain one if there is one */
+	bool handed_over;		/* owned by this context now, and by another one before */
+	bool unknown;			/* a lockset found no room: not checked */
+	ls_u32 other;			/* site of the race's other side, a plain one if possible */
 	ls_u16 other_context, other_lockset;
 	ls_u8 nr_further;
-	struct ls_shadow_side further[LS_SHADOW_ENTRIES - 1];	/* others that it races with as well */
-	ls_u32 candidates;		/* lockset left */
+	struct ls_shadow_side further[LS_SHADOW_ENTRIES - 1];	/* other sides of races */
+	ls_u32 candidates;		/* refined lockset */
 };
 
 /* Fields of an entry. */
@@ -122,7 +121,7 @@ LS_INLINE ls_u32 ls_entry_context(ls_u64 e) { return e >> 34 & 0xffff; }
 LS_INLINE ls_u32 ls_entry_bytes(ls_u64 e) { return e >> 50 & 0xff; }
 LS_INLINE bool ls_entry_initial(ls_u64 e) { return e >> 58 & 1; }
 
-/* Is entry @i of the granule one of its present life? */
+/* Does entry @i of the granule belong to its present life? */
 bool ls_shadow_live(const struct ls_granule *g, ls_u32 i);
 
 LS_INLINE ls_u64 ls_entry_make(const struct ls_shadow_access *a, bool initial, ls_u64 generation)
@@ -131,7 +130,7 @@ LS_INLINE ls_u64 ls_entry_make(const struct ls_shadow_access *a, bool initial, l
 	       (ls_u64)a->bytes << 50 | (ls_u64)initial << 58 | generation << 59;
 }
 
-/* Is @entry what @other would be, but perhaps for more bytes? */
+/* Does @entry equal @other, except that it may cover more bytes? */
 LS_INLINE bool ls_entry_covers(ls_u64 entry, ls_u64 other)
 {
 	return !((entry ^ other) & ~(entry & LS_ENTRY_BYTES));
@@ -142,13 +141,13 @@ LS_INLINE ls_u32 ls_stamp_of(ls_u64 stamps, ls_u32 i)
 	return stamps >> 21 * i & LS_STAMP_MASK;
 }
 
-/* Judge one access to @g and remember it. */
+/* Check one access to @g and store it. */
 struct ls_shadow_result ls_shadow_step(struct ls_granule *g, const struct ls_shadow_access *a,
 				       const struct ls_shadow_rules *rules);
 
 /*
- * Entries are of the present life when they have its generation. Before the count
- * starts again they go, or one of sixteen lives ago would pass for one of now.
+ * Entries belong to the present life if they have its generation. Before the generation wraps
+ * they are removed, or one of sixteen lives ago would count as a present one.
  */
 LS_INLINE void ls_shadow_wrap(struct ls_granule *g, ls_u64 generation)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Instructions of unmodified code that access memory, as userspace lists them for
- * probes: what makes sense, where they access, and which of a new list are there
- * already.
+ * Instructions of unmodified code that access memory, as userspace lists them for probes:
+ * validation, operand addresses, and comparison of an old list with a new one.
  */
 #ifndef LOCKSCOPE_SITES_H
 #define LOCKSCOPE_SITES_H
@@ -10,25 +9,25 @@
 #include "abi.h"
 #include "port.h"
 
-#define LS_SITE_MAX_SIZE 64		/* bytes that one instruction accesses */
+#define LS_SITE_MAX_SIZE 64		/* bytes accessed by one instruction */
 
-/* Does every field have a value that means something? Nothing is assumed of @s. */
+/* Are all fields valid? @s may hold anything. */
 bool ls_site_valid(const struct ls_site *s);
 
-/* The same instruction with the same operand; errors do not count. */
+/* The same instruction with the same operand; errors are ignored. */
 bool ls_site_same(const struct ls_site *a, const struct ls_site *b);
 
 /*
- * Sites of @old that are in @sites too go from there to the same place of @next (of
- * @nr entries, all NULL), and are NULL in @old then; those with an error stay. As
- * many as can be found when both go by address.
+ * Move sites of @old that are in @sites too to the same index of @next (@nr entries, all
+ * NULL), and set them to NULL in @old; those with an error stay. Finds all of them when both
+ * lists are sorted by address.
  */
 void ls_sites_keep(struct ls_site **next, const struct ls_site *sites, ls_u32 nr,
 		   struct ls_site **old, ls_u32 nr_old);
 
 /*
- * What the valid site @s accesses: @reg gives register 0 .. 15 of @regs in the
- * instruction set's order, @percpu what %gs points to.
+ * Address that the valid site @s accesses: @reg returns register 0 .. 15 of @regs in the
+ * instruction set's order, @percpu is the base of %gs.
  */
 LS_INLINE ls_u64 ls_site_address(const struct ls_site *s, ls_u64 (*reg)(const void *regs, ls_u32 nr),
 				 const void *regs, ls_u64 percpu)

@@ -13,7 +13,7 @@ LS_INLINE ls_u32 first_place(const struct ls_tagtab *tab, ls_u64 key)
 	return (ls_u32)(key >> tab->shift);
 }
 
-/* Places are first ^ 0, first ^ 1, ...: one cache line after the other, never twice the same. */
+/* Probe sequence first ^ 0, first ^ 1, ...: one cache line after the other, no slot twice. */
 LS_INLINE ls_u32 probe_limit(const struct ls_tagtab *tab)
 {
 	return tab->mask < LS_TAG_PROBES ? tab->mask + 1 : LS_TAG_PROBES;
@@ -53,10 +53,7 @@ ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id)
 		ls_u32 place = first ^ i;
 		ls_u64 slot = ls_load_acquire(&tab->slots[place]);
 
-		/*
-		 * A place lost to another writer holds its key now, perhaps
-		 * ours; a removed place is used again.
-		 */
+		/* A slot lost to another writer may have this key; a removed slot is reused. */
 		while (!slot || slot == LS_TAG_TOMB) {
 			if (ls_cmpxchg(&tab->slots[place], &slot, want))
 				return id;

@@ -6,8 +6,8 @@
  *
  *   slot = low 40 bits of the key << 24 | id (24 bits, 0 = none)
  *
- * The slot's place holds the key's top bits, so two keys are taken for one
- * only when top bits and low 40 bits agree: under 2^-36 for a million entries.
+ * The slot's position has the key's top bits, so two keys are confused only when top bits and
+ * low 40 bits agree: under 2^-36 for a million entries.
  *
  * Any context, NMI included, for lookup and insert. Keys must be well mixed
  * (hash.h).
@@ -20,7 +20,7 @@
 #define LS_TAG_ID_BITS 24
 #define LS_TAG_ID_MASK ((1u << LS_TAG_ID_BITS) - 1)
 #define LS_TAG_TOMB (1ull << LS_TAG_ID_BITS)	/* removed: id 0, tag 1 */
-#define LS_TAG_PROBES 128			/* longest run searched, a power of two */
+#define LS_TAG_PROBES 128			/* longest probe run, a power of two */
 
 struct ls_tagtab {
 	ls_u64 *slots;
@@ -42,7 +42,7 @@ LS_INLINE bool ls_tag_match(ls_u64 slot, ls_u64 key)
 	return (slot ^ (key << LS_TAG_ID_BITS)) <= LS_TAG_ID_MASK;
 }
 
-/* The slot of @key if it lies in one of its first two places, else any other. */
+/* The slot of @key if it is in one of its first two places, else any other. */
 LS_INLINE ls_u64 ls_tagtab_first(const struct ls_tagtab *tab, ls_u64 key)
 {
 	ls_u64 place = key >> tab->shift;
@@ -55,8 +55,8 @@ LS_INLINE ls_u64 ls_tagtab_first(const struct ls_tagtab *tab, ls_u64 key)
 
 /*
  * Does one of the first eight places of @key hold it, with an id below @limit? They are one
- * cache line: in a table half full one key in four lies beyond the first two, one in twenty
- * beyond these. Without the key's tag a slot is an id, or more than any: one comparison.
+ * cache line: in a half-full table one key in four lies beyond the first two, one in twenty
+ * beyond these. A slot without the key's tag is an id, or larger than any id: one comparison.
  */
 LS_INLINE bool ls_tagtab_below(const struct ls_tagtab *tab, ls_u64 key, ls_u32 limit)
 {
@@ -73,12 +73,12 @@ LS_INLINE bool ls_tagtab_below(const struct ls_tagtab *tab, ls_u64 key, ls_u32 l
 ls_u32 ls_tagtab_find(const struct ls_tagtab *tab, ls_u64 key);
 
 /*
- * Map @key to @id (1 .. LS_TAG_ID_MASK). Returns the id now in the table: @id,
- * or that of whoever was first; 0 when the probe run is full.
+ * Map @key to @id (1 .. LS_TAG_ID_MASK). Returns the id now in the table: @id, or that of a
+ * concurrent insert; 0 when the probe run is full.
  */
 ls_u32 ls_tagtab_insert(struct ls_tagtab *tab, ls_u64 key, ls_u32 id);
 
-/* Make @key's id @to if it is still @from. */
+/* Change @key's id to @to if it is still @from. */
 bool ls_tagtab_change(struct ls_tagtab *tab, ls_u64 key, ls_u32 from, ls_u32 to);
 
 /* Remove @key. Not against a concurrent insert of the same key. */

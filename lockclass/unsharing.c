@@ -51,7 +51,10 @@ bool ls_object_passed(const struct ls_object *o, ls_u64 start, ls_u32 from, ls_u
 	if (ls_load(&o->start) != start)
 		return false;
 	nr = ls_load(&o->nr);
-	/* Newest first: contexts whose accesses before a hand-over come before what @to does now. */
+	/*
+	 * Newest first: contexts whose accesses before a hand-over are ordered before those of
+	 * @to.
+	 */
 	for (i = 1; i <= LS_HANDS; i++) {
 		ls_u64 hand = ls_load(&o->hands[(nr - i) % LS_HANDS]);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * attach OBJECT COMMAND...: the programs of a BPF object stay attached for as long as
- * the command runs. Ends with the command's exit status, or 3 where something does
- * not load or attach. An example, see docs/bpf.md.
+ * attach OBJECT COMMAND...: attaches the programs of a BPF object while the command runs. Ends
+ * with the command's exit status, or 3 when something cannot be loaded or attached. An
+ * example, see docs/bpf.md.
  */
 #include <bpf/libbpf.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static int fail(const char *what, const char *name)
 {
-	/* libbpf has told why on standard error. */
+	/* libbpf has printed the reason on standard error. */
 	fprintf(stderr, "attach: cannot %s %s\n", what, name);
 	return 3;
 }
@@ -47,6 +47,6 @@ int main(int argc, char **argv)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return fail("run", argv[2]);
-	/* What was attached goes with this process. */
+	/* Programs are detached when this process exits. */
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An example of a program of one's own on LockScope's tracepoints: who has held any
- * lock longest, and how many findings there were of each kind. See docs/bpf.md.
+ * An example of your own program on LockScope's tracepoints: the longest hold time of any
+ * lock, and the number of findings of each kind. See docs/bpf.md.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -10,13 +10,13 @@ char LICENSE[] SEC("license") = "GPL";
 
 struct hold {
 	__u64 ns;
-	__u64 ip;		/* who took it */
+	__u64 ip;		/* acquire site */
 	__u32 id;		/* lock class */
 	__u32 pid;
 	char comm[16];
 };
 
-/* released fires inside lock functions: arrays of the processor, and nothing that locks. */
+/* released fires inside lock functions: per-CPU arrays only, and nothing that locks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -24,7 +24,7 @@ struct {
 	__type(value, struct hold);
 } longest SEC(".maps");
 
-/* finding fires in LockScope's own thread: any map will do. */
+/* finding fires in LockScope's own thread, where any map may be used. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);

@@ -10,9 +10,9 @@
  *   object of a kmalloc cache		cache, offset and allocation site
  *   vmalloc area			offset and the code that allocated it
  *   such objects of several uses	the same, and the use (refine.h)
- *   own stack			the function whose frame it lies in, and offset
+ *   own stack				the function whose frame it lies in, and offset
  *   anything else			by address: its initialiser if one was seen,
- * 					else the acquire site (unnamed.c)
+ *					else the acquire site (unnamed.c)
  *
  * Before all of them: its annotated name (annotate.h).
  */

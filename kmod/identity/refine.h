@@ -6,13 +6,13 @@
  *
  *   refinement	classes apart by			lockdep's keys (6.1)
  *   INODE	file system type; directories, quota	inode_init_always(): i_lock_key, i_mutex_key,
- * 		files, inodes without a name		invalidate_lock_key; i_mutex_dir_key in
- * 							lockdep_annotate_inode_mutex_key();
- * 							lockdep_set_quota_inode(); xfs_setup_inode()
+ *		files, inodes without a name		invalidate_lock_key; i_mutex_dir_key in
+ *							lockdep_annotate_inode_mutex_key();
+ *							lockdep_set_quota_inode(); xfs_setup_inode()
  *   SUPER	file system type			alloc_super(): s_umount_key, s_vfs_rename_key,
- * 							s_writers_key
+ *							s_writers_key
  *   SOCK	family, protocol, kernel sockets	af_family_slock_keys and the like, net/core/sock.c;
- * 							nlk_cb_mutex_keys
+ *							nlk_cb_mutex_keys
  *   NETDEV	driver, levels of devices below		netdev_lockdep_set_classes(), nested_level
  *   QUEUE	driver of the queue's device		netdev_xmit_lock_key by type
  *   TTY	type of driver (pty master, slave)	tty_lock_set_subclass(), pty_common_install()
@@ -20,7 +20,7 @@
  *   DISK	driver					lkclass of blk_alloc_disk()
  *   EXTENT	root and level of the tree block	btrfs_lockdep_keysets, fs/btrfs/locking.c
  *   DEVICE	bus or class, type, depth		none: lockdep_set_novalidate_class(), but for
- * 							the keys of drivers/cxl/
+ *							the keys of drivers/cxl/
  *   SUBSYSTEM	name of the bus or class		lock_key of struct bus_type, class_register()
  */
 #ifndef LOCKSCOPE_REFINE_H
