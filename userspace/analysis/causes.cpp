@@ -10,7 +10,7 @@ namespace lockscope {
 
 namespace {
 
-/* As many findings through one lock are one entry. */
+/* Findings through one lock become one entry from this number on. */
 constexpr std::size_t kManyThroughOne = 3;
 
 using Classes = std::pair<ClassId, ClassId>;
@@ -22,7 +22,7 @@ bool is_cycle(const Finding &finding)
 		finding.kind == FindingKind::IrqInversion);
 }
 
-/* The dependency that was seen least: if one of them is wrong it is that one. */
+/* The least frequent dependency: if one of them is wrong it is likely this one. */
 Classes decisive(const Model &model, const Finding &finding)
 {
 	const FindingEdge *least = nullptr;
@@ -41,7 +41,7 @@ Classes decisive(const Model &model, const Finding &finding)
 
 void find_causes(const Model &model, std::vector<Finding> &findings)
 {
-	std::map<Classes, std::size_t> by_edge; ///< the finding ranked first
+	std::map<Classes, std::size_t> by_edge; ///< first in the ranking
 	std::map<ClassId, std::vector<std::size_t>> by_lock;
 	std::map<std::size_t, Classes> heads;
 	for (std::size_t i = 0; i < findings.size(); i++) {
@@ -60,7 +60,7 @@ void find_causes(const Model &model, std::vector<Finding> &findings)
 		for (ClassId cls : {ends.first, ends.second})
 			if (!is_interrupt(cls))
 				by_lock[cls].push_back(i);
-	/* Most first; a finding goes where it is found first. */
+	/* The lock with most findings first; a finding is only counted once. */
 	std::vector<ClassId> locks;
 	for (const auto &[cls, at] : by_lock)
 		if (at.size() >= kManyThroughOne)
@@ -79,7 +79,7 @@ void find_causes(const Model &model, std::vector<Finding> &findings)
 		const std::size_t head = members.front();
 		taken.insert(head);
 		for (std::size_t i : members) {
-			/* One that is proven stands for itself. */
+			/* A proven one keeps an entry of its own. */
 			if (i == head || findings[i].severity == Severity::Error)
 				continue;
 			taken.insert(i);
@@ -87,7 +87,7 @@ void find_causes(const Model &model, std::vector<Finding> &findings)
 			findings[i].through = {cls};
 		}
 	}
-	/* A cause has none of its own. */
+	/* A cause has no cause itself. */
 	std::map<std::string, const Finding *> by_id;
 	for (const auto &finding : findings)
 		by_id.emplace(finding.id, &finding);

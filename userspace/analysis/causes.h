@@ -9,9 +9,9 @@
 
 namespace lockscope {
 
-/// Give deadlocks that share their rarest dependency, and those that are not proven and
-/// whose rarest dependencies have a lock in common, the one ranked first as their cause.
-/// @findings are ranked.
+/// Group deadlocks that share their rarest dependency, and unproven ones whose rarest
+/// dependencies share a lock: the one ranked first is the cause of the others. @findings are
+/// ranked.
 void find_causes(const Model &model, std::vector<Finding> &findings);
 
 } // namespace lockscope

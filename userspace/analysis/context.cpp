@@ -7,16 +7,16 @@ namespace lockscope {
 
 namespace {
 
-/// A function whose callee is the entry point.
+/// A dispatcher: its callee is the entry point.
 struct Dispatcher {
 	const char *function;
 	EntryKind kind;
 };
 
 /*
- * Innermost wins within a level: a work function may run a nested one. Names
- * as of 6.1; handle_softirqs is __do_softirq since 6.10, and
- * __flush_smp_call_function_queue had no underscores before 5.19.
+ * The innermost one counts within a level: a work function may run a nested one. Names as of
+ * 6.1; handle_softirqs is __do_softirq since 6.10, and __flush_smp_call_function_queue had no
+ * underscores before 5.19.
  */
 constexpr Dispatcher kHardirq[] = {{"__handle_irq_event_percpu", EntryKind::Irq},
 				   {"__hrtimer_run_queues", EntryKind::Hrtimer},
@@ -94,7 +94,7 @@ std::string plain_function(const std::string &function)
 
 namespace {
 
-/// Find where @context was entered.
+/// Find the entry point of @context.
 Context entered(const Model &model, Context context, const std::vector<CodeId> &stack)
 {
 	if (context.level == LS_NMI)

@@ -31,7 +31,7 @@ bool same_function(const Code &a, const Code &b)
 	return !a.function.empty() && a.function == b.function && a.module == b.module;
 }
 
-/// The part of @stack from where its context was entered.
+/// The part of @stack inside the entry point of its context.
 std::vector<CodeId> entry_part(const Model &model, const std::vector<CodeId> &stack,
 			       const Context &context)
 {
@@ -42,7 +42,7 @@ std::vector<CodeId> entry_part(const Model &model, const std::vector<CodeId> &st
 	return at == stack.end() ? stack : std::vector<CodeId>(at, stack.end());
 }
 
-/// Bring witness number @chosen to the front.
+/// Move witness number @chosen to the front.
 void show(FindingEdge &edge, std::size_t chosen)
 {
 	const auto at = edge.witnesses.begin() + static_cast<std::ptrdiff_t>(chosen);
@@ -92,7 +92,7 @@ void choose_witnesses(const Model &model, Finding &finding)
 	for (auto &edge : finding.edges) {
 		auto value = [&](const Witness &witness) {
 			const Sight &sight = model.sights[witness.sight];
-			/* An acquire says more than what was held later. */
+			/* An acquire is better evidence than a lock held later. */
 			const bool acquires = (sight.acquisition() || sight.completion()) &&
 					      (witness.position == kOwnLock || !to_interrupt(edge));
 			return std::tuple(kind_of(model, edge, witness) == edge.kind,
@@ -143,7 +143,7 @@ bool completes(const Model &model, const FindingEdge &edge)
 std::optional<std::pair<std::size_t, std::size_t>>
 common_instance(const Model &model, const FindingEdge &in, const FindingEdge &out)
 {
-	/* Those shown first are the better ones. */
+	/* Among those shown first, better ones come first. */
 	std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> held;
 	for (std::size_t i = 0; i < out.witnesses.size(); i++) {
 		const Sight &sight = model.sights[out.witnesses[i].sight];
@@ -178,10 +178,10 @@ std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, cons
 }
 
 /*
- * The stack of an edge is that of its second acquire. The first one's is that
- * same stack from the function on that took the first lock, if that function
- * has not returned yet; else another sight may have been taken at that place, best the same
- * instance by the same task not long before.
+ * The stack of an edge is that of its second acquire. The first acquire shares the part
+ * outside of the function that acquired the first lock, if that function has not returned yet;
+ * otherwise the stack of another sight at that acquire site is used, preferably of the same
+ * instance by the same task shortly before.
  */
 void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place)
 {
@@ -189,7 +189,7 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 	const Sight &sight = model.sights[witness.sight];
 	const Held &held = sight.at(witness.position);
 	edge.to_stack = sight.stack;
-	/* A fault may have no place of its own besides its stack. */
+	/* A fault may have no place besides its stack. */
 	if (edge.to_stack.empty() || (!sight.fault() && edge.to_stack.front() != sight.acquired.at))
 		edge.to_stack.insert(edge.to_stack.begin(), sight.acquired.at);
 	if (witness.position == kOwnLock) {
@@ -229,7 +229,7 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 	if (!edge.borrowed)
 		return;
 	edge.from_stack = model.sights[*edge.borrowed].stack;
-	/* Calls up to the innermost function that both stacks pass. */
+	/* Calls down from the innermost function that both stacks have in common. */
 	for (std::size_t i = 0; i < edge.from_stack.size(); i++)
 		for (std::size_t j = 0; j < edge.to_stack.size(); j++)
 			if (same_function(model[edge.from_stack[i]], model[edge.to_stack[j]])) {

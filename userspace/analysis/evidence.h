@@ -18,32 +18,30 @@ SightsByPlace sights_by_place(const Model &model);
 
 Witness make_witness(const Model &model, std::size_t sight, std::uint32_t position);
 
-/// `observed`: one run saw every edge, in at least two contexts. Of an irq
-/// inversion those of tasks and others that hold a lock of it count: the
-/// interrupt may come to any of them.
+/// `observed`: one run saw every edge, in at least two contexts. For an irq inversion the
+/// contexts that hold a lock of it count: the interrupt may come in any of them.
 Confidence confidence_of(const Model &model, const Finding &finding);
 
-/// Bring witnesses to the front so that every side shows another context, in
-/// as few runs as can be; one lock in two states is shown as one instance where
-/// there is one.
+/// Choose witnesses such that every side is in another context, from as few runs as possible;
+/// one lock in two states is shown as one instance if possible.
 void choose_witnesses(const Model &model, Finding &finding);
 
-/// The instances of both locks of @edge in the observation that is shown, 0 not known. An
-/// interrupt has none.
+/// The instances of both locks of @edge in the observation shown, 0: not known. An interrupt
+/// has none.
 std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, const FindingEdge &edge);
 
 /// Stacks of the chosen witness, see FindingEdge.
 void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place);
 
-/// The latest acquisition of @lock before @sight in the same run, of the same
-/// instance where there is one, else of its class; nullptr when none was seen.
+/// The latest acquisition of @lock before @sight in the same run, of the same instance if
+/// possible, else of its class; nullptr when there is none.
 const Sight *taken_before(const Model &model, const Sight &sight, const Held &lock);
 
 /// The dependency kind (one LS_DEP_* bit) that @witness shows of @edge.
 std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness);
 
-/// What the side holds that @witness shows @edge of. A lock that an interrupt finds it with
-/// may be the one just acquired.
+/// Locks held in @witness of @edge. The lock held when an interrupt may come can be the one
+/// just acquired.
 std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witness &witness);
 
 /// From a completion to a lock that its completers need?
@@ -54,7 +52,7 @@ bool completes(const Model &model, const FindingEdge &edge);
 std::optional<std::pair<std::size_t, std::size_t>>
 common_instance(const Model &model, const FindingEdge &in, const FindingEdge &out);
 
-/// Function where the edge's to_stack begins, or what is known instead.
+/// Innermost function of the edge's to_stack, or the closest information.
 std::string function_of(const Model &model, const FindingEdge &edge);
 
 } // namespace lockscope

@@ -46,8 +46,8 @@ struct Feature {
 	std::string why;
 };
 
-/// One reason to doubt a finding; see filters.cpp. It demotes the finding, to @most
-/// at the most, or hides it when the reason is a proof.
+/// One reason to doubt a finding; see filters.cpp. It demotes the finding, to at most @most,
+/// or hides it when the reason is a proof.
 struct Filter {
 	std::string name;
 	bool hidden = false;
@@ -55,7 +55,7 @@ struct Filter {
 	Severity most = Severity::Warning;
 };
 
-/// Name of the filter that a suppression becomes.
+/// Name of the filter for suppressions.
 inline constexpr const char *kSuppressed = "suppressed";
 
 /// One sight that shows an edge: held[position] held while acquiring. With an
@@ -68,14 +68,12 @@ struct Witness {
 
 /// A dependency of a finding with the sight chosen to show it.
 ///
-/// From a lock to an interrupt: to_stack is where the lock was held while the
-/// interrupt could come, from_stack where it had been taken. From an interrupt to
-/// a lock: to_stack is the acquire, from_stack begins where the interrupt did.
-/// Out of a completion: to_stack is where it was completed, from_stack where the
-/// lock had been taken that was held there.
-/// For a fault shown by one sight, both ends are its lock or no class at all;
-/// to_stack is where it happened, from_stack where the lock had been taken, empty
-/// when that is not known.
+/// From a lock to an interrupt: to_stack is where the lock was held while the interrupt could
+/// come, from_stack its acquire. From an interrupt to a lock: to_stack is the acquire,
+/// from_stack begins at the interrupt. Out of a completion: to_stack is where it was
+/// completed, from_stack the acquire of the lock that was held there. For a fault shown by one
+/// sight, both ends are its lock or no class at all; to_stack is where it happened, from_stack
+/// the acquire of the lock, empty when that is not known.
 struct FindingEdge {
 	ClassId from = kNoClass, to = kNoClass;
 	std::uint32_t kind = 0;			  ///< one LS_DEP_* bit
@@ -83,8 +81,8 @@ struct FindingEdge {
 	std::vector<Witness> witnesses;		  ///< all sights; the chosen one first
 	std::vector<CodeId> from_stack, to_stack; ///< innermost first; [0] is the acquire
 	std::optional<std::uint32_t> depth;	  ///< calls between the two acquires
-	/// The sight that from_stack is of, where it is another than the one shown: what took the
-	/// lock there had returned. The place of the acquire is the same.
+	/// The sight that from_stack comes from, if it is not the one shown: the function that
+	/// acquired the lock had returned there. The acquire site is the same.
 	std::optional<std::size_t> borrowed;
 
 	const Witness &shown() const { return witnesses.front(); }
@@ -99,35 +97,35 @@ struct ShownStack {
 
 /// One side of a data race, or an access that breaks a rule.
 struct AccessSide {
-	std::size_t access = 0; ///< in Model::accesses; the way of the one shown
-	Context context;	///< of the access that is shown
-	std::uint64_t count = 0; ///< accesses seen at that place to the variable
-	/// Of the access that is shown; where that is not known, as it is not of the earlier side of
-	/// a race, of the first one on its way: then own_stack is false.
+	std::size_t access = 0; ///< in Model::accesses; the access site shown
+	Context context;	///< of the access shown
+	std::uint64_t count = 0; ///< accesses at that place to the variable
+	/// Stack of the access shown; if it is not known, as for the earlier side of a race,
+	/// that of the first access at its site: then own_stack is false.
 	std::vector<CodeId> stack = {};
 	bool own_stack = true;
-	std::optional<std::uint32_t> cpu = {};	 ///< nothing: not known
+	std::optional<std::uint32_t> cpu = {};	 ///< nullopt: not known
 	std::vector<std::uint64_t> locks = {}; ///< Guard::instance of each guard, 0 not known
 };
 
-/// The first access on way @access, whose stack and locks the way has.
+/// The first access at site @access, whose stack and locks are recorded.
 AccessSide first_access(const Model &model, std::size_t access);
 
-/// The frames of the side's stack that are known to be its own.
+/// The frames of the stack that certainly belong to the side.
 std::vector<CodeId> known_part(const AccessSide &side);
 
-/// What a data race is about, over all that was seen of it.
+/// The variable of a data race, with all observations of it.
 struct RaceEvidence {
 	Variable variable;
-	/// Locks that some accesses to the variable hold and others do not, by
-	/// Guard::name, best first.
+	/// Locks held at some accesses to the variable and not at others, by Guard::name, best
+	/// first.
 	std::vector<std::string> candidates;
 	std::vector<std::size_t> races; ///< in Model::races; the one shown first
 	AccessSide sides[2];		///< a writer first
 	bool statistics = false;	///< see statistics_counter()
 };
 
-/// What a locking rule says, and who breaks it.
+/// A locking rule, and the accesses that break it.
 struct ViolationEvidence {
 	Variable variable;
 	std::string guard;	///< see Hypothesis::guard()
@@ -137,13 +135,13 @@ struct ViolationEvidence {
 	std::optional<AccessSide> example; ///< one with it
 };
 
-/// Are the locks of a deadlock one instance on all sides? See instances.h.
+/// Are the locks of a deadlock the same instances on all sides? See instances.h.
 struct Meeting {
-	std::size_t locks = 0, proven = 0; ///< proven: each by itself, or global
-	bool whole = false; ///< all of them at once, in the observations that are shown
-	bool gated = false; ///< but never without a lock that keeps two sides apart
-	/// Sets of instances that match, each looked at in all of its observations and each
-	/// gated; 0 where one is not, or where there are too many to look at.
+	std::size_t locks = 0, proven = 0; ///< proven: each separately, or global
+	bool whole = false; ///< all of them at once, in the observations shown
+	bool gated = false; ///< but always with a gate between two sides
+	/// Number of matching sets of instances, each tested in all of its observations and
+	/// each gated; 0 if one is not gated, or if there are too many.
 	std::size_t all_gated = 0;
 	ClassId gate = kNoClass; ///< of all of them
 };
@@ -164,12 +162,12 @@ struct Finding {
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
 	std::optional<Meeting> meeting;
-	std::string cause; ///< id of the finding whose cause it shares
-	std::vector<ClassId> through; ///< a lock, or a dependency, that both have
+	std::string cause; ///< id of the finding that is its cause
+	std::vector<ClassId> through; ///< a lock, or a dependency, that both share
 
 	bool hidden() const;
 	bool suppressed() const;
-	/// The classes that are locks: no interrupt.
+	/// The classes that are locks, not interrupts.
 	std::vector<ClassId> locks() const;
 	bool about_interrupt() const
 	{
@@ -182,7 +180,7 @@ struct Finding {
 	bool about_memory() const { return shown(kind) == LS_BY_ACCESSES; }
 };
 
-/// Does the edge lead to an interrupt, or out of one?
+/// Does the edge lead to an interrupt, or come from one?
 inline bool to_interrupt(const FindingEdge &edge)
 {
 	return is_interrupt(edge.to);
@@ -194,17 +192,16 @@ inline bool from_interrupt(const FindingEdge &edge)
 /// "hardirq", "softirq"
 const char *interrupt_name(ClassId cls);
 
-/// Identifier of a cycle: a hash over kind and class names, the same whatever
-/// class the cycle is begun with.
+/// Identifier of a cycle: a hash over kind and class names, independent of the first class.
 std::string finding_id(const Model &model, FindingKind kind, const std::vector<ClassId> &classes);
 /// The same for a fault: over kind, lock and function.
 std::string fault_id(const Model &model, FindingKind kind, ClassId cls,
 		     const std::string &function);
 
-/// Class name as short as a title needs it: without the initialiser's
-/// function, the cache or the enclosing struct.
+/// Short class name for titles: without the initialiser's function, the cache or the enclosing
+/// struct.
 std::string short_name(const LockClass &cls);
-/// The class's name as it would be if its objects were not told apart by their use.
+/// The class's name without the role of its objects.
 std::string name_without_role(const LockClass &cls);
 
 /// Index of the smallest rotation of @classes by stable name.

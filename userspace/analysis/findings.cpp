@@ -31,7 +31,7 @@ namespace lockscope {
 
 namespace {
 
-/* Titles name at most this many functions. */
+/* Maximum number of functions in a title. */
 constexpr std::size_t kTitleFunctions = 3;
 
 std::string functions_of(const Model &model, const std::vector<const FindingEdge *> &edges)
@@ -73,7 +73,7 @@ std::string cycle_title(const Model &model, const Finding &finding)
 	       join(names, " -> ") + functions_of(model, finding);
 }
 
-/* The interrupt is the last class, the edges of it the last two. */
+/* The interrupt is the last class, its edges are the last two. */
 std::string interrupt_title(const Model &model, const Finding &finding)
 {
 	const std::string irq = interrupt_name(finding.classes.back());
@@ -91,8 +91,8 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 	return begin + join(names, " -> ") + functions;
 }
 
-/// A cycle of classes, whatever graph shows it: edge i leads from class i to class i + 1,
-/// the last to the first. An interrupt comes last.
+/// A cycle of classes, independent of the graph: edge i leads from class i to class i + 1, the
+/// last to the first. An interrupt comes last.
 struct Shape {
 	FindingKind kind;
 	std::vector<ClassId> classes;
@@ -100,11 +100,11 @@ struct Shape {
 	auto operator<=>(const Shape &) const = default;
 };
 
-/// The order of locks as some of the runs show it.
+/// The lock-order graph of some of the runs.
 struct Orders {
 	Orders(const Model &model, Runs which) : runs(std::move(which)), graph(model, runs) {}
 
-	/// The edges of @shape, if there are all of them and they close a strong cycle.
+	/// The edges of @shape, if all of them exist and close a strong cycle.
 	std::optional<Cycle> find(const Shape &shape) const
 	{
 		const auto &classes = shape.classes;
@@ -125,7 +125,7 @@ struct Orders {
 	std::unordered_map<std::uint32_t, ChainFacts> facts; ///< about the edges of all cycles
 };
 
-/* The one more worth looking at. */
+/* Is @a more worth a look? */
 bool better(const Finding &a, const Finding &b)
 {
 	return std::tuple(a.severity, !a.hidden(), a.score) >
@@ -163,7 +163,7 @@ public:
 		find_causes(model_, out.findings);
 		out.self_check = self_check(model_, all_.graph, static_cast<std::size_t>(cycles),
 					    out.findings);
-		/* The module does not know of these. */
+		/* The module has no such findings. */
 		if (options.raw_nesting) {
 			out.raw = raw_nesting_coverage(model_);
 			for (auto &finding : raw_nesting(model_, by_place_))
@@ -200,9 +200,8 @@ private:
 	}
 
 	/*
-	 * Every build is judged by what its own runs show: what another one does neither
-	 * completes a cycle nor keeps its sides apart. What only all of them show
-	 * together comes last.
+	 * Every build is analysed by its own runs: another build neither completes a cycle nor
+	 * provides gates for it. Cycles that only all of them together show come last.
 	 */
 	void add_cycles(std::vector<Finding> &out)
 	{
@@ -234,14 +233,14 @@ private:
 		for (const auto &shape : shapes)
 			if (auto finding = finding_of(own, shape))
 				out.push_back(std::move(*finding));
-		/* The shortest cycles may all be hidden, and stand before one that is not. */
+		/* All of the shortest cycles may be hidden, while a longer one is not. */
 		for (const auto &shape : told)
 			if (!shown(out, shape))
 				if (auto finding = finding_of(own, shape))
 					out.push_back(std::move(*finding));
 	}
 
-	/// The finding of the build in which it is worth most.
+	/// The finding of the build in which it ranks highest.
 	std::optional<Finding> finding_of(const std::vector<Orders> &own, const Shape &shape) const
 	{
 		std::optional<Finding> best;
@@ -256,7 +255,7 @@ private:
 		return best;
 	}
 
-	/// A cycle that the module told; nothing in a damaged store.
+	/// A cycle that the module reported; nullopt in a damaged store.
 	std::optional<Shape> shape_of(const KernelFinding &told) const
 	{
 		Shape shape{static_cast<FindingKind>(told.kind), told.classes};
@@ -274,7 +273,7 @@ private:
 		return shape;
 	}
 
-	/// Does some finding that is not hidden have a dependency of @shape?
+	/// Does a finding that is not hidden have a dependency of @shape?
 	static bool shown(const std::vector<Finding> &findings, const Shape &shape)
 	{
 		const std::size_t n = shape.classes.size();
@@ -304,7 +303,7 @@ private:
 		for (std::size_t i = 0; i < cycle.size(); i++) {
 			const auto &dependency = orders.graph.dependency(cycle[i]);
 			const auto &fact = orders.facts.at(cycle[i]);
-			/* Whose kind cannot be part of a strong cycle shows nothing about this one. */
+			/* A witness whose kind cannot be part of a strong cycle shows nothing. */
 			std::uint32_t usable = 0;
 			for (std::uint32_t kind = LS_DEP_ER; kind <= LS_DEP_SN; kind <<= 1) {
 				auto with = masks;
@@ -349,7 +348,7 @@ private:
 		rank_finding(model_, finding);
 	}
 
-	/// One side of an inversion: the sight in which the class nests in itself.
+	/// One side of an inversion: the sight of the class nested in itself.
 	void add_side(Finding &finding, ClassId cls, const NestedPair &pair) const
 	{
 		const Sight &sight = model_.sights[pair.sight];
@@ -361,7 +360,7 @@ private:
 		finding.edges.push_back(std::move(edge));
 	}
 
-	/// The observations of an inversion, those of one instance taken twice included.
+	/// The observations of an inversion, including one instance acquired twice.
 	std::vector<NestedPair> sides(const Inversion &inversion) const
 	{
 		const auto &run = model_.runs[inversion.run];
@@ -380,7 +379,7 @@ private:
 		return {};
 	}
 
-	/* Where one order is not kept, it is one of those that are known of the class. */
+	/* If the observation of one order is missing, it is one of those known for the class. */
 	bool authors_order(ClassId cls, const std::vector<NestedPair> &ring) const
 	{
 		if (ring.size() > 1)
@@ -445,7 +444,7 @@ private:
 			 : ring.size() > 2 ? std::to_string(ring.size()) + " " + lock + " taken in a ring"
 					   : "two " + lock + " taken in both orders") +
 			functions_of(model_, finding);
-		/* One task alone that takes a lock it holds does hang. */
+		/* A single task that acquires a lock it holds does hang. */
 		if (inversion.same_instance) {
 			finding.confidence = Confidence::Observed;
 			finding.filters.clear();
@@ -457,8 +456,8 @@ private:
 		return finding;
 	}
 
-	/* One finding a class, of the inversion that proves most: one whose sides are both
-	 * known, and that neither a hierarchy nor the authors explain. */
+	/* One finding per class, of the best inversion: both sides known, and explained
+	 * neither by a hierarchy nor by annotations. */
 	void add_inversions(std::vector<Finding> &out) const
 	{
 		struct Best {
@@ -479,14 +478,14 @@ private:
 				best = {value, std::move(finding)};
 		}
 		for (auto &[key, best] : by_class) {
-			/* Taking one instance twice is the stronger case of the two. */
+			/* One instance acquired twice is the stronger case of the two. */
 			if (!key.second && by_class.count({key.first, true}))
 				continue;
 			out.push_back(std::move(best.finding));
 		}
 	}
 
-	/* Those of rules that are none by chance; `rules --check` has the others. */
+	/* Only those of significant rules; `rules --check` has the others. */
 	void add_violations(std::vector<Finding> &out) const
 	{
 		for (auto &violation : guard_violations(model_, infer_rules(model_)))

@@ -12,16 +12,16 @@ namespace lockscope {
 struct Analysis {
 	std::vector<Finding> findings; ///< all of them, ranked; hidden ones included
 	std::size_t edges = 0;	       ///< dependencies in the lock-order graph
-	/// What the module found and this search did not, or the other way
-	/// round, in words: one of the two is wrong.
+	/// Differences between the module's findings and this search, as text: one of the two
+	/// is wrong.
 	std::vector<std::string> self_check;
 	SuppressionReport suppressions; ///< see apply_suppressions()
-	std::optional<RawNesting> raw;	///< how far that could be looked at, if it was
+	std::optional<RawNesting> raw;	///< coverage of that test, if it was requested
 };
 
 struct AnalysisOptions {
-	bool raw_nesting = false; ///< what only PREEMPT_RT forbids, too
-	RaceWeights weights = {}; ///< rank data races
+	bool raw_nesting = false; ///< also report what only PREEMPT_RT forbids
+	RaceWeights weights = {}; ///< for ranking data races
 };
 
 /// Search @model for faults.

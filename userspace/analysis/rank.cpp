@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The order in which findings are worth a maintainer's time. Criteria apply
- * hierarchically [RacerX 4.2]: the smallest step of each is worth more than all
- * that come after it together.
+ * The order in which findings deserve a maintainer's time. Criteria are hierarchical [RacerX
+ * 4.2]: the smallest step of each is worth more than all following ones together.
  */
 #include "analysis/rank.h"
 
@@ -32,7 +31,7 @@ bool same_lock(const Model &model, const FindingEdge &in, const FindingEdge &out
 	return model[out.from].global() || common_instance(model, in, out).has_value();
 }
 
-/* An interrupt comes by itself; a fault that was seen needs nobody else. */
+/* An interrupt needs no second context, nor does a fault that was observed. */
 Feature contexts(const Finding &finding)
 {
 	std::size_t n = std::max<std::size_t>(finding.edges.size(), 2);
@@ -67,7 +66,7 @@ Feature instances(const Model &model, const Finding &finding)
 		locks++;
 		proven += same_lock(model, finding.edges[(i + n - 1) % n], finding.edges[i]);
 	}
-	/* All or nothing: a cycle needs every lock to be the same. */
+	/* All or nothing: a cycle needs all locks to match. */
 	return {"instances", proven == locks ? kInstances : 0,
 		std::to_string(proven) + " of " + std::to_string(locks) +
 			" locks proven to be one instance"};

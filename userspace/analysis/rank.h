@@ -12,7 +12,7 @@ inline constexpr std::uint64_t kMeasurable = 256;
 /// memory has its own by then (races/rank.h): only its severity follows the filters.
 void rank_finding(const Model &model, Finding &finding);
 
-/// Lower the severity as far as the filters that apply say.
+/// Lower the severity according to the filters.
 void limit_severity(Finding &finding);
 
 /// Sort by severity, score and title: most worth a look first.

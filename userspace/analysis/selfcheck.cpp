@@ -30,7 +30,7 @@ public:
 		for (std::size_t i = 0; ls_finding_shown(f.kind) == LS_BY_CYCLE && i < n; i++) {
 			if (known_.count({f.classes[i], f.classes[(i + 1) % n]}))
 				continue;
-			/* Somebody who came later completed it without that lock. */
+			/* A later completer did not need that lock. */
 			if (!is_interrupt(f.classes[i]) && f.classes[i] != kNoClass &&
 			    awaited(model_[f.classes[i]].kind))
 				return Shown::Revised;
@@ -44,13 +44,13 @@ private:
 	std::set<std::pair<ClassId, ClassId>> known_;
 };
 
-/// Counts of one sort of finding on both sides.
+/// Counts of one kind of finding on both sides.
 struct Both {
 	std::size_t module = 0, visible = 0, all = 0;
 };
 
-/* A cycle that closes through an interrupt may be told as one lock in two states
- * by the one and as an inversion by the other, who saw more or less by then. */
+/* A cycle through an interrupt may be reported as one lock in two states by one side and as an
+ * inversion by the other, which had other observations by then. */
 FindingKind sort_of(FindingKind kind)
 {
 	return kind == FindingKind::IrqInversion ? FindingKind::InconsistentIrqState : kind;

@@ -12,7 +12,7 @@
 
 namespace lockscope {
 
-/// In words what does not fit. @cycles: how many of locks alone were found.
+/// Differences, as text. @cycles: number of cycles of locks only.
 std::vector<std::string> self_check(const Model &model, const LockGraph &graph, std::size_t cycles,
 				    const std::vector<Finding> &findings);
 

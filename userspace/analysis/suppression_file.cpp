@@ -33,7 +33,7 @@ Result<std::vector<Suppression>> load_suppressions(const std::string &path)
 Status add_suppression(const std::string &path, const Suppression &entry)
 {
 	LS_TRY_STATUS(check_suppression(entry));
-	/* The file itself is replaced, not a link to it. */
+	/* Replace the file itself, not a link to it. */
 	std::error_code error;
 	const auto real = std::filesystem::weakly_canonical(path, error);
 	const std::string file = error ? path : real.string();
@@ -41,7 +41,7 @@ Status add_suppression(const std::string &path, const Suppression &entry)
 	if (path == kSuppressionsPath)
 		std::filesystem::create_directories(folder, error);
 
-	/* Two at once would each write the file without the other's entry. */
+	/* Two writers at once would each lose the other's entry. */
 	Fd lock(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (!lock.valid())
 		return os_error(errno, "cannot write " + path,

@@ -16,9 +16,8 @@ inline constexpr const char *kSuppressionsPath = "/etc/lockscope/suppressions";
 /// All entries of the file at @path.
 Result<std::vector<Suppression>> load_suppressions(const std::string &path);
 
-/// Append @entry to the file at @path, which is made if need be and replaced as a
-/// whole. Refuses an entry that means the same findings as one that is there, and
-/// a file that cannot be read as one of suppressions.
+/// Append @entry to the file at @path, which is created if need be and replaced as a whole.
+/// Refuses an entry with the same target as an existing one, and a file that does not parse.
 Status add_suppression(const std::string &path, const Suppression &entry);
 
 } // namespace lockscope

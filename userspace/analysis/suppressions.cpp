@@ -59,7 +59,7 @@ bool is_date(std::string_view text)
 		       .ok();
 }
 
-/// Reads the words of one line.
+/// Parses the words of one line.
 class Line {
 public:
 	explicit Line(std::string_view text) : text_(text) {}
@@ -71,7 +71,7 @@ public:
 		return at_ == text_.size() || text_[at_] == '#';
 	}
 
-	/// Up to the '='.
+	/// Up to '='.
 	Result<std::string> key()
 	{
 		const std::size_t begin = at_;
@@ -254,7 +254,7 @@ void apply_suppressions(const Model &model, Analysis &analysis,
 {
 	auto &report = analysis.suppressions;
 	for (const auto &entry : entries) {
-		/* Dates of this form sort as text. */
+		/* Dates in this format sort as text. */
 		if (!entry.until.empty() && entry.until < day) {
 			report.expired.push_back(entry);
 			continue;

@@ -21,26 +21,25 @@ namespace lockscope {
 
 struct Suppression {
 	std::string id = {};		      ///< 16 hex digits; empty: by kind and class
-	std::optional<FindingKind> kind = {}; ///< nothing: any
-	/// For any class of the finding, or its variable, * and ? as in a shell;
-	/// empty: any.
+	std::optional<FindingKind> kind = {}; ///< nullopt: any
+	/// Glob for a class of the finding, or for its variable; empty: any.
 	std::string cls = {};
 	std::string reason = {};
-	std::string until = {}; ///< last day on which it holds, YYYY-MM-DD; empty: for good
+	std::string until = {}; ///< last day, YYYY-MM-DD; empty: for good
 	std::size_t line = 0;	///< in its file
 
-	/// Do both mean the same findings?
+	/// Do both have the same target?
 	bool same_target(const Suppression &other) const
 	{
 		return id == other.id && kind == other.kind && cls == other.cls;
 	}
 };
 
-/// What became of the entries of a file.
+/// Use of the entries of a file.
 struct SuppressionReport {
 	std::size_t used = 0;		  ///< entries that hid something
-	std::vector<Suppression> unused;  ///< those that fit no finding
-	std::vector<Suppression> expired; ///< those whose last day is over
+	std::vector<Suppression> unused;  ///< those that match no finding
+	std::vector<Suppression> expired; ///< those after their last day
 	bool any() const { return used || !unused.empty() || !expired.empty(); }
 };
 
@@ -49,18 +48,18 @@ struct Analysis;
 /// All entries of @text. Errors begin with "@name:LINE: ".
 Result<std::vector<Suppression>> parse_suppressions(std::string_view text, const std::string &name);
 
-/// Error in words unless @entry could stand in a file.
+/// An error unless @entry is valid in a file.
 Status check_suppression(const Suppression &entry);
-/// The line of a file that says @entry, without its newline.
+/// The line of @entry in a file, without its newline.
 std::string format_suppression(const Suppression &entry);
-/// What it is about, for people: "id 0123456789abcdef", "irq-inversion of ext4:*".
+/// The target as text: "id 0123456789abcdef", "irq-inversion of ext4:*".
 std::string describe(const Suppression &entry);
 
 /// Today in UTC, YYYY-MM-DD.
 std::string today();
 
-/// Hide what @entries name: filter "suppressed", with the reason. Entries whose
-/// last day is before @day hide nothing. Findings are ranked anew.
+/// Hide the targets of @entries: filter "suppressed", with the reason. Entries whose last day
+/// is before @day hide nothing. Findings are ranked again.
 void apply_suppressions(const Model &model, Analysis &analysis,
 			const std::vector<Suppression> &entries, const std::string &day);
 

@@ -36,7 +36,7 @@ std::uint32_t number(Dwarf_Die *die, unsigned int name)
 	return static_cast<std::uint32_t>(value);
 }
 
-/// Names as in the source tree: paths in debug information begin with the build's folder.
+/// Names as in the source tree: paths in debug information begin with the build directory.
 std::string relative(const char *path, const std::string &build_dir)
 {
 	std::string out = path ? path : "";
@@ -54,13 +54,13 @@ std::string build_dir_of(Dwarf_Die *unit)
 	return text ? text : "";
 }
 
-/// A compiler makes NAME.constprop.0 and NAME.isra.0 of a function.
+/// A compiler makes clones NAME.constprop.0 and NAME.isra.0 of a function.
 std::string source_name(const std::string &symbol)
 {
 	return symbol.substr(0, symbol.find('.'));
 }
 
-/// The tags that hold code of a function.
+/// Tags that contain code of a function.
 bool nests(int tag)
 {
 	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block;
@@ -181,7 +181,7 @@ public:
 		}
 	}
 
-	/// What is left to the module loader.
+	/// Calls resolved by the module loader.
 	void relocated_calls(const std::set<std::string> &targets, std::vector<CodeCall> &out)
 	{
 		for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf, section));) {

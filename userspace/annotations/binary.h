@@ -14,10 +14,10 @@
 
 namespace lockscope::annotations {
 
-/// One function on the way from the code to the function that has a symbol.
+/// One inline level between the code and the function that has a symbol.
 struct Level {
 	std::string function;		     ///< its name in the source
-	std::string file;		     ///< of the place below, relative to the source tree
+	std::string file;		     ///< of the place inside, relative to the source tree
 	std::uint32_t line = 0, column = 0;  ///< where in this function
 	bool inlined = false;
 };
@@ -25,19 +25,19 @@ struct Level {
 /// A call or, at a function's end, a jump to a function.
 struct CodeCall {
 	std::string target;
-	std::string symbol; ///< of the function it is in
-	std::uint64_t offset = 0; ///< of the return address in there
+	std::string symbol; ///< of the containing function
+	std::uint64_t offset = 0; ///< of the return address in it
 	std::uint64_t address = 0; ///< of the return address, as loaded by libdwfl
 	bool jump = false;
 	bool ambiguous = false; ///< another function of that name has a call at that offset
 	std::vector<Level> levels; ///< innermost first; empty: not known
 };
 
-/// A function of the source that is in the code.
+/// A function of the source that has code.
 struct CodeFunction {
 	std::string file, name;
 	std::uint32_t line = 0; ///< of its declaration
-	std::string symbol;	///< of the code it is in
+	std::string symbol;	///< of the containing code
 };
 
 class Binary {
@@ -47,11 +47,11 @@ public:
 	~Binary();
 
 	const std::string &build_id() const { return build_id_; }
-	/// Source files that have a part in the code.
+	/// Source files with code in it.
 	std::set<std::string> files();
 	/// Calls of functions of these names, here or elsewhere.
 	std::vector<CodeCall> calls(const std::set<std::string> &targets);
-	/// Functions that @wanted says yes to (file, line of the declaration), everywhere.
+	/// Functions for which @wanted returns true (file, line of the declaration).
 	void functions(const std::function<bool(const std::string &, std::uint32_t)> &wanted,
 		       const std::function<void(const CodeFunction &)> &out);
 

@@ -7,7 +7,7 @@ namespace lockscope::annotations {
 
 namespace {
 
-/* What an annotated acquire is in a kernel without lockdep. */
+/* Functions that an annotated acquire calls in a kernel without lockdep. */
 const char *const kAcquires[] = {
 	"mutex_lock",
 	"mutex_lock_interruptible",
@@ -66,8 +66,8 @@ void Builder::raise(std::size_t site, Fate fate, const std::string &place)
 }
 
 /*
- * From the innermost function outwards: an annotation whose text is of its function's
- * parameters means what the caller passes, as long as that function is inlined.
+ * From the innermost function outwards: an annotation with parameters of its function has the
+ * values that the caller passes, as long as that function is inlined.
  */
 bool Builder::resolve(const CodeCall &call, Meaning &out) const
 {
@@ -79,7 +79,7 @@ bool Builder::resolve(const CodeCall &call, Meaning &out) const
 		const Site *site = source_.acquire_at(*file, level.line, level.column);
 		const Function *function = source_.function_at(*file, level.line);
 		if (!site) {
-			/* A function that says it all by its name: foo_nested() without
+			/* A function whose name is the annotation: foo_nested() without
 			 * lockdep calls foo(). */
 			if (i > 0 && !source_.carries(*file, call.levels[i - 1].function))
 				return false;
@@ -168,8 +168,8 @@ void Builder::add_call(const std::string &module, ModuleNotes &to, const CodeCal
 		place += " (jump)";
 	for (auto site : meaning.passed)
 		raise(site, fate, place);
-	/* What an acquire with no entry means; but of what a function takes that passes it
-	 * on, that its callers say 0 has to be known. */
+	/* Plain acquires need no entry; except in a function that passes its callers' subclass
+	 * on, where a 0 from the callers has to be known. */
 	if (fate != Fate::InTable && (fate != Fate::Plain || source_.direct(*meaning.site)))
 		return;
 	auto &there = to.calls[{call.symbol, call.offset}];
@@ -184,7 +184,7 @@ void Builder::add(const std::string &module, Binary &binary)
 	const std::string build_id = binary.build_id().substr(0, kIdDigits);
 	if (to.build_id != build_id)
 		to = {build_id, {}, {}};
-	std::map<std::string, Meaning> jumps; /* functions that end with the acquire */
+	std::map<std::string, Meaning> jumps; /* functions that end with a jump to the acquire */
 	for (const auto &call : binary.calls(targets_)) {
 		for (const auto &meaning : meanings(call)) {
 			add_call(module, to, call, meaning);
@@ -228,8 +228,8 @@ void Builder::add(const std::string &module, Binary &binary)
 }
 
 /*
- * A compiler makes one call of two that differ in nothing but what lockdep would be given,
- * and keeps one of their lines. Then neither is known.
+ * A compiler merges two calls that only differ in lockdep's arguments, and keeps one of their
+ * lines. Then neither is known.
  */
 void Builder::doubt_merged()
 {

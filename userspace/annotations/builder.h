@@ -12,13 +12,13 @@
 
 namespace lockscope::annotations {
 
-/// What became of an annotation in the source.
+/// Result for an annotation in the source.
 enum class Fate : std::uint8_t {
 	InTable,
-	Plain,	     ///< in the table's sense: subclass 0, which is what no entry means
-	CompiledOut, ///< its function has no code: an #if, a macro or nobody calls it
+	Plain,	     ///< subclass 0, which is the default without an entry
+	CompiledOut, ///< its function has no code: an #if, a macro or an unused function
 	NoCall,	     ///< its function has code, but no such call in it
-	Ambiguous,   ///< two functions of one name have calls at that place
+	Ambiguous,   ///< two functions of one name have calls at that offset
 };
 inline constexpr int kFates = 5;
 
@@ -26,23 +26,23 @@ class Builder {
 public:
 	explicit Builder(const SourceTree &source);
 
-	/// Goes on from @table. Before the first add().
+	/// Continue from @table. Before the first add().
 	void start(Table table) { table_ = std::move(table); }
-	/// The vmlinux goes first: modules call its functions. What is known of another build
-	/// of the module is forgotten.
+	/// Add the vmlinux first: modules call its functions. Entries for another build of the
+	/// module are discarded.
 	void add(const std::string &module, Binary &binary);
 
 	Table take(const std::string &release);
 	Fate fate(std::size_t site) const { return fates_[site]; }
-	/// Places in code, for lists: "module function+0x12 subclass 1".
+	/// Places in the code, for listing: "module function+0x12 subclass 1".
 	const std::vector<std::string> &places(std::size_t site) const { return places_[site]; }
 
 private:
 	struct Meaning {
 		const Site *site = nullptr; ///< the outermost, where the value is
 		std::string text;
-		std::string via; ///< which of several things that the callee says
-		std::vector<std::size_t> passed; ///< all sites on the way
+		std::string via; ///< which of several annotations of the callee
+		std::vector<std::size_t> passed; ///< all sites on the path
 	};
 	bool resolve(const CodeCall &call, Meaning &out) const;
 	std::vector<Meaning> meanings(const CodeCall &call) const;

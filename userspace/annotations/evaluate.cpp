@@ -107,7 +107,7 @@ private:
 		return *end ? std::nullopt : std::optional(static_cast<long>(number));
 	}
 
-	/// What stands in parentheses after a name.
+	/// The arguments in parentheses after a name.
 	std::vector<std::string> arguments()
 	{
 		std::vector<std::string> out;

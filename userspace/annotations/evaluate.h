@@ -12,8 +12,8 @@ namespace lockscope::annotations {
 using ValueOf = std::function<std::optional<long>(const std::string &name,
 						  const std::vector<std::string> &arguments)>;
 
-/// The value of a constant C expression of integers, names, macros, + - * & | ^ << >> ~ !
-/// and parentheses. Nothing for any other.
+/// Value of a constant C expression of integers, names, macros, + - * & | ^ << >> ~ ! and
+/// parentheses. nullopt for others.
 std::optional<long> evaluate(const std::string &text, const ValueOf &value);
 
 } // namespace lockscope::annotations

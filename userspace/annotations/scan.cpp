@@ -32,7 +32,7 @@ public:
 	{
 	}
 
-	/// @directives: a # that begins a line is the directive up to its end.
+	/// @directives: a # at the begin of a line is a directive up to its end.
 	Token next(bool directives)
 	{
 		skip_space();
@@ -134,7 +134,7 @@ private:
 	std::string_view text_;
 	std::size_t at_ = 0;
 	std::uint32_t line_, column_;
-	bool fresh_ = true; ///< nothing yet on this line
+	bool fresh_ = true; ///< no token on this line yet
 };
 
 bool keyword(std::string_view name)
@@ -154,7 +154,7 @@ void append(std::string &out, const Token &token)
 
 using Tokens = std::vector<Token>;
 
-/// The index after the parenthesis that closes that at @open; arguments on the way.
+/// Index after the parenthesis that closes the one at @open; collects the arguments.
 std::size_t arguments_of(const Tokens &tokens, std::size_t open, std::vector<std::string> &out)
 {
 	int depth = 0;
@@ -203,7 +203,7 @@ void find_calls(const Tokens &tokens, std::size_t begin, std::size_t end,
 	}
 }
 
-/// The last name of a declaration: "int subclass", "struct foo *a[]".
+/// The last identifier of a declaration: "int subclass", "struct foo *a[]".
 std::string parameter_name(const std::string &text)
 {
 	auto end = text.size();
@@ -236,8 +236,8 @@ public:
 				directive(token);
 				continue;
 			}
-			/* Branches of an #if may each open a brace; a function's end
-			 * stands in the first column. */
+			/* Each branch of an #if may open a brace; a function ends with a brace
+			 * in the first column. */
 			if (is(token, '}') && token.column == 1) {
 				end_block(token);
 				continue;
@@ -259,8 +259,8 @@ public:
 	}
 
 private:
-	/// The first name with parentheses on the outermost level is the function's, but for
-	/// attributes such as __printf(1, 2) in front of it. Nothing for a struct.
+	/// The first name with parentheses on the outermost level is the function's, except
+	/// for attributes such as __printf(1, 2) in front of it. Nothing for a struct.
 	bool head(std::size_t end, Definition &found, std::size_t &open)
 	{
 		int depth = 0;
@@ -434,7 +434,7 @@ std::string substitute(const std::string &text, const std::vector<std::string> &
 	std::string out;
 	for (std::size_t i = 0; i < text.size();) {
 		if (!begins_name(text[i])) {
-			/* The letters of "1u" and "0x1f" are no name. */
+			/* The letters in "1u" and "0x1f" are no identifiers. */
 			const bool digit = in_name(text[i]);
 			do
 				out += text[i++];

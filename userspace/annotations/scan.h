@@ -16,7 +16,7 @@ struct Call {
 	std::string callee;
 	std::uint32_t line = 0, column = 0; ///< of the callee's name, from 1
 	std::uint32_t last_line = 0;	    ///< of the closing parenthesis
-	std::vector<std::string> arguments; ///< one space between tokens at most
+	std::vector<std::string> arguments; ///< at most one space between tokens
 };
 
 /// A function, a prototype or a macro with arguments.
@@ -25,10 +25,10 @@ struct Definition {
 	std::uint32_t line = 0, last_line = 0; ///< of the name; of the body's end
 	bool macro = false, body = false, is_static = false;
 	std::vector<std::string> parameters;
-	std::vector<Call> calls; ///< those that were asked for
+	std::vector<Call> calls; ///< those selected by @wanted
 };
 
-/// A short "#define NAME TEXT", with or without arguments, or an enumerator: empty text is
+/// A short "#define NAME TEXT", with or without arguments, or an enumerator: empty text means
 /// one more than the enumerator @after, or 0 if there is none.
 struct Constant {
 	std::string name, text, after;
@@ -40,15 +40,15 @@ struct FileContent {
 	std::vector<Constant> constants;
 };
 
-/// @wanted says which calls are kept; prototypes without a wanted name are not kept, nor
-/// are functions. Text of any kind is read, if need be as nothing.
+/// @wanted selects the calls to keep; prototypes without a wanted name and functions without
+/// calls are not kept. Accepts any text.
 FileContent scan(std::string_view text, const std::function<bool(std::string_view)> &wanted);
 
-/// The identifiers of @text are replaced by what @parameters stand for.
+/// Replace the identifiers in @text that are @parameters by the arguments.
 std::string substitute(const std::string &text, const std::vector<std::string> &parameters,
 		       const std::vector<std::string> &arguments);
 
-/// Is one of the identifiers of @text among @names?
+/// Is one of @names an identifier in @text?
 bool mentions(const std::string &text, const std::vector<std::string> &names);
 
 } // namespace lockscope::annotations

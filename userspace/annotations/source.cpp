@@ -10,14 +10,14 @@ namespace lockscope::annotations {
 
 namespace {
 
-/// Of constants made of others; two headers may define two by each other.
+/// For constants made of others; two headers may define them by each other.
 constexpr int kMostDepth = 16;
 /// Wrappers of wrappers.
 constexpr int kMostRounds = 16;
 constexpr std::size_t kMostTexts = 4;
 constexpr std::size_t kLongestText = 120;
 
-/// A sequence count is no lock, and might_lock() takes none.
+/// A sequence count is no lock, and might_lock() acquires none.
 bool no_lock(std::string_view name)
 {
 	return name.find("seqcount") != name.npos || name.find("seqlock") != name.npos ||
@@ -40,13 +40,13 @@ bool asserts_held(std::string_view name)
 	return name.starts_with("lockdep_assert_held");
 }
 
-/// With lockdep these disable all interrupts of the CPU as well, without it the line alone.
+/// With lockdep these also disable all interrupts of the CPU, without it only the line.
 bool masks_line(std::string_view name)
 {
 	return name == "disable_irq_lockdep" || name.starts_with("disable_irq_nosync_lockdep");
 }
 
-/// Where the primitives themselves are made: what they pass on is no annotation.
+/// Files that implement the primitives: what they pass on is no annotation.
 bool of_lockdep(const std::string &file)
 {
 	static const char *const files[] = {
@@ -69,7 +69,7 @@ std::optional<std::size_t> SourceTree::file(const std::string &name) const
 	return at == by_name_.end() ? std::nullopt : std::optional(at->second);
 }
 
-/* A header outside the folders of headers is for its neighbours. */
+/* A header outside the include directories is only visible to its neighbours. */
 bool SourceTree::visible(std::size_t header, std::size_t user) const
 {
 	if (header >= files_.size())
@@ -114,7 +114,7 @@ std::set<std::string> SourceTree::carriers() const
 	return out;
 }
 
-/* Is it up to the caller alone what @text says? Not if it is read from an object. */
+/* Does @text depend on the caller only? Not if it reads an object. */
 bool SourceTree::passes_on(std::size_t file, Says says, const std::string &text,
 		       const std::vector<std::string> &parameters) const
 {
@@ -128,14 +128,14 @@ bool SourceTree::passes_on(std::size_t file, Says says, const std::string &text,
 }
 
 /*
- * A function whose parameter is "subclass" or a nest lock by its name and declaration, one
- * that passes a parameter on to such a one, and a macro that uses one.
+ * A function with a "subclass" or nest lock parameter, by name and declaration, one that
+ * passes a parameter on to such a function, and a macro that uses one.
  */
 bool SourceTree::add_carriers(std::size_t file, const FileContent &content)
 {
 	bool added = false;
 	for (const auto &definition : content.definitions) {
-		/* Where the primitives are made, mutex_lock() is mutex_lock_nested(). */
+		/* In the primitives' own files mutex_lock() is mutex_lock_nested(). */
 		if (of_lockdep(files_[file]) && !ends_nested(definition.name))
 			continue;
 		Carrier carrier;
@@ -156,7 +156,7 @@ bool SourceTree::add_carriers(std::size_t file, const FileContent &content)
 				carrier.says = nest ? Says::NestLock : Says::Subclass;
 				carrier.seed = is_one = true;
 			}
-		/* What the primitives are made of says nothing more. */
+		/* The implementation of primitives has no further annotations. */
 		for (const auto &call : is_one ? std::vector<Call>{} : definition.calls) {
 			const Carrier *inner = this->carrier(file, call.callee);
 			if (!inner || (definition.macro && call.callee == definition.name))
@@ -169,8 +169,8 @@ bool SourceTree::add_carriers(std::size_t file, const FileContent &content)
 			}
 			if (inner->says > Says::NestLock)
 				continue;
-			/* What it says itself goes before what it only passes on: functions
-			 * that call each other would never come to an end. */
+			/* Its own annotation takes precedence over what it passes on:
+			 * recursion between functions would not end. */
 			const Site site{file, 0, call, inner->says};
 			const bool now = direct(site);
 			if (itself && !now)
@@ -224,7 +224,7 @@ SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &
 		files_.push_back(name);
 		texts_.push_back(std::move(*text));
 	}
-	/* The primitives of lockdep that need no definition. */
+	/* Primitives of lockdep that need no definition. */
 	for (const char *name :
 	     {"lockdep_set_class", "lockdep_set_class_and_name", "lockdep_set_class_and_subclass",
 	      "lockdep_set_subclass", "lockdep_set_novalidate_class", "lockdep_set_lock_cmp_fn",
@@ -247,7 +247,7 @@ SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &
 	for (std::size_t i = 0; i < files_.size(); i++)
 		for (auto &constant : scan(texts_[i], wanted).constants)
 			constants_[constant.name].push_back({i, std::move(constant)});
-	/* What a round finds, the next one looks for. */
+	/* Carriers found in one round are searched for in the next one. */
 	bool added = true;
 	for (int round = 0; added && round < kMostRounds; round++) {
 		added = false;
@@ -355,7 +355,7 @@ std::optional<std::string> SourceTree::meaning(const Site &site) const
 								  call.arguments))
 				       : std::nullopt;
 		}
-		/* A macro: the first that it uses. */
+		/* A macro: use its first call. */
 		if (of->calls.empty())
 			return std::nullopt;
 		Call inner = of->calls.front();
@@ -406,7 +406,7 @@ std::optional<long> SourceTree::evaluate(std::size_t file, const std::string &te
 		auto at = constants_.find(name);
 		if (at == constants_.end())
 			return std::nullopt;
-		/* Its own file's goes first; of others they have to agree. */
+		/* A definition in the same file takes precedence; those in others have to agree. */
 		std::optional<long> found;
 		for (bool own : {true, false}) {
 			for (const auto &value : at->second) {

@@ -15,7 +15,7 @@
 
 namespace lockscope::annotations {
 
-/// A place in the source that says something.
+/// A place in the source with an annotation.
 struct Site {
 	std::size_t file = 0; ///< in SourceTree::file()
 	std::size_t function; ///< in SourceTree::functions()
@@ -23,7 +23,7 @@ struct Site {
 	Says says = Says::Subclass;
 };
 
-/// A function or macro that has sites, or stands for one.
+/// A function or macro with sites, or one that is a site.
 struct Function {
 	std::size_t file = 0;
 	Definition definition;
@@ -32,7 +32,7 @@ struct Function {
 
 class SourceTree {
 public:
-	/// Reads @files, relative to @root; those that are missing are counted and left out.
+	/// Reads @files, relative to @root; missing ones are counted and skipped.
 	SourceTree(const std::string &root, const std::vector<std::string> &files);
 
 	const std::vector<Site> &sites() const { return sites_; }
@@ -41,45 +41,46 @@ public:
 	std::optional<std::size_t> file(const std::string &name) const;
 	std::size_t missing() const { return missing_; }
 
-	/// The function whose name stands at that line, or whose body has it.
+	/// The function whose name is on that line, or whose body has it.
 	const Function *function_at(std::size_t file, std::uint32_t line) const;
 	const Function *declared_at(std::size_t file, std::uint32_t line) const;
 
-	/// The site of that line about a lock that is acquired. @column 0: not known. None if
-	/// there are several and the column does not decide.
+	/// The site on that line about an acquired lock. @column 0: not known. Null if there
+	/// are several and the column does not decide.
 	const Site *acquire_at(std::size_t file, std::uint32_t line, std::uint32_t column) const;
 
-	/// Does a function of that name, seen from @file, carry an annotation of its callers?
+	/// Does a function of that name, visible from @file, carry an annotation of its
+	/// callers?
 	bool carries(std::size_t file, const std::string &name) const;
-	/// Names that may be those of functions in the binary whose calls are annotated.
+	/// Names that functions in the binary with annotated calls may have.
 	std::set<std::string> carriers() const;
 
-	/// What @site says, in the terms of its function's parameters. Nothing if it calls a
-	/// function that says several things of what it is called with.
+	/// Value of @site, in terms of its function's parameters. nullopt if it calls a
+	/// function with several annotations.
 	std::optional<std::string> meaning(const Site &site) const;
-	/// What an annotation in @name means for its caller at @site: @text with the arguments
-	/// put in for the parameters of @name. Nothing if the site does not call it.
+	/// Value of an annotation in @name for its caller at @site: @text with the arguments
+	/// in place of the parameters of @name. nullopt if the site does not call it.
 	std::optional<std::string> in_caller(const Site &site, const std::string &name,
 					     const std::string &text) const;
-	/// What function @name says of its own parameters: "subclass".
+	/// Annotations of function @name about its own parameters: "subclass".
 	std::vector<std::string> own(std::size_t file, const std::string &name) const;
-	/// Does @site name a primitive, or a macro that ends in one, not a function that
+	/// Does @site call a primitive, or a macro that ends in one, and not a function that
 	/// passes an annotation on?
 	bool direct(const Site &site) const;
 
-	/// The value of a constant expression, as seen in @file.
+	/// Value of a constant expression in @file.
 	std::optional<long> evaluate(std::size_t file, const std::string &text, int depth = 0) const;
 
 private:
 	struct Carrier {
 		std::size_t file;   ///< where it is defined
-		bool local = false; ///< for that file only
+		bool local = false; ///< visible in that file only
 		bool macro = false;
 		bool seed = false; ///< by its name and parameter
 		std::vector<std::string> parameters;
 		Says says = Says::Subclass;
-		std::vector<std::string> texts; ///< of the parameters: what it says of them
-		std::vector<Call> calls; ///< of a macro: what it stands for
+		std::vector<std::string> texts; ///< annotations in terms of its parameters
+		std::vector<Call> calls; ///< of a macro: its calls
 	};
 	bool visible(std::size_t header, std::size_t user) const;
 	const Carrier *carrier(std::size_t file, const std::string &name) const;

@@ -22,7 +22,7 @@ Error unknown_command(const std::string &name, const std::string &command)
 	return usage_error("there is no subcommand " + name, "lockscope" + command + " --help lists them");
 }
 
-/// The subcommand that the arguments name, as far as they do; @name gets its words.
+/// The innermost subcommand that the arguments name; @name gets its words.
 const CLI::App &subcommand_of(const CLI::App &app, std::string &name)
 {
 	const CLI::App *at = &app;
@@ -40,7 +40,7 @@ Error parse_error(const CLI::App &app, const CLI::ParseError &error)
 		if (c == '\n')
 			c = ' ';
 	const CLI::App &at = subcommand_of(app, command);
-	/* A word that names no subcommand is told only as one that is missing. */
+	/* CLI11 reports an unknown subcommand only as a missing one. */
 	if (at.get_require_subcommand_min() > 0)
 		for (const auto &word : app.remaining(true))
 			if (!word.starts_with('-'))
@@ -50,12 +50,12 @@ Error parse_error(const CLI::App &app, const CLI::ParseError &error)
 
 std::string help_of(const CLI::App &command, const std::string &name)
 {
-	/* App::help() would tell of the subcommand that is running. */
+	/* App::help() would print that of the running subcommand. */
 	return command.get_formatter()->make_help(&command, "lockscope" + name,
 						  CLI::AppFormatMode::Normal);
 }
 
-/// lockscope help: as --help behind the words.
+/// lockscope help: like --help after the words.
 void add_help_command(CLI::App &app, Globals &globals)
 {
 	auto *command = add_command(app, "help", "print what a subcommand takes",

@@ -11,11 +11,11 @@
 
 namespace lockscope::cli {
 
-/// A command run beside us. Killed if it is still there when its owner goes.
+/// A command that runs in parallel. Killed if it is still running when this is destroyed.
 class Child {
 public:
-	/// Start @command, found in $PATH. An error when it cannot be executed:
-	/// exit status 127, as a shell has it.
+	/// Start @command, found in $PATH. An error when it cannot be executed: exit status
+	/// 127, as in a shell.
 	static Result<Child> start(const std::vector<std::string> &command);
 
 	Child(Child &&other) noexcept : pid_(std::exchange(other.pid_, -1)), status_(other.status_)
@@ -26,9 +26,9 @@ public:
 
 	/// Has it ended?
 	bool poll();
-	/// Its exit status, or 128 + signal; valid once poll() said so.
+	/// Its exit status, or 128 + signal; valid once poll() returned true.
 	int status() const { return status_; }
-	/// Ask it to end, and wait until it has; after 5 s without asking.
+	/// Send SIGTERM and wait for its end; SIGKILL after 5 s.
 	void stop();
 
 private:

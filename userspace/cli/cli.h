@@ -37,19 +37,19 @@ void add_doctor_command(CLI::App &app, Globals &globals);
 /// Print the error and its hint on stderr; its exit status.
 int fail(const Error &error);
 
-/// Write to stdout, or to @path if it is not empty. 0, or 3 when it failed.
+/// Write to stdout, or to @path if it is not empty. Returns 0, or 3 on failure.
 int deliver(const std::string &text, const std::string &path);
 
-/// Add a subcommand that takes the global options too, with an example.
+/// Add a subcommand with the global options and an example.
 CLI::App *add_command(CLI::App &app, const std::string &name, const std::string &about,
 		      const std::string &example);
 
-/// What the subcommand does; @action returns the exit status.
+/// Set the action of the subcommand; @action returns the exit status.
 void set_action(CLI::App *command, Globals &globals, std::function<int()> action);
 
-/// Numbers of things, none below 0 ("-1" would be very many).
+/// Counts, none below 0 ("-1" would be very large).
 inline const CLI::Range kCount(0, 1 << 30);
-/// Numbers with a fraction; unlike CLI::Range not "nan".
+/// Fractional numbers; unlike CLI::Range it rejects "nan".
 CLI::Validator between(double least, double most);
 
 /// The files to read: those given, else the default store.

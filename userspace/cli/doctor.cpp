@@ -21,14 +21,14 @@ namespace lockscope::cli {
 
 namespace {
 
-/// Missing: recording is impossible. Weak: it works, but shows less.
+/// Missing: recording is impossible. Weak: it works, with limits.
 enum class State { Ok, Weak, Missing };
 
 struct Check {
 	std::string name;
 	State state;
 	std::string found; ///< what was found
-	std::string todo;  ///< what to do about it, empty when all is well
+	std::string todo;  ///< the remedy, empty when all is well
 };
 
 struct ConfigNeed {
@@ -153,7 +153,7 @@ void check_accesses(std::vector<Check> &out)
 		       code ? "" : "record --watch decodes it: run as root, without lockdown"});
 }
 
-/// What the loaded module does about memory accesses.
+/// Memory accesses in the loaded module.
 void check_judge(const ls_access_info &info, std::vector<Check> &out)
 {
 	static const char *const modes[LS_NR_ACCESS_MODES] = {LS_ACCESS_MODE_NAMES};

@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/* Plain and volatile accesses call out under different names. No calls at entry
- * and exit, which nobody needs, and no tail calls, so that stacks are whole. */
+/* Separate call-outs for plain and volatile accesses. No call-outs at entry and exit, which
+ * are not needed, and no tail calls, so that stacks are complete. */
 constexpr char kFlags[] = "KCFLAGS=-fsanitize=thread --param=tsan-distinguish-volatile=1 "
 			  "--param=tsan-instrument-func-entry-exit=0 "
 			  "-fno-optimize-sibling-calls -Wno-tsan";
@@ -43,7 +43,7 @@ struct InstrumentArgs {
 	unsigned int jobs = std::max(1u, std::thread::hardware_concurrency());
 };
 
-/// Where things are.
+/// Paths of a build.
 struct Plan {
 	std::string release, headers, compiler;
 	fs::path source; ///< to be copied; empty: from the tarball
@@ -58,7 +58,7 @@ bool is_inside(const fs::path &path, const fs::path &dir)
 	return !relative.empty() && *relative.begin() != "..";
 }
 
-/// Of an installed kernel, or of one that `vm run --kernel` has fetched.
+/// Of an installed kernel, or of one fetched by `vm run --kernel`.
 std::string headers_of(const std::string &release)
 {
 	const std::string path = "/lib/modules/" + release + "/build";
@@ -66,7 +66,7 @@ std::string headers_of(const std::string &release)
 	return root.empty() || exists(path + "/Makefile") ? path : root.string() + path;
 }
 
-/// What a kernel of a newer Debian was fetched with: its compiler. Empty when there is none.
+/// The compiler fetched with a kernel of a newer Debian. Empty when there is none.
 fs::path tools_of(const std::string &headers, const std::string &release)
 {
 	const fs::path root = vm::fetched_kernel(release);
@@ -107,7 +107,7 @@ bool in_path(const std::string &program)
 	return false;
 }
 
-/// The compiler the kernel was built with: plugins and flags are made for it.
+/// The compiler of the kernel: plugins and flags depend on it.
 Result<std::string> choose_compiler(const std::string &headers)
 {
 	auto config = read_file(headers + "/.config");
@@ -128,10 +128,10 @@ Result<std::string> choose_compiler(const std::string &headers)
 	return compiler;
 }
 
-/// Run @command with its output in @log; its status.
+/// Run @command with its output in @log; returns its status.
 Result<int> run_logged(const std::string &log, std::vector<std::string> command)
 {
-	/* The caller's job server is not kbuild's. */
+	/* kbuild must not use the caller's job server. */
 	std::vector<std::string> all = {"sh", "-c",
 					"unset MAKEFLAGS MFLAGS MAKELEVEL; log=$1; shift; "
 					"exec \"$@\" > \"$log\" 2>&1 < /dev/null",
@@ -145,7 +145,7 @@ Result<int> run_logged(const std::string &log, std::vector<std::string> command)
 	return child->status();
 }
 
-/// Make the folder, or take one that an earlier run made.
+/// Create the folder, or reuse one of an earlier run.
 Status prepare_out(const Plan &plan)
 {
 	const auto mark = plan.out / ".lockscope-instrument";
@@ -160,7 +160,7 @@ Status prepare_out(const Plan &plan)
 	return write_file(mark, plan.release + "\n");
 }
 
-/// What another build left in the source.
+/// Left in the source by another build.
 bool is_product(const fs::path &path)
 {
 	const std::string name = path.filename();
@@ -228,8 +228,8 @@ Status find_own_headers(const fs::path &tree)
 	return success();
 }
 
-/// The folder out of Debian's source package, with the headers around it. Kept:
-/// the archive is large.
+/// Unpack the folder from Debian's source package, with the headers around it. Kept: the
+/// archive is large.
 Status unpack_source(const Plan &plan)
 {
 	const std::string package = "linux-source-" + version_of(plan.release);
@@ -332,13 +332,14 @@ void tell_tail(const fs::path &log)
 		std::fprintf(stderr, "%s\n", lines[i].c_str());
 }
 
-/// What comes before the kernel's headers.
+/// Headers that precede the kernel's.
 struct Headers {
 	fs::path dir;
-	std::string mark; ///< of their text
+	std::string mark; ///< hash of their text
 };
 
-/// Headers for locks that are taken inline, and for accesses that no compiler sees.
+/// Headers for locks that are acquired inline, and for accesses that the compiler does not
+/// see.
 Result<Headers> write_headers(const Plan &plan)
 {
 	const fs::path dir = plan.out / "include";
@@ -361,7 +362,7 @@ Result<Headers> write_headers(const Plan &plan)
 	std::string all;
 	for (const auto &[name, text] : headers) {
 		all += text;
-		/* One that stays as it is keeps its time: kbuild goes by that. */
+		/* An unchanged file keeps its time, for kbuild. */
 		const auto old = read_file(dir / name);
 		if (old && *old == text)
 			continue;
@@ -375,24 +376,23 @@ Status build(const Plan &plan, const InstrumentArgs &options)
 	auto headers = write_headers(plan);
 	if (!headers)
 		return headers.error();
-	/* Some headers of trace events include the source by its path from their own
-	 * place, and there is no source around the headers. */
+	/* Some headers of trace events include the source by its path relative to their own
+	 * folder, and there is no source around the headers. */
 	const std::string flags =
 		kFlags + (plan.source.empty() ? " -I" + (plan.tree / kTraceEvents).string() : "");
-	/* Names that the kernel does not have are looked into afterwards: modpost
-	 * tells ten of a module at most. */
+	/* Undefined names are checked afterwards: modpost prints ten of a module at most. */
 	std::vector<std::string> make = {"make",
 					 "-C",
 					 plan.headers,
 					 "M=" + (plan.tree / plan.name).string(),
-					 /* A header that is new changes no file that was built
-					  * without it; another command line does. */
+					 /* A new header does not rebuild files that were built
+					  * without it; a changed command line does. */
 					 "CC=" + plan.compiler + " -I" + headers->dir.string() +
 						 " -DLOCKSCOPE_HEADERS=0x" + headers->mark,
 					 flags,
 					 "KBUILD_MODPOST_WARN=1",
 					 "-j" + std::to_string(options.jobs)};
-	/* Some headers ask for BTF even where nothing can make it. */
+	/* Some headers require BTF even where it cannot be generated. */
 	if (!in_path("pahole"))
 		make.emplace_back("CONFIG_DEBUG_INFO_BTF_MODULES=");
 	make.insert(make.end(), options.config.begin(), options.config.end());
@@ -420,7 +420,7 @@ Result<std::vector<fs::path>> collect_modules(const Plan &plan, const Instrument
 	add_exports(kCallOuts, known);
 	std::vector<std::string> lists = plan.symvers;
 	lists.push_back(plan.headers + "/Module.symvers");
-	/* What its own modules export; not there when it has none. */
+	/* Exports of its own modules; missing when there are none. */
 	if (const auto own = plan.tree / plan.name / "Module.symvers"; exists(own))
 		lists.push_back(own);
 	for (const auto &list : lists) {

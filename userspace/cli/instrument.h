@@ -11,7 +11,7 @@
 
 namespace lockscope::cli {
 
-/// Add the names of @symvers, the text of a Module.symvers.
+/// Add the names in @symvers, the text of a Module.symvers.
 void add_exports(std::string_view symvers, std::set<std::string> &known);
 
 /// Undefined names of the module at @path, in their order, that are neither

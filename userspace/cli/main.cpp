@@ -10,7 +10,7 @@ using namespace lockscope;
 
 int main(int argc, char **argv)
 {
-	/* A file size limit is an error of write(2), not a reason to die. */
+	/* Exceeding the file size limit is an error of write(2), not a signal. */
 	std::signal(SIGXFSZ, SIG_IGN);
 	try {
 		cli::Globals globals;
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 				  "try a machine with more, or fewer files at once",
 				  Exit::Environment});
 	} catch (const std::exception &e) {
-		/* Nothing of ours throws; libraries might. */
+		/* This code does not throw; libraries might. */
 		return cli::fail({0, std::string("internal error: ") + e.what(),
 				  "please report this", Exit::Environment});
 	}

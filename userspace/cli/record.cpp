@@ -27,9 +27,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kInterval = std::chrono::milliseconds(50);
-/* Drain this often; in between only the command is looked at. */
+/* Drain once in so many intervals; the command is polled in each. */
 constexpr int kIntervalsPerDrain = 4;
-/* And store statistics this often, for somebody who is killed: there are many. */
+/* Store statistics this often, in case the recorder is killed: there are many. */
 constexpr auto kStatEvery = std::chrono::seconds(30);
 
 struct RecordArgs {
@@ -37,7 +37,7 @@ struct RecordArgs {
 	WatchOptions watch;
 	ProbeOptions probes;
 	std::vector<std::string> symbol_dirs, command;
-	/* A module that has just been loaded knows hardly any. */
+	/* A module that was just loaded has hardly any classes. */
 	StatOptions collect{.more_classes = 4096};
 	bool stat = false;
 	double duration = 0;
@@ -94,7 +94,7 @@ Status check_options(const RecordArgs &options)
 	return success();
 }
 
-/* What a run says at its end, for people. */
+/* Summary at the end of a run. */
 void summary(const RecordArgs &options, const Globals &globals, const Recorder &recorder,
 	     const Probes *probes)
 {
@@ -114,7 +114,7 @@ void summary(const RecordArgs &options, const Globals &globals, const Recorder &
 		     options.out.c_str());
 }
 
-/* Drains until the run is over; @module is unloaded if it was loaded for this. */
+/* Drain until the run is over; @module is unloaded if it was loaded for this. */
 Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		      std::unique_ptr<Session> &session, std::optional<LoadedModule> &module,
 		      bool bpf)
@@ -161,7 +161,7 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		if (options.duration > 0 &&
 		    Clock::now() - start >= std::chrono::duration<double>(options.duration))
 			return true;
-		/* The terminal sends Ctrl-C to the command as well: let it end. */
+		/* The terminal sends Ctrl-C to the command as well: wait for its end. */
 		return stop_signal() != 0 && !(child && stop_signal() == SIGINT);
 	};
 	{
@@ -193,7 +193,7 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 	LS_TRY_STATUS(watch->end());
 	LS_TRY_STATUS(session->close());
 	summary(options, globals, session->recorder(), probes.get());
-	/* Nothing is left that this run could go on with. */
+	/* The run cannot continue after this. */
 	if (bpf || (module && module->ours()))
 		LS_TRY_STATUS(session->recorder().end());
 	if (module && module->ours()) {

@@ -27,7 +27,7 @@ struct ReportArgs {
 	SuppressionOptions suppressions;
 };
 
-/// The table of weights as --weights would read it.
+/// The table of weights in the format of --weights.
 std::string weights_table()
 {
 	std::string out;
@@ -77,7 +77,7 @@ int run(const ReportArgs &options, const Globals &globals)
 		return status;
 	if (options.fail_on == "none")
 		return 0;
-	/* What --limit leaves out counts as well: it is there all the same. */
+	/* Findings beyond --limit count as well. */
 	wanted.limit = 0;
 	const auto worst = *parse_severity(options.fail_on);
 	const auto shown = select_findings(analysis, wanted);

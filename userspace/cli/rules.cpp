@@ -20,7 +20,7 @@ namespace lockscope::cli {
 
 namespace {
 
-/* Types that a HINT names. */
+/* Number of types in a HINT. */
 constexpr std::size_t kNearMatches = 3;
 
 struct RulesArgs {
@@ -36,7 +36,7 @@ std::string bare(const std::string &type)
 	return type.rfind("struct ", 0) == 0 ? type.substr(7) : type;
 }
 
-/// Letters to change, add or leave out [Levenshtein].
+/// Edit distance [Levenshtein].
 std::size_t letters_apart(const std::string &a, const std::string &b)
 {
 	std::vector<std::size_t> row(b.size() + 1);
@@ -52,7 +52,7 @@ std::size_t letters_apart(const std::string &a, const std::string &b)
 	return row.back();
 }
 
-/// The names most like @wanted, one that contains it first.
+/// The names closest to @wanted, those that contain it first.
 std::vector<std::string> near(const std::set<std::string> &names, const std::string &wanted)
 {
 	std::vector<std::pair<std::size_t, std::string>> ranked;
@@ -67,7 +67,7 @@ std::vector<std::string> near(const std::set<std::string> &names, const std::str
 	return out;
 }
 
-/// Is it of that struct, or of that variable or one of its members?
+/// Is it a rule of that struct, or of that variable or a member of it?
 bool is_of(const Rule &rule, const std::string &wanted)
 {
 	const std::string owner = bare(rule.owner());
@@ -80,7 +80,7 @@ bool is_of(const Rule &rule, const std::string &wanted)
 	return false;
 }
 
-/// Leave only rules of the type, or of the variable, of that name.
+/// Keep only rules of the type, or of the variable, with that name.
 Status select_type(std::vector<Rule> &rules, const std::string &wanted)
 {
 	const std::string type = bare(wanted);
@@ -105,7 +105,7 @@ TextStyle style(const RulesArgs &options, const Globals &globals)
 		use_color(globals.color, to_file ? -1 : STDOUT_FILENO)};
 }
 
-/// A report of nothing but what breaks the rules.
+/// A report of the accesses that break the rules.
 int check(const Model &model, const std::vector<Rule> &rules, const RulesArgs &options,
 	  const Globals &globals)
 {

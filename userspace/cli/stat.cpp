@@ -58,8 +58,8 @@ int from_store(const StatArgs &options, const Globals &globals)
 	return print(report, options, globals);
 }
 
-/* A store begins as one, or at least is called one; else it is a command. Without a
- * word the running kernel is meant where it is seen, or where something else says so. */
+/* A store is recognised by its content or name; anything else is a command. Without arguments
+ * the running kernel is used if it can be observed, or if an option says so. */
 bool wants_store(const StatArgs &options)
 {
 	if (!options.words.empty())
@@ -117,7 +117,7 @@ Result<int> live(const StatArgs &options, const Globals &globals)
 		return status;
 	if (child)
 		return child->status();
-	/* Without a command and a duration Ctrl-C is how it ends. */
+	/* Without a command and a duration Ctrl-C is the normal end. */
 	return 0;
 }
 

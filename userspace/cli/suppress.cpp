@@ -32,7 +32,7 @@ Result<Suppression> entry_of(const SuppressArgs &options)
 			return usage_error("unknown kind " + options.kind,
 					   "kinds are in lockscope report --json");
 	}
-	/* What is wrong here was given on the command line, not in a file. */
+	/* The error is on the command line, not in a file. */
 	if (auto checked = check_suppression(entry); !checked)
 		return usage_error(checked.error().what,
 				   "ids are in lockscope report; see lockscope suppress --help");

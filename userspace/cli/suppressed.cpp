@@ -46,7 +46,7 @@ Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &opti
 			return parsed.error();
 		wanted.weights = std::move(*parsed);
 	}
-	/* Read before the search: a mistake in the file shows at once. */
+	/* Read before the search: errors in the file are reported at once. */
 	auto entries = suppressions_of(options);
 	if (!entries)
 		return entries.error();

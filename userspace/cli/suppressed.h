@@ -18,14 +18,14 @@ struct SuppressionOptions {
 
 void add_suppression_options(CLI::App *command, SuppressionOptions &options);
 
-/// The entries of the file that applies; none when there is no such file.
+/// The entries of the applicable file; none if it does not exist.
 Result<std::vector<Suppression>> suppressions_of(const SuppressionOptions &options);
 
-/// Of --weights FILE, empty: those built in.
+/// --weights FILE, empty: the built-in ones.
 void add_weights_option(CLI::App *command, std::string &weights);
 
-/// Search @model for faults and hide what is suppressed; @weights is a file for
-/// those of @wanted, empty: none.
+/// Search @model for findings and hide suppressed ones; @weights is a file for those of
+/// @wanted, empty: none.
 Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
 			      AnalysisOptions wanted = {}, const std::string &weights = {});
 

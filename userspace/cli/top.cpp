@@ -30,7 +30,7 @@ struct TopArgs {
 	bool batch = false, total = false;
 };
 
-/// What came since the last time, by class.
+/// Changes since the last refresh, by class.
 class Change {
 public:
 	StatReport since_last(const StatReport &now)
@@ -56,7 +56,7 @@ private:
 	double seconds_ = 0;
 };
 
-/// The terminal, for as long as it is ours.
+/// Owns the terminal.
 class Screen {
 public:
 	Screen()
@@ -85,10 +85,10 @@ public:
 				mvaddnstr(row++, 0, line.c_str(), static_cast<int>(columns()));
 		refresh();
 	}
-	/// The next key within @seconds, ERR if there is none or a signal came.
+	/// The next key within @seconds, ERR after that or for a signal.
 	int key(double seconds)
 	{
-		/* After a signal getch() goes on to wait: in slices, as nap(). */
+		/* getch() restarts after a signal: wait in slices, like nap(). */
 		using Clock = std::chrono::steady_clock;
 		const auto end = Clock::now() + std::chrono::duration<double>(seconds);
 		timeout(20);
@@ -159,7 +159,7 @@ Status interactive(StatCollector &stat, TopArgs options)
 		auto report = next(stat, change, options);
 		if (!report)
 			return report.error();
-		/* Head, titles, and the two lines below the table. */
+		/* Head line, titles, and the two lines below the table. */
 		StatText text;
 		text.limit = screen.rows() > 6 ? screen.rows() - 5 : 1;
 		screen.show(headline(*report, options) + "   q quit, s order, t since start",

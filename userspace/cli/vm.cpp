@@ -57,7 +57,7 @@ int run(vm::Options options, const std::vector<std::string> &copies)
 	return static_cast<int>(status.error().exit);
 }
 
-// What `run` and `shell` have in common.
+// Common options of `run` and `shell`.
 void add_machine_options(CLI::App *sub, vm::Options &options, std::vector<std::string> &copies)
 {
 	sub->fallthrough();
@@ -81,7 +81,7 @@ void add_machine_options(CLI::App *sub, vm::Options &options, std::vector<std::s
 		->capture_default_str();
 	sub->add_option("-o,--out", options.out_dir, "gets the guest's /out and console.log");
 	sub->add_flag("--udev", options.udev, "start udev and let it find the drivers before COMMAND");
-	// The map is copied by what checks with it.
+	// The transformer keeps a copy of the map.
 	std::map<std::string, vm::Accelerator> accelerators = {
 		{"auto", vm::Accelerator::Auto}, {"kvm", vm::Accelerator::Kvm}, {"tcg", vm::Accelerator::Tcg}};
 	sub->add_option("--accel", options.accelerator, "auto, kvm or tcg")

@@ -22,7 +22,7 @@ int run(const std::string &device, const Globals &globals)
 		return fail(info.error());
 	if (auto checked = check_abi(*info); !checked)
 		return fail(checked.error());
-	/* Started only now, it would know of nobody who waits already. */
+	/* If it was only started now, it would miss tasks that already wait. */
 	if (!info->active)
 		return fail({0, "the module is stopped: it does not see who waits",
 			     "lockscope record, stat and top start it; waits tells of locks "

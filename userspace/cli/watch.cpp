@@ -136,7 +136,7 @@ Result<Watch> Watch::begin(Source &source, const WatchOptions &options)
 	const std::uint32_t mode = mode_of(options.accesses);
 	if (!*info && options.asked && mode != LS_ACCESSES_OFF)
 		LS_TRY_STATUS(set_mode(source, mode));
-	/* Who does not ask gets what there is, if that is anything. */
+	/* Without the option the module's present mode is kept if it is more. */
 	if (*info && (options.asked ? (*info)->mode != mode : (*info)->mode < mode)) {
 		LS_TRY_STATUS(set_mode(source, mode));
 		watch.mode_ = (*info)->mode;

@@ -12,13 +12,13 @@ namespace lockscope::cli {
 
 struct WatchOptions {
 	std::string accesses = "sampled"; ///< off, sampled, all
-	bool asked = false;		  ///< the user chose it: then a module has to know it
-	std::string variable;		  ///< SYMBOL[+offset][:bytes]; empty: none is followed
+	bool asked = false;		  ///< set by the user: then unsupported is an error
+	std::string variable;		  ///< SYMBOL[+offset][:bytes]; empty: none
 };
 
 /// A variable whose history is recorded.
 struct FollowedVariable {
-	std::string module; ///< empty: wherever the symbol is
+	std::string module; ///< empty: any module
 	std::string symbol;
 	std::uint64_t offset = 0, bytes = 8;
 };
@@ -26,26 +26,26 @@ struct FollowedVariable {
 /// than 4096 bytes.
 Result<FollowedVariable> parse_variable(const std::string &text);
 
-/// The address of the variable in @symbols, which are in the format of
-/// /proc/kallsyms. Errors: no such symbol, addresses hidden.
+/// The address of the variable in @symbols, text in the format of /proc/kallsyms. Errors: no
+/// such symbol, addresses hidden.
 Result<std::uint64_t> find_variable(const std::string &symbols, const FollowedVariable &variable);
 
-/// Sets what the module watches, and sets it back.
+/// Sets what the module watches, and restores it.
 class Watch {
 public:
-	/// @source has to stay.
+	/// @source has to outlive this.
 	static Result<Watch> begin(Source &source, const WatchOptions &options);
 	Watch(Watch &&other) noexcept;
 	Watch &operator=(Watch &&) = delete;
 	~Watch();
-	/// Set back what there was before.
+	/// Restore the previous settings.
 	Status end();
 
 private:
 	explicit Watch(Source &source) : source_(&source) {}
 
 	Source *source_;
-	std::optional<std::uint32_t> mode_; ///< the one before, if it was changed
+	std::optional<std::uint32_t> mode_; ///< the previous one, if it was changed
 	bool follows_ = false;
 };
 

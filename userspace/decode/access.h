@@ -33,7 +33,7 @@ inline constexpr RegisterNumber kRsp = 4, kRbp = 5, kNoRegister = 0xff;
 enum class Segment : std::uint8_t { None, Gs };
 enum class AccessOp : std::uint8_t { Read, Write, ReadWrite };
 
-/// A memory operand; see the top of this file for the address it means.
+/// A memory operand; see the top of this file for its address.
 struct MemoryOperand {
 	RegisterNumber base = kNoRegister;
 	RegisterNumber index = kNoRegister;
@@ -45,11 +45,11 @@ struct MemoryOperand {
 	bool operator==(const MemoryOperand &) const = default;
 };
 
-/// One instruction that touches memory.
+/// One instruction that accesses memory.
 struct AccessSite {
 	std::uint64_t offset = 0; ///< of the instruction in its function
 	std::uint8_t length = 0;  ///< of the instruction, 1 to 15
-	std::uint8_t size = 0;	  ///< bytes touched: a power of 2 up to 64
+	std::uint8_t size = 0;	  ///< bytes accessed: a power of 2 up to 64
 	AccessOp op = AccessOp::Read;
 	/// Locked, or an exchange with memory. cmpxchg may read only; it counts as
 	/// ReadWrite.
@@ -57,21 +57,21 @@ struct AccessSite {
 	MemoryOperand where;
 };
 
-/// Why an access is in no site.
+/// Why an access has no site.
 enum class Unsupported : std::uint8_t {
-	Undecodable,	///< no instruction, or cut off: the rest of the function is unknown
-	Breakpoint,	///< somebody's int3 stands there: the rest of the function is unknown
+	Undecodable,	///< invalid or truncated: the rest of the function is unknown
+	Breakpoint,	///< an int3 of another tool: the rest of the function is unknown
 	String,		///< movs, stos and the like, with rep or without
-	BitIndex,	///< bt, bts, btr, btc whose address depends on a register's bit number
+	BitIndex,	///< bt, bts, btr, btc whose address depends on the bit number in a register
 	IndirectBranch, ///< call or jmp through memory
 	AddressForm,	///< 32-bit addresses, 64-bit displacements, %fs, vectors of addresses
 	System,		///< descriptor tables, saved processor state, virtualisation
-	Size,		///< none of 1, 2, 4, ... 64 bytes
-	Implicit,	///< memory that is no operand
-	Refused,	///< in a range that the caller does not want
+	Size,		///< not 1, 2, 4, ... 64 bytes
+	Implicit,	///< implicit memory operand
+	Refused,	///< in a range that the caller excludes
 };
 inline constexpr std::size_t kUnsupportedReasons = 10;
-/// "string instruction", for people.
+/// Text, such as "string instruction".
 const char *describe(Unsupported reason);
 
 struct AddressRange {
@@ -82,7 +82,7 @@ struct FunctionSites {
 	std::vector<AccessSite> sites; ///< by offset
 	std::array<std::uint32_t, kUnsupportedReasons> unsupported{};
 	std::uint32_t instructions = 0;
-	std::uint32_t stack = 0; ///< explicit operands left out because they are the stack
+	std::uint32_t stack = 0; ///< explicit operands skipped because they are on the stack
 
 	std::uint32_t count(Unsupported reason) const
 	{
@@ -90,21 +90,21 @@ struct FunctionSites {
 	}
 };
 
-/// The sites of a function whose machine code is @code, at @address. Accesses in
-/// @refused, absolute addresses in any order, are counted as Unsupported::Refused:
-/// give what probes may not be put on. The five bytes at the beginning that belong
-/// to ftrace are a call or a nop and never a site.
+/// The sites of a function whose machine code is @code, at @address. Accesses in @refused,
+/// absolute addresses in any order, are counted as Unsupported::Refused: the ranges where
+/// probes are not allowed. The five bytes at the beginning that belong to ftrace are a call or
+/// a nop and never a site.
 ///
-/// Any bytes are safe to give. Code of the running kernel should be read before
-/// probes are put on it, and is best read again when the kernel changed itself.
-/// A lock prefix that a kernel on one CPU replaced (with %ds) is recognised.
+/// Any bytes are safe. Code of the running kernel should be read before probes are registered,
+/// and again after the kernel has patched itself. A lock prefix that a kernel on one CPU
+/// replaced (with %ds) is recognised.
 FunctionSites decode_function(std::span<const std::uint8_t> code, std::uint64_t address,
 			      std::span<const AddressRange> refused = {});
 
-/// One instruction by itself, for decode_function() and its tests.
+/// Decodes one instruction, for decode_function() and its tests.
 struct Instruction {
 	enum class Memory : std::uint8_t {
-		None,	///< no access, or only that of the stack by itself
+		None,	///< no access, or only an implicit one to the stack
 		Site,	///< see site
 		Stack,	///< an explicit operand on the stack; site is filled in too
 		Unknown ///< see why
@@ -116,20 +116,20 @@ struct Instruction {
 	Flow flow = Flow::Next;
 	AccessSite site;
 	Unsupported why = Unsupported::Undecodable;
-	std::optional<std::uint64_t> constant; ///< a Site's, that a mov stores
+	std::optional<std::uint64_t> constant; ///< stored by a mov at a Site
 };
-/// The first instruction of @code. @frame_pointer: is %rbp one?
+/// Decode the first instruction of @code. @frame_pointer: is %rbp one?
 Instruction decode_instruction(std::span<const std::uint8_t> code, bool frame_pointer);
 
-/// A constant that code stores, and where in the code it ends. It has the store's
-/// size there, at most four bytes, which a relocation may fill in.
+/// A constant that code stores, and its end offset in the code. It has the store's size there,
+/// at most four bytes, which a relocation may fill in.
 struct StoredConstant {
 	std::uint64_t value = 0;
 	std::size_t end = 0;
 };
-/// The constant that @code stores first, @size bytes (1 to 8), before any call or branch;
-/// what it stores on the stack does not count. Nothing when it stores anything else. After
-/// the call-out for a write that store is the write.
+/// The first constant of @size bytes (1 to 8) that @code stores, before any call or branch;
+/// stores to the stack do not count. nullopt when it stores anything else. After the call-out
+/// for a write that store is the write.
 std::optional<StoredConstant> stored_constant(std::span<const std::uint8_t> code, unsigned int size);
 
 } // namespace lockscope

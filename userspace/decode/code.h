@@ -12,12 +12,12 @@
 
 namespace lockscope {
 
-/// A function as one piece of code; what compilers split off, like "f.cold", is
-/// one of its own.
+/// A function as one contiguous piece of code; split-off parts like "f.cold" are functions of
+/// their own.
 struct Function {
 	std::string name;   ///< as in the symbol table, with ".part.0" and the like
 	std::string module; ///< "vmlinux" for the kernel's own
-	/// Of its first byte. In the files of modules: within its section.
+	/// Of its first byte. In a module's file: within its section.
 	std::uint64_t address = 0;
 	std::uint64_t size = 0;
 	std::size_t section = 0; ///< of a file
@@ -27,7 +27,7 @@ struct Function {
 class CodeSource {
 public:
 	virtual ~CodeSource() = default;
-	/// All functions by section and address, with all names they have.
+	/// All functions by section and address, with all of their names.
 	const std::vector<Function> &functions() const { return functions_; }
 	/// The machine code of one of them.
 	virtual Result<std::vector<std::uint8_t>> read(const Function &function) const = 0;
@@ -36,19 +36,19 @@ protected:
 	std::vector<Function> functions_;
 };
 
-/// Functions of an ELF file that has symbols: a module's .ko, or a vmlinux. Nothing
-/// is relocated: in a module displacements and targets that the loader fills in are
-/// what the file has there, mostly 0.
+/// Functions of an ELF file with symbols: a module's .ko, or a vmlinux. Nothing is relocated:
+/// in a module, displacements and targets that the loader fills in are as in the file, mostly
+/// 0.
 Result<std::unique_ptr<CodeSource>> open_elf_code(const std::string &path);
 
-/// What there is of the running kernel below @proc: kallsyms, modules and kcore.
-/// Needs root, and a kernel that is not locked down. Code that is gone after boot
-/// is left out. Functions end where the next symbol begins, so fillers belong to
-/// them. Addresses, and bytes, are those of now: open anew after a module came.
+/// Functions of the running kernel, from kallsyms, modules and kcore below @proc. Needs root,
+/// and a kernel that is not locked down. Code that is freed after boot is skipped. Functions
+/// end where the next symbol begins, so they include padding. Addresses and bytes are a
+/// snapshot: open again after a module was loaded.
 Result<std::unique_ptr<CodeSource>> open_kernel_code(const std::string &proc = "/proc");
 
-/// Where the running kernel lets nobody put a probe, by its own list. Empty when
-/// debugfs is not there: then registering a probe will tell.
+/// Ranges where the running kernel allows no probe, from its own list. Empty without debugfs:
+/// then registering a probe fails instead.
 std::vector<AddressRange>
 probe_blacklist(const std::string &file = "/sys/kernel/debug/kprobes/blacklist");
 

@@ -26,7 +26,7 @@ struct Section {
 	std::size_t size;
 };
 
-/// "ext4" of "/lib/.../ext4.ko"; the kernel knows modules with underscores.
+/// "ext4" of "/lib/.../ext4.ko"; module names have underscores in the kernel.
 std::string module_name(const std::string &path)
 {
 	std::string name = std::filesystem::path(path).filename();
@@ -122,7 +122,7 @@ private:
 
 	Fd fd_;
 	std::unique_ptr<Elf, ElfEnd> elf_;
-	std::vector<Section> sections_; ///< by number; only those with code have bytes
+	std::vector<Section> sections_; ///< by number; only code sections have bytes
 };
 
 } // namespace

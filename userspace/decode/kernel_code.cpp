@@ -26,7 +26,7 @@ constexpr std::uint64_t kMaxFunctionBytes = 1u << 20;
 struct Symbol {
 	std::uint64_t address;
 	bool code;
-	std::string_view name, module; ///< parts of the table's text
+	std::string_view name, module; ///< views of the table's text
 };
 
 /// "address type name[\t[module]]"
@@ -102,7 +102,7 @@ public:
 							"cannot read the code of " + function.name);
 				done += static_cast<std::size_t>(n);
 			}
-			/* Behind a module's last function its memory is zero. */
+			/* The memory behind a module's last function is zero. */
 			while (!bytes.empty() && bytes.back() == 0)
 				bytes.pop_back();
 			return bytes;
@@ -130,8 +130,8 @@ private:
 		}
 	}
 
-	/// Does it lie where its module is? What was only for booting or for a module's
-	/// start is gone, and other code may lie there since: ftrace remembers the names.
+	/// Is it within its module? Init code is freed, and other code may be there since:
+	/// ftrace remembers the names.
 	bool is_there(const Symbol &symbol) const
 	{
 		const auto module = modules_.find(symbol.module);
@@ -198,7 +198,7 @@ private:
 		return success();
 	}
 
-	std::map<std::string, AddressRange, std::less<>> modules_; ///< "vmlinux" too
+	std::map<std::string, AddressRange, std::less<>> modules_; ///< including "vmlinux"
 	std::vector<Segment> segments_;
 	Fd kcore_;
 };

@@ -21,7 +21,7 @@ Types owned(btf *types)
 	return Types(types && !libbpf_get_error(types) ? types : nullptr);
 }
 
-/// Without const, volatile and names that typedefs give it.
+/// Skip const, volatile and typedefs.
 const btf_type *plain(const btf *types, std::uint32_t id)
 {
 	const btf_type *type = btf__type_by_id(types, id);

@@ -10,13 +10,13 @@
 
 namespace lockscope {
 
-/// Module ("vmlinux" for the kernel itself) and function, as the source has it:
-/// without what compilers append, like ".isra.0".
+/// Module ("vmlinux" for the kernel itself) and function as in the source: without compiler
+/// suffixes like ".isra.0".
 using FunctionId = std::pair<std::string, std::string>;
 
-/// Functions with a parameter "struct @type *", const or not. @dir is laid out as
-/// /sys/kernel/btf; what a module there has is looked at with the kernel's types.
-/// An error when there is no BTF, or no such function.
+/// Functions with a parameter "struct @type *", const or not. @dir has the layout of
+/// /sys/kernel/btf; a module's BTF there is read with the kernel's types. An error without
+/// BTF, or when there is no such function.
 Result<std::set<FunctionId>> functions_taking(const std::string &type,
 					      const std::string &dir = "/sys/kernel/btf");
 

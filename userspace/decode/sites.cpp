@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kStruct = "struct ";
 
-/// A pattern taken apart.
+/// A parsed pattern.
 struct Wanted {
 	std::string module = "*"; ///< glob
 	std::string name = {};	  ///< glob; empty: by types

@@ -30,29 +30,28 @@ struct WatchedFunction {
 };
 
 struct SiteList {
-	std::vector<WatchedFunction> functions; ///< as the source has them
+	std::vector<WatchedFunction> functions; ///< as in the source
 	std::vector<std::string> unread;	///< functions whose code could not be read
 	std::size_t sites() const;
 	std::uint32_t unsupported(Unsupported why) const;
 };
 
-/// Functions that @pattern means, each piece of code once:
+/// Functions that match @pattern, each piece of code once:
 ///   vfs_*              by name, * and ? as in a shell
 ///   ext4:ext4_mb_*     in one module; the kernel itself is "vmlinux"
 ///   struct inode       that take a pointer to one, by BTF
 ///   ext4:struct inode  both
-/// A name also means what compilers split off it: "f" is "f.cold" and "f.isra.0"
-/// too. An error when nothing fits.
+/// A name also matches split-off parts and clones: "f" is "f.cold" and "f.isra.0" too. An
+/// error when nothing matches.
 Result<std::vector<Function>> select_functions(const CodeSource &code, const std::string &pattern,
 					       const std::string &btf_dir = "/sys/kernel/btf");
 
-/// The accesses of the functions that @pattern means.
+/// The accesses of the functions that match @pattern.
 Result<SiteList> list_sites(const CodeSource &code, const std::string &pattern,
 			    const SiteOptions &options = {});
 
-/// The same as the module takes them (LS_IOC_SITES), at the addresses that the
-/// code has now. What lies at an absolute or %rip-relative address, per CPU or not,
-/// has its displacement made absolute.
+/// The same in the format of LS_IOC_SITES, at the present addresses of the code. An absolute
+/// or %rip-relative operand, per CPU or not, gets an absolute displacement.
 std::vector<ls_site> probe_sites(const SiteList &list);
 
 } // namespace lockscope

@@ -18,7 +18,7 @@ constexpr auto kNap = std::chrono::milliseconds(50);
 constexpr std::size_t kWidth = 100;
 constexpr int kNice = -10;
 
-/// Who takes part, without what changes from one look to the next.
+/// The tasks in deadlocks, without data that changes between two reads.
 std::string identity(const WaitSnapshot &snapshot)
 {
 	std::string out;
@@ -44,7 +44,7 @@ DeadlockWatch::~DeadlockWatch()
 
 void DeadlockWatch::run()
 {
-	/* Threads have a nice value of their own. What they store can wait, this cannot. */
+	/* Threads have a nice value of their own. Storing can wait, this cannot. */
 	(void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
 	auto next = std::chrono::steady_clock::now();
 	while (!stop_) {
@@ -64,7 +64,7 @@ void DeadlockWatch::forget()
 	told_.clear();
 }
 
-/* The device is open only during a look, so that the module can be unloaded. */
+/* The device is only open while it is read, so that the module can be unloaded. */
 void DeadlockWatch::look()
 {
 	if (!source_) {
@@ -77,7 +77,7 @@ void DeadlockWatch::look()
 	auto waits = source_->waits();
 	if (!waits)
 		return forget();
-	/* Names are read from the log: only when there is something to name. */
+	/* Names come from the log, which is only read when there is something to report. */
 	if (wait_rings(*waits, std::vector<bool>(waits->size())).empty()) {
 		told_.clear();
 		return;

@@ -11,9 +11,8 @@
 
 namespace lockscope {
 
-/// Says on stderr, at once and with all stacks, when tasks wait for each other. A thread
-/// of its own: storing what the module has seen so far may take a while. The module may
-/// come and go.
+/// Prints deadlocks to stderr at once, with all stacks. Runs in its own thread: storing the
+/// backlog of the module may take a while. The module may be loaded and unloaded.
 class DeadlockWatch {
 public:
 	explicit DeadlockWatch(std::string device);
@@ -30,7 +29,7 @@ private:
 	std::unique_ptr<Source> source_; ///< of one load of the module
 	std::optional<WaitReader> reader_;
 	std::atomic<bool> stop_ = false;
-	std::string told_; ///< the last deadlocks told
+	std::string told_; ///< the last deadlocks printed
 	std::thread thread_;
 };
 

@@ -23,15 +23,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/* Chains and counters change all the time; rewriting them costs more than the
- * log does. */
+/* Chains and counters change all the time; storing them costs more than the log. */
 constexpr auto kSnapshotEvery = std::chrono::minutes(5);
 constexpr auto kWaitForModule = milliseconds(500);
 
 constexpr const char *kStoreFolder = "/var/lib/lockscope";
 
 struct Options {
-	/* An open device would keep the module from being unloaded. */
+	/* An open device would block unloading the module. */
 	SessionOptions session{kDevicePath, std::string(kStoreFolder) + "/lockscope.db", {},
 			       Hold::Briefly};
 	int interval_ms = 250;
@@ -45,14 +44,14 @@ int fail(const Error &error)
 	return static_cast<int>(error.exit);
 }
 
-/// A device that is not there, or whose module has gone, is waited for. A store
-/// that cannot be opened is not.
+/// Wait for a device that does not exist, or whose module was unloaded, but not for a store
+/// that cannot be opened.
 bool worth_waiting(const Error &error, const std::string &device)
 {
 	return module_gone(error) || (error.code == ENOENT && !exists(device));
 }
 
-/// Record one load of the module until it is gone or a signal comes.
+/// Record one load of the module until it is unloaded or a signal arrives.
 Status follow(Session &session, const Options &options)
 {
 	auto last_snapshot = Clock::now();
@@ -133,7 +132,7 @@ int main(int argc, char **argv)
 	} catch (const CLI::ParseError &e) {
 		return fail(usage_error(e.what(), "see lockscoped --help"));
 	}
-	/* Its own folder is the daemon's to make; a place that was asked for is not. */
+	/* The daemon creates its default folder, but not one given as an option. */
 	if (output->count() == 0)
 		if (auto made = make_folder(kStoreFolder); !made)
 			return fail(made.error());

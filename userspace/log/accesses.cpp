@@ -38,7 +38,7 @@ const char *decode_access(std::span<const std::byte> bytes, AccessRecord &out)
 		return "access record whose count of locks does not fit its length";
 	if (raw.id == 0)
 		return "access record with an impossible id";
-	/* What a newer minor ABI adds to these is not understood, not wrong. */
+	/* Bits added by a newer minor ABI are ignored, not an error. */
 	raw.op &= kKnownOps;
 	raw.where &= kKnownWhere;
 	if (!valid_op(raw.op) || raw.size == 0)

@@ -9,8 +9,8 @@
 
 namespace lockscope {
 
-/// Decode one whole record into @out. What is wrong with it, nullptr when
-/// nothing is; @out is not to be used then.
+/// Decode one whole record into @out. Returns the error, nullptr if there is none; on errors
+/// @out is not valid.
 const char *decode_data(std::span<const std::byte> bytes, DataRecord &out);
 const char *decode_access(std::span<const std::byte> bytes, AccessRecord &out);
 const char *decode_race(std::span<const std::byte> bytes, RaceRecord &out);
@@ -21,7 +21,7 @@ const char *decode_history(std::span<const std::byte> bytes, HistoryRecord &out)
 inline constexpr std::uint16_t kKnownOps = LS_ACC_READ | LS_ACC_WRITE | LS_ACC_MARKED |
 					   LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE |
 					   LS_ACC_TRAP;
-/// Is @op an access that can be?
+/// Is @op a possible access?
 inline bool valid_op(std::uint64_t op)
 {
 	return (op & (LS_ACC_READ | LS_ACC_WRITE)) != 0 && (op & ~std::uint64_t{kKnownOps}) == 0;

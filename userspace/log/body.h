@@ -12,8 +12,7 @@
 
 namespace lockscope {
 
-/// Bounded reader of one record's body; every getter that would pass the end
-/// fails for good.
+/// Bounded reader of one record's body; after a read beyond the end all reads fail.
 class Body {
 public:
 	explicit Body(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -40,8 +39,8 @@ private:
 	bool failed_ = false;
 };
 
-/// Text up to the final zero; nothing when there is none. Control characters
-/// would garble a terminal, so they become '?'.
+/// Text up to the final zero; nullopt when there is none. Control characters would garble a
+/// terminal, so they become '?'.
 template <std::size_t N> std::optional<std::string> text(const char (&field)[N])
 {
 	const void *end = std::memchr(field, 0, N);

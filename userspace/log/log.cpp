@@ -18,7 +18,7 @@ bool valid_val(std::uint32_t val)
 	return (val & LS_VAL_CLASS_MASK) != 0 && valid_mode(val);
 }
 
-/// A class as a finding's edge names it.
+/// Class id of an edge in a finding.
 bool valid_end(std::uint16_t kind, std::uint32_t id)
 {
 	if (LS_SIGHT_IS_FAULT(kind))
@@ -150,7 +150,7 @@ const char *append(const char *(*decode)(std::span<const std::byte>, Record &),
 {
 	Record record;
 	const char *problem = decode(bytes, record);
-	/* Sights are referred to by number: a bad one keeps its place. */
+	/* Sights are referred to by number: a malformed one keeps its place. */
 	if (!problem || std::is_same_v<Record, SightRecord>)
 		out.emplace_back(std::move(record));
 	return problem;

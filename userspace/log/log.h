@@ -39,10 +39,10 @@ struct SightRecord {
 	std::vector<HeldRecord> held;	       ///< oldest first
 	std::uint32_t what = LS_SIGHT_ACQUIRE; ///< LS_SIGHT_* or enum ls_finding_kind
 	std::uint64_t extra = 0;
-	bool valid = false; ///< false: a place holder for one that made no sense
+	bool valid = false; ///< false: placeholder for a malformed one
 };
 
-/// Is @what something a sight can show?
+/// Is @what a valid type of sight?
 inline bool valid_sight(std::uint64_t what)
 {
 	return what == LS_SIGHT_ACQUIRE || what == LS_SIGHT_RELEASE || what == LS_SIGHT_COMPLETE ||
@@ -104,14 +104,14 @@ struct RaceRecord {
 	std::vector<ls_history_rec> history; ///< oldest first
 };
 
-/// One side of a race as it raced (ls_rec_side).
+/// One side of a race (ls_rec_side).
 struct SideRecord {
 	std::uint32_t race = 0, flags = 0; ///< LS_SIDE_*
 	std::uint64_t time_ns = 0;	   ///< of the race's record
 	std::uint32_t access = 0, stack = 0, pid = 0, tgid = 0, task_flags = 0;
 	std::uint16_t cpu = 0; ///< LS_CPU_UNKNOWN
 	std::string comm;
-	std::vector<std::uint64_t> locks; ///< of the access's guards: addresses, 0 not known
+	std::vector<std::uint64_t> locks; ///< of the site's guards: addresses, 0: not known
 };
 
 struct HistoryRecord {
@@ -120,7 +120,7 @@ struct HistoryRecord {
 	std::uint8_t before = 0, after = 0; ///< enum ls_shadow_state
 	std::uint16_t context = 0;
 	std::uint32_t candidates = 0, pid = 0;
-	std::vector<std::uint64_t> locks; ///< addresses, without the empty places
+	std::vector<std::uint64_t> locks; ///< addresses, without empty slots
 };
 
 using LogRecord = std::variant<ClassRecord, StackRecord, SightRecord, FindingRecord, SymbolRecord,
@@ -130,24 +130,23 @@ using LogRecord = std::variant<ClassRecord, StackRecord, SightRecord, FindingRec
 /// Longest record a reader accepts, in bytes; a full sight is under 2 KiB.
 inline constexpr std::uint32_t kMaxRecordBytes = 65536;
 
-/// Decodes a run of whole records.
+/// Decodes a sequence of whole records.
 class LogDecoder {
 public:
-	/// Append the records found in @bytes to @out and return how many bytes
-	/// were used. Less than all of them when a record's length makes no
-	/// sense: then the place of the next record is not known, and broken()
-	/// says what is wrong. Records whose content is malformed are left out
-	/// and counted; a sight is left out only as an empty one, because later
-	/// records refer to sights by their number.
+	/// Append the records in @bytes to @out and return how many bytes were used. Less than
+	/// all of them when a record's length is invalid: then the position of the next record
+	/// is not known, and broken() returns true. Malformed records are skipped and counted;
+	/// a malformed sight becomes an empty one, because later records refer to sights by
+	/// their number.
 	std::size_t decode(std::span<const std::byte> bytes, std::vector<LogRecord> &out);
 
-	/// Records left out because their content made no sense.
+	/// Malformed records that were skipped.
 	std::uint64_t malformed() const { return malformed_; }
 	/// Records of types this program does not know (a newer minor ABI).
 	std::uint64_t unknown() const { return unknown_; }
-	/// First problem met, in words; empty when there was none.
+	/// The first problem, as text; empty when there was none.
 	const std::string &problem() const { return problem_; }
-	/// The framing itself is broken: nothing after this can be read.
+	/// The framing is broken: the rest cannot be read.
 	bool broken() const { return broken_; }
 
 private:

@@ -210,7 +210,7 @@ const AnnotatedCall *Table::call(const std::string &module, const std::string &b
 
 Result<std::shared_ptr<const Table>> find_table(const std::string &release)
 {
-	/* A release comes from a store: no path of it may lead elsewhere. */
+	/* A release comes from a store: it must not be a path. */
 	if (release.empty() || release.find('/') != release.npos || release[0] == '.')
 		return std::shared_ptr<const Table>();
 	std::vector<std::string> places;

@@ -16,13 +16,13 @@
 
 namespace lockscope::annotations {
 
-/// What an annotation says.
+/// Types of annotations.
 enum class Says : std::uint8_t {
-	Subclass, ///< the lock is taken as one of that subclass: *_nested()
-	NestLock, ///< the order is kept by a lock that is held: *_nest_lock()
+	Subclass, ///< acquired with that subclass: *_nested()
+	NestLock, ///< a held lock orders it: *_nest_lock()
 	Class,	  ///< lockdep_set_class() and its like
 	Held,	  ///< lockdep_assert_held() and its like
-	IrqLine,  ///< one interrupt is kept away by its line: disable_irq_nosync_lockdep()
+	IrqLine,  ///< one interrupt line is disabled: disable_irq_nosync_lockdep()
 };
 const char *name(Says says);
 
@@ -39,25 +39,25 @@ struct Note {
 
 inline constexpr long kNotConstant = -1;
 
-/// A call in the binary, as it was annotated.
+/// An annotated call in the binary.
 struct AnnotatedCall {
 	std::uint32_t note = 0;	      ///< in Table::notes
 	long subclass = kNotConstant; ///< of Says::Subclass
-	/// Of a function that takes several locks: the text of the note in there that this
-	/// is about. Else empty.
+	/// For a function that acquires several locks: the text of its note that this is
+	/// about. Else empty.
 	std::string via;
 	bool operator==(const AnnotatedCall &) const = default;
 };
 
-/// Of a build id the table keeps so many.
+/// Digits of a build id in the table.
 inline constexpr std::size_t kIdDigits = 12;
 
-/// One without calls and functions is known to say nothing.
+/// Without calls and functions: a module without annotations.
 struct ModuleNotes {
 	std::string build_id; ///< its first digits
 	/// By function and offset of the return address.
 	std::map<std::pair<std::string, std::uint64_t>, std::vector<AnnotatedCall>> calls;
-	/// What is said in a function or in those inlined into it.
+	/// Annotations in a function or in those inlined into it.
 	std::map<std::string, std::vector<std::uint32_t>> in_function;
 };
 
@@ -66,21 +66,21 @@ struct Table {
 	std::vector<Note> notes;
 	std::map<std::string, ModuleNotes> modules;
 
-	/// "path" names the text in errors.
+	/// @path names the text in errors.
 	static Result<Table> parse(std::string_view text, const std::string &path);
 	std::string print() const;
 
-	/// Of the module of that build id; nothing is known of one with another.
+	/// Notes of the module with that build id; null for another build.
 	const ModuleNotes *find(const std::string &module, const std::string &build_id) const;
-	/// What is said of the call that returns to @function + @offset, about the lock that
-	/// @inner in the called function is about. Null if nothing is.
+	/// The annotation of the call that returns to @function + @offset, about the lock that
+	/// @inner in the called function is about. Null if there is none.
 	const AnnotatedCall *call(const std::string &module, const std::string &build_id,
 				  const std::string &function, std::uint64_t offset,
 				  const AnnotatedCall *inner = nullptr) const;
 	const Note &operator[](const AnnotatedCall &call) const { return notes[call.note]; }
 };
 
-/// The table of a release: $LOCKSCOPE_ANNOTATIONS, beside the programs, in the cache.
+/// The table of a release: in $LOCKSCOPE_ANNOTATIONS, next to the programs, or in the cache.
 /// Null if there is none.
 Result<std::shared_ptr<const Table>> find_table(const std::string &release);
 

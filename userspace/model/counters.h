@@ -18,13 +18,13 @@ struct CounterName {
 };
 std::span<const CounterName> counter_names();
 
-/// The same of ls_access_info.
+/// The same for ls_access_info.
 struct AccessCounterName {
 	const char *name;
 	std::uint64_t (*get)(const ls_access_info &info);
 };
 std::span<const AccessCounterName> access_counter_names();
-/// How many accesses were seen; enum ls_access_mode.
+/// Number of accesses; enum ls_access_mode.
 inline constexpr const char *kAccessesCounter = "accesses";
 inline constexpr const char *kAccessModeCounter = "access_mode";
 /// Why accesses were lost, by enum ls_access_loss; see lockclass/losses.h.
@@ -32,7 +32,7 @@ struct AccessLoss {
 	const char *name, *why;
 };
 extern const AccessLoss kAccessLosses[LS_NR_ALOSSES];
-/// All of them together, over all runs.
+/// Their sum over all runs.
 std::uint64_t access_losses(const Model &model);
 
 /// What is lost with each: acquisitions, records, or detail of findings.
@@ -47,7 +47,7 @@ struct Loss {
 extern const Loss kLosses[LS_NR_LOSSES];
 /// ABI minor of the module that recorded the run.
 inline constexpr const char *kMinorCounter = "abi_minor";
-/// Records the log decoder refused: a loss of ours.
+/// Records that the log decoder refused, also a loss.
 inline constexpr const char *kMalformedCounter = "malformed_records";
 
 } // namespace lockscope

@@ -36,7 +36,7 @@ CodeId Model::intern(Code place)
 DataId Model::intern(Data item)
 {
 	std::string key = item.name + '\0' + static_cast<char>(item.kind) + item.module + '\0' + item.within;
-	/* One function may allocate several things: of unknown types their sizes tell. */
+	/* One function may allocate several types: unknown ones are distinguished by size. */
 	if (item.kind == LS_DATA_ALLOC)
 		key += '\0' + (item.type.empty() ? std::to_string(item.object_size) : item.type);
 	auto [at, added] = data_by_name_.try_emplace(

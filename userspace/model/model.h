@@ -25,8 +25,8 @@ struct Table;
 /// Index into Model::classes; equal names and kinds are one class.
 enum class ClassId : std::uint32_t {};
 inline constexpr ClassId kNoClass{0xffffffffu};
-/// Interrupts take part in the lock order as two classes of their own
-/// [Eraser 3.4]; no run has them among its classes.
+/// Interrupts are two further classes in the lock order [Eraser 3.4]; no run has them among
+/// its classes.
 inline constexpr ClassId kHardirqClass{0xfffffffeu}, kSoftirqClass{0xfffffffdu};
 inline bool is_interrupt(ClassId id)
 {
@@ -53,28 +53,28 @@ inline std::uint32_t index(CodeId id)
 	return static_cast<std::uint32_t>(id);
 }
 
-/// Kind of the classes that stand for interrupts; no lock has it.
+/// Kind of the interrupt classes; no lock has it.
 inline constexpr ls_kind kInterruptKind = LS_NR_KINDS;
 
-/// Waited for and completed by somebody, held by nobody.
+/// Waited for and completed, but never held.
 inline constexpr bool awaited(ls_kind kind)
 {
 	return LS_AWAITED_KINDS >> kind & 1;
 }
 
 struct LockClass {
-	std::string name;   ///< stable name with the field, see docs
-	std::string stable; ///< what identifiers are made of: name without build-dependent offset
+	std::string name;   ///< stable name with the field, see docs/findings.md
+	std::string stable; ///< name without build-dependent offset, for identifiers
 	ls_kind kind = LS_KIND_NONE;
 	ls_origin origin = LS_ORIGIN_NONE;
 	std::uint32_t offset = 0, object_size = 0; ///< bytes
 	std::string module;
-	std::string type; ///< of a spinlock, "raw_spinlock_t" or "spinlock_t"; empty: unknown
-	/// Build or run that the name is good for, where another may give it to another lock;
+	std::string type; ///< "raw_spinlock_t" or "spinlock_t" for spinlocks; empty: unknown
+	/// Build or run in which the name is valid, if it may be another lock elsewhere;
 	/// empty: any.
 	std::string within;
 
-	/// One lock for the whole system, not one in every object.
+	/// One lock for the whole system, not one per object.
 	bool global() const { return origin == LS_ORIGIN_STATIC; }
 };
 
@@ -86,7 +86,7 @@ struct SourceLine {
 	bool operator==(const SourceLine &) const = default;
 };
 
-/// A place in code. function may be empty when it could not be resolved.
+/// A place in the code. function may be empty if it could not be resolved.
 struct Code {
 	std::string function;
 	std::uint64_t offset = 0;
@@ -99,18 +99,17 @@ struct Held {
 	std::uint32_t val = 0;
 	CodeId at{};
 	std::uint64_t instance = 0; ///< keyed hash; comparable within a run, 0 unknown
-	std::uint64_t object = 0;   ///< same for the object the lock lies in
+	std::uint64_t object = 0;   ///< the same for the object around the lock
 };
 
-/// Position in Sight::held that means Sight::acquired.
+/// Position in Sight::held for Sight::acquired.
 inline constexpr std::uint32_t kOwnLock = 0xffffffffu;
 
-/// An acquisition that brought something new, a release or a completion that did,
-/// or a fault (ls_rec_sight).
+/// An acquisition with something new, such a release or completion, or a fault (ls_rec_sight).
 struct Sight {
 	std::uint32_t run = 0, ordinal = 0;
 	std::uint64_t time_ns = 0, new_mask = 0;
-	Held acquired; ///< or given back, completed, or what a fault is about; may be no class then
+	Held acquired; ///< or released, completed, or the lock of a fault; may be no class then
 	std::uint32_t what = LS_SIGHT_ACQUIRE; ///< LS_SIGHT_* or enum ls_finding_kind
 	std::uint64_t extra = 0;	       ///< see ls_rec_sight, LS_RELATED_*
 	std::uint32_t chain = 0, pid = 0, tgid = 0, task_flags = 0, cpu = 0;
@@ -120,7 +119,7 @@ struct Sight {
 
 	bool acquisition() const { return what == LS_SIGHT_ACQUIRE; }
 	bool completion() const { return what == LS_SIGHT_COMPLETE; }
-	/// One task of several that wait for each other.
+	/// One of several tasks that wait for each other.
 	bool deadlock() const { return what == LS_FINDING_DEADLOCK; }
 	/// Shows a fault by itself.
 	bool fault() const { return LS_SIGHT_IS_FAULT(what) && !deadlock(); }
@@ -128,8 +127,8 @@ struct Sight {
 	{
 		return position == kOwnLock ? acquired : held[position];
 	}
-	/// Both ends of an order that held[position] is one of: who acquires waits
-	/// with that, who completes something had to wait for it.
+	/// Both ends of the dependency with held[position]: an acquirer waits with it held, a
+	/// completer had to wait for it.
 	const Held &from(std::uint32_t position) const
 	{
 		return completion() ? acquired : held[position];
@@ -161,11 +160,11 @@ struct Inversion {
 	std::uint32_t first = 0, second = 0; ///< sight ordinals of the run
 };
 
-/// What was counted of a class, over all runs; see struct ls_class_counts.
+/// Counts of a class, over all runs; see struct ls_class_counts.
 struct ClassCounts {
 	std::uint64_t acquires = 0, releases = 0, unmatched_releases = 0, unmatched_acquires = 0;
 	std::uint64_t nested[LS_NR_NESTINGS] = {};
-	/// Of semaphores, in each life once: released, and released by a context that had
+	/// Semaphore instances, once per life: released, and released by a context that had
 	/// not acquired it.
 	std::uint64_t instances = 0, handed = 0;
 };
@@ -186,7 +185,7 @@ inline std::uint32_t index(DataId id)
 	return static_cast<std::uint32_t>(id);
 }
 
-/// A variable or a type of object that some access touched (ls_rec_data).
+/// A variable or a type of object that was accessed (ls_rec_data).
 struct Data {
 	ls_data_kind kind = LS_DATA_NONE;
 	std::string name; ///< "mod:symbol", slab cache, or function; see variable_of()
@@ -195,57 +194,57 @@ struct Data {
 	std::uint32_t object_size = 0; ///< bytes, 0 when it is not known
 	std::string within;	       ///< as in LockClass
 
-	/// One for the whole system, not one of many objects.
+	/// One for the whole system, not one per object.
 	bool global() const { return kind == LS_DATA_STATIC; }
 };
 
-/// A lock held during an access, as it is tied to the object accessed
-/// [LOCKSMITH: existential correlation].
+/// A lock held during an access, with its relation to the object accessed [LOCKSMITH:
+/// existential correlation].
 struct Guard {
 	ClassId cls = kNoClass;
 	std::uint32_t val = 0; ///< LS_VAL_*: shared or exclusive, see read_of()
-	CodeId at{};	       ///< where it was taken
+	CodeId at{};	       ///< acquire site
 	std::uint64_t instance = 0; ///< keyed hash; comparable within a run, 0 unknown
 	ls_relation relation = LS_REL_OTHER;
 	std::uint32_t via = 0, lock_offset = 0; ///< as in ls_guard_rec
-	/// The lock as seen from the object, the same for all objects of the type:
-	/// "self.i_lock", "via i_sb .s_inode_list_lock", a static lock's name, or
-	/// the class's name where it is some other object's.
+	/// The lock relative to the object, the same for all objects of the type:
+	/// "self.i_lock", "via i_sb .s_inode_list_lock", a static lock's name, or the class's
+	/// name for a lock of another object.
 	std::string name;
-	/// Where it lies, for locks in objects of known type: "journal_s.j_list_lock".
+	/// Member name, for locks in objects of known type: "journal_s.j_list_lock".
 	std::string place;
 
 	bool exclusive() const { return read_of(val) == LS_EXCLUSIVE; }
 };
 
-/// A way of accessing memory (ls_rec_access): code, data and the locks held, as
-/// often as it was seen. Two records that differ in the stack's outer frames only
-/// are one way; the first one seen gives stack, task and time.
+/// An access site (ls_rec_access): code, data and the locks held, with its count. Two records
+/// that only differ in the stack's outer frames are one site; the first one has stack, task
+/// and time.
 struct MemoryAccess {
 	std::uint32_t run = 0, id = 0; ///< id is that of the run's LS_REC_ACCESS
 	DataId data = kNoData;	       ///< kNoData: the module had no room for it
 	std::uint32_t offset = 0, size = 0; ///< bytes, in the object or variable
-	/// Innermost member at offset, "f_pos", "stats.rx", "slot[]"; empty when it
-	/// is not known, or the variable has no members.
+	/// Innermost member at offset, "f_pos", "stats.rx", "slot[]"; empty when it is
+	/// unknown, or the variable has no members.
 	std::string member;
 	std::uint32_t op = 0; ///< LS_ACC_*
 	CodeId at{};
-	std::uint64_t time_ns = 0, count = 0; ///< first seen; how often, 0 not known
+	std::uint64_t time_ns = 0, count = 0; ///< first observation; count, 0: not known
 	std::uint32_t where = 0; ///< LS_WHERE_*, LS_VAL_LEVEL_MASK, _IRQ_OFF, _BH_OFF
 	std::uint32_t pid = 0, tgid = 0, task_flags = 0, cpu = 0;
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, [0] == at
 	std::vector<Guard> guards; ///< oldest first
-	/// Each time nobody else had had the memory, or was proved to be done with it:
-	/// the granule's state was exclusive [Eraser 2.2].
+	/// All of these accesses were exclusive: no other context had accessed the memory, or
+	/// its accesses were ordered before [Eraser 2.2].
 	bool alone = false;
-	/// What it always stores, where its code is one plain store of a constant.
+	/// The value stored, if its code is one plain store of a constant.
 	std::optional<std::uint64_t> constant;
 
 	bool reads() const { return op & LS_ACC_READ; }
 	bool writes() const { return op & LS_ACC_WRITE; }
-	/// READ_ONCE() and the like, atomics: the author knows of others. What only a
-	/// watchpoint saw may be marked, and is judged as if it were.
+	/// READ_ONCE() and the like, atomics: concurrent accesses are expected. One that only
+	/// a watchpoint saw may be marked, and counts as such.
 	bool marked() const { return op & (LS_ACC_MARKED | LS_ACC_ATOMIC | LS_ACC_TRAP); }
 	bool overlaps(const MemoryAccess &other) const
 	{
@@ -254,27 +253,27 @@ struct MemoryAccess {
 	}
 };
 
-/// What a granule of 8 bytes remembers of one access (ls_history_rec).
+/// One access in the history of a granule of 8 bytes (ls_history_rec).
 struct Remembered {
 	std::size_t access;	   ///< in Model::accesses
 	std::uint32_t context = 0; ///< below 0x8000: low bits of the pid; else an interrupt
 	std::uint8_t bytes = 0;	   ///< bit i: byte i of the granule
-	bool initial = false;	   ///< from the time when one context had it for itself
+	bool initial = false;	   ///< from the time when one context owned it
 };
 
-/// One side of a race as it raced (ls_rec_side). Code, data and the places where its locks
-/// were taken are those of its way of accessing.
+/// One side of a race (ls_rec_side). Code, data and the acquire sites of its locks are those
+/// of its access site.
 struct RaceSide {
-	bool known = false; ///< of a module, and in a store, that tell
-	bool task = false;  ///< all of pid, and tgid, task_flags, comm
+	bool known = false; ///< recorded: not by older modules and stores
+	bool task = false;  ///< the full pid, and tgid, task_flags, comm are known
 	std::uint32_t pid = 0, tgid = 0, task_flags = 0; ///< pid without task: low bits, or 0
 	std::optional<std::uint32_t> cpu;
 	std::string comm;
-	std::vector<CodeId> stack;	  ///< empty: that of its way is of the first access
+	std::vector<CodeId> stack;	  ///< empty: only that of the site's first access
 	std::vector<std::uint64_t> locks; ///< Guard::instance of each guard, 0 not known
 };
 
-/// Two accesses that nothing keeps apart (ls_rec_race).
+/// Two accesses without synchronisation (ls_rec_race).
 struct Race {
 	std::uint32_t run = 0, id = 0, flags = 0; ///< LS_RACE_*
 	std::size_t first = 0, second = 0;	  ///< in Model::accesses, the earlier one first
@@ -285,7 +284,7 @@ struct Race {
 	RaceSide sides[2];		 ///< of first and second
 };
 
-/// A change of a granule that was followed (ls_rec_history) [Eraser 3.3].
+/// A state change of a followed granule (ls_rec_history) [Eraser 3.3].
 struct StateChange {
 	std::uint32_t run = 0;
 	std::uint64_t granule = 0, time_ns = 0; ///< keyed hash, as in Race
@@ -295,12 +294,12 @@ struct StateChange {
 	std::vector<std::uint64_t> locks; ///< hashes of the candidates, see Guard::instance
 };
 
-/// How the recording of a run ended; run.finish in a store.
+/// End of a run's recording; run.finish in a store.
 enum class RunEnd {
-	Open = 0,     ///< it goes on, or its recorder came to no end
-	Finished = 1, ///< everything the module had was stored
-	Failed = 2,   ///< the recorder gave up, see Run::problem
-	ModuleGone = 3, ///< the module was unloaded meanwhile: what it saw last is missing
+	Open = 0,     ///< still running, or its recorder did not finish
+	Finished = 1, ///< everything in the module was stored
+	Failed = 2,   ///< the recorder failed, see Run::problem
+	ModuleGone = 3, ///< the module was unloaded meanwhile: its last observations are missing
 };
 
 struct Run {
@@ -310,29 +309,29 @@ struct Run {
 	std::vector<Chain> chains;			       ///< [0] unused
 	std::unordered_map<std::uint32_t, std::size_t> sights; ///< ordinal -> Model::sights
 	std::vector<Primitive> primitives;
-	std::optional<StatReport> stat; ///< if somebody counted
+	std::optional<StatReport> stat; ///< if there were statistics
 	RunEnd end = RunEnd::Finished;
 	std::string problem;		 ///< why the recorder failed, one line
 	bool writing = false;		 ///< a recorder has the store open
-	std::vector<std::string> unread; ///< tables of which a part could not be read
+	std::vector<std::string> unread; ///< tables that could only be read in part
 };
 
-/// What stands for an interrupt in a list of classes: "<hardirq>", "<softirq>".
+/// The class of an interrupt in lists of classes: "<hardirq>", "<softirq>".
 const LockClass &interrupt_class(ClassId id);
 
 struct Model {
 	std::vector<Run> runs;
-	std::vector<std::string> damaged; ///< files of which only a part may be read
+	std::vector<std::string> damaged; ///< files that may only be read in part
 	std::vector<LockClass> classes;
 	std::vector<Code> code{Code{}};
 	std::vector<Sight> sights;
 	std::vector<KernelFinding> kernel_findings;
 	std::vector<Inversion> inversions;
-	std::map<ClassId, ClassCounts> counts; ///< of classes of which anything was counted
+	std::map<ClassId, ClassCounts> counts; ///< of classes with counts
 	std::vector<Data> data;
 	std::vector<MemoryAccess> accesses;
 	std::vector<Race> races;	    ///< both sides are known
-	/// What authors said of locks, by release; null where no table was found.
+	/// Annotations of locks, by release; null where no table was found.
 	std::map<std::string, std::shared_ptr<const annotations::Table>> annotations;
 	std::vector<StateChange> histories; ///< in the order of each run's log
 
@@ -344,12 +343,12 @@ struct Model {
 	/// @id is not kNoData.
 	const Data &operator[](DataId id) const { return data[index(id)]; }
 
-	/// The class of this name, kind and module in as much as the name is good for, made
-	/// if it is new.
+	/// The class with this name, kind and module within the name's validity, created if it
+	/// is new.
 	ClassId intern(LockClass cls);
-	/// The place equal to @place in all but its lines, made if it is new.
+	/// The place equal to @place except for its lines, created if it is new.
 	CodeId intern(Code place);
-	/// The data of this kind, name and module, made if it is new.
+	/// The data with this kind, name and module, created if it is new.
 	DataId intern(Data data);
 	std::uint64_t counter(const std::string &name) const; ///< summed over runs
 
@@ -359,11 +358,11 @@ private:
 	std::unordered_map<std::string, DataId> data_by_name_;
 };
 
-/// The name is one that several symbols share, and has the number of its symbol: "lock#2".
-/// Numbers are the same on every boot of a build, not in the next one.
+/// Several symbols share the name, which has the number of its symbol: "lock#2". Numbers are
+/// the same on every boot of a build, not in the next one.
 bool numbered(const std::string &name);
 
-/// Words for people: "spinlock", "mutex"...; "static", "slab"...
+/// Text: "spinlock", "mutex"...; "static", "slab"...
 const char *kind_name(ls_kind kind);
 const char *origin_name(ls_origin origin);
 const char *level_name(std::uint32_t val);

@@ -12,15 +12,15 @@
 
 namespace lockscope {
 
-/// Lengths of time in nanoseconds; bucket i has those of 2^i .. 2^(i+1) - 1.
+/// Durations in nanoseconds; bucket i has those of 2^i .. 2^(i+1) - 1.
 struct StatTimes {
 	std::uint64_t count = 0, sum = 0, max = 0;
 	std::array<std::uint64_t, LS_STAT_BUCKETS> buckets{};
 
 	std::uint64_t mean() const { return count ? sum / count : 0; }
 	void add(const StatTimes &other);
-	/// Leave what came after @before, an earlier state of the same; the longest
-	/// since then is not known, so that of all stays.
+	/// Subtract @before, an earlier state; the maximum since then is not known, so the
+	/// overall one stays.
 	void subtract(const StatTimes &before);
 };
 
@@ -41,22 +41,22 @@ struct StatClass {
 	std::uint64_t all_acquired() const;
 	std::uint64_t all_contended() const;
 	void add(const StatClass &other);
-	/// Leave what came after @before; call sites stay as they are.
+	/// Subtract @before; acquire sites are not changed.
 	void subtract(const StatClass &before);
 };
 
 struct StatReport {
 	std::string release;
 	double seconds = 0; ///< measured, 0 unknown
-	/// Counted one by one; else estimated from a sample, and nothing of waiting
-	/// and holding is known.
+	/// Every event was counted; otherwise estimated from a sample, without wait and hold
+	/// times.
 	bool exact = true;
 	std::map<std::string, std::uint64_t> losses; ///< by what was lost
 	std::vector<StatClass> classes;
-	/// Runs of a store that are not in it, for nobody counted while they were recorded.
+	/// Runs of a store that are not included, for lack of statistics.
 	std::size_t left_out = 0;
 
-	/// Classes of one name and kind become one, and so do their call sites of one place.
+	/// Merges classes of one name and kind, and their acquire sites at one place.
 	void add(const StatReport &other);
 };
 

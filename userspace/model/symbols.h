@@ -14,10 +14,10 @@ struct Location {
 	std::string module, build_id;
 };
 
-/// What is known of a lock from the types of what it lies in.
+/// What the types of the memory around a lock show.
 struct LockField {
 	std::string path; ///< "struct ext4_inode_info.i_data_sem", empty: unknown
-	std::string type; ///< "raw_spinlock_t" or "spinlock_t" of a spinlock, else empty
+	std::string type; ///< "raw_spinlock_t" or "spinlock_t" for spinlocks, else empty
 };
 
 } // namespace lockscope

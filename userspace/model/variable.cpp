@@ -14,7 +14,7 @@ std::string plus_offset(std::uint32_t offset)
 	return text;
 }
 
-/// The part of a lock's name behind its struct's: "i_lock" of "struct inode.i_lock".
+/// The field in a lock's name: "i_lock" of "struct inode.i_lock".
 std::string field_of(const LockClass &lock)
 {
 	const auto at = lock.name.find(" struct ");
@@ -52,7 +52,7 @@ Variable variable_of(const Model &model, const MemoryAccess &access)
 	switch (data.kind) {
 	case LS_DATA_STATIC:
 	case LS_DATA_PERCPU:
-		/* A place behind the first without a member: only the offset tells. */
+		/* An offset without a member, other than 0. */
 		out.name = data.name + (!member.empty() ? (member[0] == '[' ? "" : ".") + member
 					: access.offset ? offset
 							: "");

@@ -23,7 +23,7 @@ Status Recorder::put(const DataRecord &record)
 			       namer_ ? namer_->type(record) : std::string());
 }
 
-/* Whatever has no name yet is kept as well: debug information may know it. */
+/* Data without a name is stored as well: debug information may have it. */
 Status Recorder::name_member(std::uint32_t data, std::uint32_t offset, ls_kind lock)
 {
 	auto at = data_.find(data);
@@ -37,7 +37,7 @@ Status Recorder::name_pointee(std::uint32_t data, std::uint32_t via, std::uint32
 			      ls_kind lock)
 {
 	auto at = data_.find(data);
-	/* An older module tells the place in the whole object instead. */
+	/* An older module reports the offset in the whole object instead. */
 	if (info_.abi_minor < kTellsShared || at == data_.end() || !namer_ ||
 	    !pointees_.insert({data, via, offset, lock}).second)
 		return success();
@@ -47,8 +47,8 @@ Status Recorder::name_pointee(std::uint32_t data, std::uint32_t via, std::uint32
 
 Status Recorder::put(const AccessRecord &record)
 {
-	/* What a probe tells is the instruction itself; code() takes what follows
-	 * one, so that lines come out right. */
+	/* A probe reports the instruction itself; code() expects the address after it, so that
+	 * lines are right. */
 	auto at = code(record.op & LS_ACC_PROBE ? record.ip + 1 : record.ip);
 	if (!at)
 		return at.error();
@@ -101,7 +101,7 @@ Status Recorder::put_access_counts()
 	auto counts = source_.access_counts();
 	if (!counts)
 		return counts.error();
-	/* An older module does not tell: then nobody is taken to have been alone. */
+	/* Older modules do not report it: then no access counts as exclusive. */
 	const bool told = info_.abi_minor >= kTellsShared;
 	for (std::size_t i = 0; i < counts->size(); i++) {
 		const std::uint32_t count = (*counts)[i];

@@ -48,7 +48,7 @@ ClassNames::Name ClassNames::find(std::uint32_t id)
 	if (at == records_.end())
 		return {"class " + std::to_string(id), LS_KIND_NONE};
 	Name name{at->second.name, static_cast<ls_kind>(at->second.kind)};
-	/* Only objects of a named cache have fields; to read types takes long. */
+	/* Only objects of a named cache have fields; reading types is slow. */
 	if (at->second.origin == LS_ORIGIN_SLAB)
 		if (auto field = fields_.find(at->second); !field.path.empty())
 			name.name += " " + field.path;

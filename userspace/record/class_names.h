@@ -22,11 +22,11 @@ public:
 		ls_kind kind = LS_KIND_NONE;
 	};
 
-	/// Read what the log has got since last time.
+	/// Read what was added to the log since the last call.
 	Status update(Source &source);
-	/// The class that @id was united with, or @id.
+	/// The class that @id was merged with, or @id.
 	std::uint32_t canonical(std::uint32_t id) const;
-	/// Name of the class of @id, made up for one that is not known.
+	/// Name of the class of @id, a placeholder if it is unknown.
 	Name find(std::uint32_t id);
 	ls_kind kind(std::uint32_t id) const;
 

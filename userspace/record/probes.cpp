@@ -20,12 +20,11 @@ using namespace std::chrono_literals;
 
 /* A trap takes up to 640 instructions, judging an access up to 1000 more. */
 constexpr double kHitInstructions = 1640;
-/* A processor does more than that, but not in code full of traps. */
+/* CPUs are faster than that, but not in code full of traps. */
 constexpr double kInstructionsPerSecond = 1e9;
 
 constexpr auto kTurn = 5s;
-/* Changing code stops all processors again and again: few sites at a time, and one
- * part in so many of the time. */
+/* Patching code stops all CPUs repeatedly: few sites at a time, and a limited share of the time. */
 constexpr std::size_t kStep = 16;
 constexpr int kArmingShare = 10;
 constexpr auto kMeasure = 1000ms, kFirstMeasure = 200ms;
@@ -129,7 +128,7 @@ Result<std::unique_ptr<Probes>> Probes::begin(Source &source, const ProbeOptions
 	if (!source.live())
 		return Error{0, "an image has no code to watch", "leave --watch out",
 			     Exit::Environment};
-	/* Somebody's probes would be read as code. */
+	/* Probes in place would be decoded as code. */
 	std::vector<ls_site> none;
 	LS_TRY_STATUS(source.probe(none));
 	auto code = open_kernel_code();
@@ -186,8 +185,8 @@ Status Probes::arm()
 	turn_measured_ = false;
 	if (armed_ == 0)
 		return success();
-	/* The first ones have a whole turn; then some go at each step. What matters is
-	 * how long the next step will take: the first time all of them were new. */
+	/* The first ones have a full turn; then some are replaced at each step. The duration
+	 * of the next step matters: in the first one all were new. */
 	const std::size_t leaving = stepping_ ? step() : armed_;
 	const std::size_t part = stepping_ ? armed_ : step();
 	const Clock::duration took = (measured_ - start) * part / armed_;
@@ -224,7 +223,7 @@ Status Probes::end()
 {
 	if (armed_ == 0)
 		return success();
-	/* For the figures only: whatever goes wrong, the probes have to go. */
+	/* Only for statistics: the probes are removed in any case. */
 	if (auto hits = source_.probe_hits(armed_))
 		(void)rotation_.measure(*hits, 0);
 	armed_ = 0;
@@ -241,7 +240,7 @@ std::string Probes::summary() const
 	for (int i = 0; i < LS_NR_ALOSSES; i++) {
 		const std::uint64_t n = after_.losses[i] - before_.losses[i];
 		lost += n;
-		/* The others were not seen, or judged in part. */
+		/* The others were missed, or checked in part. */
 		if (i == LS_ALOSS_PAGES || i == LS_ALOSS_LOCKSETS || i == LS_ALOSS_SITES ||
 		    i == LS_ALOSS_BUSY)
 			judged -= std::min(judged, n);

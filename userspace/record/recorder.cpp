@@ -9,7 +9,7 @@ namespace lockscope {
 
 namespace {
 
-/* Small enough that a kill costs little work, large enough for a full sight. */
+/* Small enough that a kill loses little work, large enough for a full sight. */
 constexpr std::size_t kBatchBytes = 1u << 20;
 constexpr std::size_t kChainsPerTransaction = 20000;
 
@@ -86,7 +86,7 @@ Status Recorder::drain()
 		std::vector<LogRecord> records;
 		const std::size_t used = decoder_.decode({buffer_.data(), *size}, records);
 
-		/* A failed batch must leave no trace: not in memory either. */
+		/* A failed batch must leave no trace, in memory as well. */
 		const RunState before = run_;
 		Transaction transaction(store_);
 		LS_TRY_STATUS(transaction.begin());
@@ -148,12 +148,12 @@ Status Recorder::put(const ClassRecord &record)
 	return store_.put_class(run_, record, field);
 }
 
-/* Other locks of the same object, or who takes them, may have told its type since. */
+/* Other locks of the same object, or code that acquires them, may have shown its type since. */
 Status Recorder::name_classes()
 {
 	for (auto at = unnamed_.begin(); at != unnamed_.end();) {
 		ClassRecord record = at->second.record;
-		/* The log does not tell whose a cache is. */
+		/* The log does not have the module of a cache. */
 		if (record.origin == LS_ORIGIN_SLAB && at->second.takers.size() == 1)
 			record.module = *at->second.takers.begin();
 		const LockField field = fields_(record);
@@ -186,7 +186,7 @@ Status Recorder::put(const SightRecord &record)
 		auto at = code(record.ip);
 		if (!at)
 			return at.error();
-		/* Helpers of the kernel take locks for modules. */
+		/* Functions of the kernel acquire locks on behalf of modules. */
 		if (auto cls = unnamed_.find(record.val & LS_VAL_CLASS_MASK); cls != unnamed_.end())
 			if (auto taker = symbols_.find(record.ip); taker && taker->module != "vmlinux")
 				cls->second.takers.insert(taker->module);
@@ -212,14 +212,14 @@ Status Recorder::put(const FindingRecord &record)
 
 Status Recorder::put(const SymbolRecord &record)
 {
-	/* Final: whatever comes to this address later is something else. */
+	/* Final: a later symbol at this address is another one. */
 	auto row = code(record.ip);
 	if (!row)
 		return row.error();
 	code_.erase(record.ip);
 	LS_TRY_STATUS(store_.set_code(
 		run_, *row, {record.function, record.offset, record.module, {}}, true));
-	/* The place of a probe there, see put(AccessRecord). */
+	/* The code row of a probe there, see put(AccessRecord). */
 	auto probe = store_.find_code(run_, keyed_hash(run_.key, record.ip + 1));
 	if (!probe || !*probe)
 		return probe ? success() : Status(probe.error());
@@ -239,7 +239,7 @@ Status Recorder::put(const InversionRecord &record)
 	return store_.put_inversion(run_, record);
 }
 
-/* Sights go on being numbered; data and accesses begin anew. */
+/* Sights keep their numbering; data and accesses start again. */
 Status Recorder::put(const ResetRecord &)
 {
 	data_.clear();
@@ -321,7 +321,7 @@ Status Recorder::snapshot()
 		LS_TRY_STATUS(put_access_counts());
 		for (const auto &prim : *prims)
 			LS_TRY_STATUS(store_.put_primitive(run_, prim));
-		/* Each count is read while others go on: keep to what makes sense. */
+		/* Counts are read while they change: clamp them to consistent values. */
 		for (auto &count : *counts) {
 			count.unmatched_releases =
 				std::min(count.unmatched_releases, count.releases);
@@ -336,7 +336,7 @@ Status Recorder::snapshot()
 		for (; done < end; done++) {
 			const ls_chain &chain = (*chains)[done];
 			const auto id = static_cast<std::uint32_t>(done + 1);
-			/* Chains come from the device, not the log: same distrust. */
+			/* Chains come from the device, not the log: validate them as well. */
 			if (chain.parent >= id || (chain.val & LS_VAL_CLASS_MASK) == 0)
 				continue;
 			auto at = code(chain.ip);

@@ -20,13 +20,13 @@
 
 namespace lockscope {
 
-/// Figures for a progress line.
+/// Counters for a progress line.
 struct Progress {
 	std::uint64_t log_bytes = 0, classes = 0, edges = 0, findings = 0, acquisitions = 0,
 		      accesses = 0, losses = 0;
 };
 
-/// What type information says of a class; see symbolize/fields.h.
+/// Type information about a class; see symbolize/fields.h.
 using FieldNamer = std::function<LockField(const ClassRecord &)>;
 
 class Recorder {
@@ -36,38 +36,38 @@ public:
 	{
 	}
 
-	/// From now on data is named by @namer, which has to stay.
+	/// Use @namer for data from now on; it has to outlive this.
 	void name_data_by(DataNamer &namer) { namer_ = &namer; }
 
-	/// Check the ABI and find where to go on. @backend names the source;
+	/// Check the ABI and find the log offset to continue from. @backend names the source;
 	/// @build_id is the kernel's, in hex digits.
 	Status attach(const std::string &backend, const std::string &boot,
 		      const std::string &build_id);
 
-	/// Store everything the log holds now. Each batch is one transaction
-	/// together with the log offset after it.
+	/// Store everything in the log. Each batch is one transaction together with the log
+	/// offset after it.
 	Status drain();
 
 	/// Store counters, lock functions, and the counts of all classes and chains.
 	Status snapshot();
 
-	/// Store what was counted since this recorder began, on top of what earlier
-	/// ones of the run have.
+	/// Store the statistics since this recorder began, added to those of earlier recorders
+	/// of the run.
 	Status put_stat(const StatReport &report);
 
-	/// Counters as last read.
+	/// Counters from the last read.
 	const ls_info &info() const { return info_; }
 	const std::optional<ls_access_info> &access_info() const { return access_info_; }
 	Progress progress() const;
-	/// Records refused or of unknown type, in words; empty when none.
+	/// Refused records and those of unknown type, as text; empty when there are none.
 	const std::string &problem() const { return decoder_.problem(); }
 	bool resumed() const { return run_.resumed; }
-	/// The module goes away: nothing can be added to this run any more.
+	/// The module is unloaded: end the run.
 	Status end();
-	/// Say in the store how the recording of this run ended, or that it goes on.
+	/// Store how the recording of this run ended, or that it continues.
 	Status set_finish(RunEnd end, const std::string &problem = {});
-	/// Take back what attach() added to the store, when nothing was to be recorded. A
-	/// run that was there before stays as it was.
+	/// Undo what attach() added to the store, when nothing was to be recorded. A run that
+	/// existed before is not changed.
 	void forget_run();
 
 private:
@@ -114,7 +114,7 @@ private:
 	std::set<std::tuple<std::uint32_t, std::uint32_t, ls_kind>> named_;
 	/// Locks behind pointers, by data, pointer, offset and kind.
 	std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ls_kind>> pointees_;
-	/// Classes of which no field is known yet, and modules that take them.
+	/// Classes without a field so far, and modules that acquire them.
 	struct Unnamed {
 		ClassRecord record;
 		std::set<std::string> takers;

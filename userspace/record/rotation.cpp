@@ -8,7 +8,7 @@ namespace lockscope {
 
 namespace {
 
-/* Neighbours come apart, so that every turn has something of every function. */
+/* Spreads neighbouring sites, so that every turn has some of every function. */
 std::uint64_t scattered(std::uint64_t ip)
 {
 	return ip * 0x9e3779b97f4a7c15ull;
@@ -57,7 +57,7 @@ void Rotation::begin_turn(std::size_t most)
 		if (site->probe.error)
 			continue;
 		if (limits_.hits_per_second > 0 && rate + site->rate > limits_.hits_per_second) {
-			/* Its load may be over: it is tried again by and by. */
+			/* Its load may be over: it is tried again later. */
 			site->rate /= 2;
 			site->held_back = true;
 			continue;

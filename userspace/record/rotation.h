@@ -21,8 +21,8 @@
 namespace lockscope {
 
 struct RotationLimits {
-	std::size_t live = 400;	    ///< sites at a time, at most
-	double hits_per_second = 0; ///< of all of them; 0: no limit
+	std::size_t live = 400;	    ///< limit of sites at a time
+	double hits_per_second = 0; ///< in total; 0: no limit
 };
 
 class Rotation {
@@ -30,16 +30,16 @@ public:
 	/// Sites at one address count once.
 	Rotation(std::vector<ls_site> sites, RotationLimits limits);
 
-	/// Choose whose turn it is now. At most @most of those who have theirs, the
-	/// longest first, give way, and only to somebody who waits.
+	/// Choose the sites of this turn. At most @most of the live ones are replaced, the
+	/// longest live first, and only by waiting ones.
 	void begin_turn(std::size_t most = SIZE_MAX);
 	/// The sites that should have probes, by address.
 	std::vector<ls_site> live() const;
-	/// What became of live(): in the same order, with errors. Those that were
-	/// refused are never chosen again.
+	/// Result for live(): in the same order, with errors. Refused sites are never chosen
+	/// again.
 	void armed(std::span<const ls_site> probes);
-	/// @hits: of each probe since it was put there, in the order of armed(), those
-	/// refused too; @seconds: since the last call. True when some had to be dropped.
+	/// @hits: of each probe since it was registered, in the order of armed(), including
+	/// refused ones; @seconds: since the last call. True when some had to be dropped.
 	bool measure(std::span<const std::uint32_t> hits, double seconds);
 	/// Do all sites have probes all the time?
 	bool is_complete() const;
@@ -47,12 +47,12 @@ public:
 	std::size_t sites() const { return sites_.size(); }
 	/// Sites that had a probe for some time.
 	std::size_t turned() const;
-	/// Sites that were dropped, or passed over, because they cost too much.
+	/// Sites that were dropped or skipped because they cost too much.
 	std::size_t held_back() const;
-	/// How many sites the kernel refused, by errno.
+	/// Number of sites that the kernel refused, by errno.
 	std::map<int, std::size_t> refused() const;
 	std::uint64_t hits() const { return hits_; }
-	/// The most there were at a time.
+	/// Maximum number at a time.
 	std::size_t most_live() const { return most_live_; }
 
 private:
@@ -61,11 +61,11 @@ private:
 		std::uint64_t hits = 0;
 		std::uint32_t turns = 0;
 		std::uint32_t counter = 0; ///< as last read
-		std::size_t slot = 0;	   ///< in what armed() was given
-		double rate = 0;	   ///< hits a second, as last measured
-		std::uint64_t since = 0;   ///< number of the turn that it came with
+		std::size_t slot = 0;	   ///< index in armed()
+		double rate = 0;	   ///< hits per second, last measured
+		std::uint64_t since = 0;   ///< turn in which it became live
 		bool live = false;
-		bool armed = false; ///< has a probe: its counter goes on
+		bool armed = false; ///< has a probe: its counter continues
 		bool held_back = false;
 	};
 

@@ -15,7 +15,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 		return source.error();
 	session->source_ = std::move(*source);
 	session->live_ = session->source_->live();
-	/* A module that speaks another ABI must not cost a store its place. */
+	/* A module with another ABI must not touch the store. */
 	auto info = session->source_->info();
 	if (!info)
 		return info.error();

@@ -19,7 +19,7 @@
 
 namespace lockscope {
 
-/// Does the error say that the device is not there, or another one by now?
+/// Does the error mean that the device is gone, or another one by now?
 inline bool module_gone(const Error &error)
 {
 	return error.code == ENODEV || error.code == ENXIO;
@@ -28,36 +28,36 @@ inline bool module_gone(const Error &error)
 struct SessionOptions {
 	std::string device = kDevicePath;
 	std::string store = "lockscope.db";
-	std::vector<std::string> symbol_dirs; ///< more places for modules with debug information
+	std::vector<std::string> symbol_dirs; ///< more folders of modules with debug information
 	Hold hold = Hold::Always;
 	bool bpf = false; ///< without the module: no device
 };
 
 class Session {
 public:
-	/// Open the device, then the store, and find where to go on. A module that
-	/// somebody has stopped records again.
+	/// Open the device, then the store, and find the log offset to continue from. A
+	/// stopped module is started again.
 	static Result<std::unique_ptr<Session>> open(const SessionOptions &options);
 
 	Recorder &recorder() { return *recorder_; }
 	Source &source() { return *source_; }
-	/// Store what the log holds. With Hold::Briefly an error for which
-	/// module_gone() is true says that this session is over.
+	/// Store the log. With Hold::Briefly an error for which module_gone() is true means
+	/// that this session is over.
 	Status drain() { return recorder_->drain(); }
-	/// Have the module judge all it has seen, then store everything: log,
-	/// chains, counters, source lines.
+	/// Wait until the module has processed all events, then store everything: log, chains,
+	/// counters, source lines.
 	Status finish();
-	/// The module goes, or has gone: this run is over.
+	/// The module is being, or was, unloaded: end the run.
 	Status end() { return recorder_->end(); }
 
-	/// From here on the run counts as unfinished, whatever becomes of its recorder.
+	/// From here on the run counts as unfinished, even if its recorder is killed.
 	Status begin();
-	/// Nothing more is recorded now: finish() was the last word, or @end says why not.
+	/// Recording is over: completely after finish(), or as @end says.
 	Status close(RunEnd end = RunEnd::Finished);
-	/// There is nothing to record after all: what is in the store stays as it was.
+	/// Nothing is to be recorded: the store is left unchanged.
 	void cancel();
-	/// The recorder gives up. Before begin() nothing of this run stays in the store; later
-	/// the store says why, as far as its disk permits.
+	/// The recorder fails. Before begin() nothing of this run stays in the store; later
+	/// the reason is stored, if there is disk space.
 	void give_up(const Error &error);
 
 private:

@@ -26,7 +26,7 @@ std::uint64_t lost(const Run &run, LossUnit unit)
 	return sum;
 }
 
-/// "" as long as @lost is within @bound of all there were.
+/// "" as long as @lost is at most @bound of @all.
 std::string beyond(std::uint64_t lost, std::uint64_t all, double bound, const std::string &what)
 {
 	if (static_cast<double>(lost) <= bound * static_cast<double>(all))

@@ -11,20 +11,19 @@
 namespace lockscope {
 
 /*
- * The bounds of what a run may lose, as a share of what it should have had. Below them
- * losses are listed in the report and the verdict stands; above them a fault in what was
- * lost is too likely to be missed.
+ * Bounds of losses, as a share of all events. Below them losses are listed in the report and
+ * the verdict is valid; above them it is too likely that a fault was lost.
  *
- * An order is seen many times, so one acquisition in a thousand that was not judged
- * (recursion, no room for its class, chain or lock) hides few of them. A record is made
- * once, for what is new: one in a hundred may be missing. Accesses are judged as a sample
- * in the first place, and each race has many chances: one in ten may be missing.
+ * A dependency is observed many times, so one acquisition in a thousand that was not checked
+ * (recursion, no room for its class, chain or lock) hides few of them. A record is written
+ * once, for something new: one in a hundred may be lost. Accesses are sampled anyway, and each
+ * race has many chances: one in ten may be lost.
  */
 inline constexpr double kMostAcquisitionsLost = 0.001;
 inline constexpr double kMostRecordsLost = 0.01;
 inline constexpr double kMostAccessesLost = 0.1;
 
-/// Why a verdict cannot be had.
+/// Why there is no verdict.
 struct Incomplete {
 	/// "recording", "interrupted", "failed", "module-gone", "empty", "lossy",
 	/// "no-module", "damaged" or "no-runs"
@@ -32,7 +31,7 @@ struct Incomplete {
 	std::string text; ///< one sentence, without a full stop
 };
 
-/// Nothing when all runs of @model came to their end with what they saw.
+/// Empty if all runs of @model finished with all of their observations.
 std::vector<Incomplete> incompleteness(const Model &model);
 
 } // namespace lockscope

@@ -105,7 +105,7 @@ private:
 		}
 	}
 
-	/* Of a deadlock with an interrupt, the interrupt is told first. */
+	/* For a deadlock with an interrupt, the interrupt is printed first. */
 	void print_sides()
 	{
 		const std::size_t n = finding_.edges.size();
@@ -140,7 +140,7 @@ private:
 		return model_.sights[edge.shown().sight].completion();
 	}
 
-	/// What the side does: "holds [A], takes [B]".
+	/// Text of a side: "holds [A], takes [B]".
 	std::string what_it_does(const FindingEdge &edge) const
 	{
 		const Witness &witness = edge.shown();
@@ -286,7 +286,7 @@ private:
 			out_.wrap(6, "the code asserts " + lock, Tone::Plain, 2);
 	}
 
-	/* All that is held, and where each was taken. */
+	/* All held locks with their acquire sites. */
 	void print_held(const Sight &sight)
 	{
 		if (sight.held.empty())
@@ -313,7 +313,7 @@ private:
 		out_.wrap(6, line + note, Tone::Plain, 2);
 	}
 
-	/// One stack, its first frame marked; @callers is said before the others.
+	/// One stack, its first frame marked; @callers is printed before the others.
 	void print_stack(const std::string &what, const std::vector<CodeId> &stack,
 			 const std::string &callers = "")
 	{
@@ -329,7 +329,7 @@ private:
 			out_.wrap(14, "... " + counted(end - limit, "more frame"), Tone::Dim);
 	}
 
-	/// Where the callers on a stack are from that is that of another acquisition.
+	/// Header for callers on a stack that belong to another acquisition.
 	std::string another_time(std::size_t sight) const
 	{
 		const Sight &other = model_.sights[sight];
@@ -337,8 +337,8 @@ private:
 		       std::to_string(other.pid) + ":";
 	}
 
-	/* Both acquires in one stack where the first one's function is still
-	 * running, else two stacks. */
+	/* Both acquires in one stack if the function of the first one has not returned, else
+	 * two stacks. */
 	void print_stacks(const FindingEdge &edge, const std::string &from, const std::string &to)
 	{
 		const bool merged = edge.depth && *edge.depth < edge.to_stack.size() &&
@@ -361,7 +361,7 @@ private:
 		print_frame(to + " =>", edge.to_stack.front());
 		shown = 1;
 		if (merged) {
-			/* Never cut off before the first acquire is shown. */
+			/* Never truncated before the first acquire. */
 			const std::size_t at = *edge.depth;
 			for (std::size_t i = 1; i <= at; i++, shown++)
 				print_frame("", edge.to_stack[i]);
@@ -385,7 +385,7 @@ private:
 				  to.begin() + static_cast<std::ptrdiff_t>(at) + 1);
 	}
 
-	/* Frames below the entry point are the same for everybody. */
+	/* Frames below the entry point are the same on every stack. */
 	std::size_t bottom(const std::vector<CodeId> &stack) const
 	{
 		if (detail_ == Detail::Full)
@@ -404,7 +404,7 @@ private:
 		return n;
 	}
 
-	/// "spin_lock" and the like, inlined: the frame below says the same.
+	/// "spin_lock" and the like, inlined: redundant with the frame below.
 	static bool lock_wrapper(const SourceLine &line)
 	{
 		const auto slash = line.file.rfind('/');
@@ -439,7 +439,7 @@ private:
 		constexpr std::size_t indent = 7, column = 36;
 		std::string line = std::string(indent, ' ') + mark + function;
 		if (!place.empty()) {
-			/* Beside the function where it fits, else below it. */
+			/* Next to the function if it fits, else below it. */
 			const std::size_t gap =
 				function.size() < column ? column - function.size() : 2;
 			if (line.size() + gap + place.size() <= out_.width())

@@ -124,7 +124,7 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 			out["classes"].back()["semaphore"] = semaphore_json(*counts);
 	}
 	Instances instances;
-	/* Without a class there is nothing that an edge could name. */
+	/* Without a class there are no ends of edges. */
 	for (std::size_t i = 0; i < finding.edges.size() && !finding.classes.empty(); i++)
 		out["edges"].push_back(edge_json(model, finding, i, instances));
 	if (finding.single()) {

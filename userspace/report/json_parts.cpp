@@ -23,7 +23,7 @@ std::string hex(std::uint64_t value)
 
 std::string dump(const Json &json)
 {
-	/* Names come from a kernel: whatever is not UTF-8 is replaced. */
+	/* Names come from a kernel: invalid UTF-8 is replaced. */
 	return json.dump(1, '\t', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -66,7 +66,7 @@ Json locks_json(const Model &model, const AccessSide &side, Instances &instances
 	return out;
 }
 
-/* Of what the first access on the way of a side was, where that side's own is not known. */
+/* The first access at a side's site, if the context of the side itself is not known. */
 Json first_seen_json(const Model &model, const AccessSide &side)
 {
 	const auto &access = model.accesses[side.access];
@@ -82,7 +82,7 @@ Json access_json(const Model &model, const AccessSide &side, Instances &instance
 	Json out = {{"op", op_name(access)},
 		{"size", access.size},
 		{"offset", access.offset},
-		/* Not known of what only a watchpoint saw. */
+		/* Not known for accesses that only a watchpoint saw. */
 		{"marked",
 		 access.op & LS_ACC_TRAP ? Json(nullptr) : Json((access.op & LS_ACC_MARKED) != 0)},
 		{"atomic", (access.op & LS_ACC_ATOMIC) != 0},

@@ -22,7 +22,7 @@ std::string dump(const Json &json);
 /// Every frame, functions inlined into it first.
 Json stack_json(const Model &model, const std::vector<CodeId> &stack);
 
-/// Numbers for the instances of locks in one list: 1, 2, ...; null for one that is not known.
+/// Numbers for the lock instances in one list: 1, 2, ...; null for unknown ones.
 class Instances {
 public:
 	Json number(std::uint64_t instance)
@@ -36,7 +36,7 @@ private:
 	std::map<std::uint64_t, std::size_t> numbers_;
 };
 
-/// What was accessed, by whom, holding what.
+/// An access: data, context and lockset.
 Json access_json(const Model &model, const AccessSide &side, Instances &instances);
 
 } // namespace lockscope

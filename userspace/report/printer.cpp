@@ -25,7 +25,7 @@ void Printer::wrap(std::size_t indent, std::string_view text, Tone wanted, std::
 		margin = indent + hang;
 	};
 	for (const auto &word : split(text, ' ')) {
-		/* A word longer than the line stays whole: it can be copied. */
+		/* A word longer than the line is not broken: it can be copied. */
 		if (!current.empty() && margin + current.size() + 1 + word.size() > style_.width)
 			flush();
 		if (!current.empty())

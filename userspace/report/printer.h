@@ -15,11 +15,10 @@ class Printer {
 public:
 	explicit Printer(const TextStyle &style) : style_(style) {}
 
-	/// @text broken at spaces to fit; lines after the first get @hang more
-	/// columns of indent.
+	/// @text wrapped at spaces; lines after the first are indented by @hang more columns.
 	void wrap(std::size_t indent, std::string_view text, Tone tone = Tone::Plain,
 		  std::size_t hang = 0);
-	/// One line as it is.
+	/// One line, unchanged.
 	void line(std::string_view text);
 	void blank() { out_ += '\n'; }
 	std::string tone(std::string_view text, Tone tone) const;

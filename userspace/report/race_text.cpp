@@ -43,7 +43,7 @@ std::string context_name(std::uint32_t context)
 					   : "task ..." + std::to_string(context);
 }
 
-/// The task of a side: of an interrupt the one interrupted. Empty: not known.
+/// The task of a side, for an interrupt the interrupted one. Empty: not known.
 std::string task_of(const Context &context)
 {
 	if (!context.comm.empty())
@@ -53,7 +53,7 @@ std::string task_of(const Context &context)
 	return context.pid ? "task ..." + std::to_string(context.pid) : "";
 }
 
-/// A candidate as the accesses name it; locks nobody holds now have no name.
+/// Name of a candidate lock from the accesses; other locks have none.
 std::string lock_name(const Model &model, const StateChange &change, std::uint64_t lock)
 {
 	for (const auto &access : model.accesses)

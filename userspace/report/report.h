@@ -13,9 +13,9 @@ namespace lockscope {
 
 struct ReportOptions {
 	Confidence min_confidence = Confidence::Possible;
-	bool all = false;      ///< hidden findings too
-	bool rules = false;    ///< text: how semaphores are used, orders of instances
-	std::size_t limit = 0; ///< most findings listed, 0 for all
+	bool all = false;      ///< include hidden findings
+	bool rules = false;    ///< text: include use of semaphores and orders of instances
+	std::size_t limit = 0; ///< maximum number of findings, 0: all
 };
 
 /// The findings to list, in order.
@@ -27,7 +27,7 @@ struct TextStyle {
 	bool color = false;
 };
 
-/// The report for people: header, findings, losses, coverage.
+/// The text report: header, findings, losses, coverage.
 std::string text_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
 			const TextStyle &style);
 /// One finding in full.
@@ -35,17 +35,17 @@ std::string text_finding(const Model &model, const Finding &finding, const TextS
 
 /// "schema": "lockscope-report/1", indented, with a final newline.
 std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options);
-/// One element of its "findings".
+/// One element of "findings".
 std::string json_finding(const Model &model, const Finding &finding, std::size_t rank);
 
 /// "EN", "ER", "SN", "SR"
 const char *dependency_name(std::uint32_t kind);
 
-/// What LockScope cannot see on any kernel the way it ran, one sentence each.
+/// Blind spots of LockScope on any kernel in the mode that it ran in, one sentence each.
 std::vector<std::string> blind_spots(const Model &model);
-/// What the backend without the module does not see beyond that.
+/// Further blind spots of the backend without the module.
 const std::vector<std::string> &bpf_blind_spots();
-/// Did such a backend record any of @model?
+/// Was a run of @model recorded by that backend?
 bool has_bpf_run(const Model &model);
 
 } // namespace lockscope

@@ -20,13 +20,13 @@ std::string in_c(const std::string &term)
 		if (term.rfind(prefix, 0) == 0)
 			return term.substr(std::string(prefix).size());
 	if (term.rfind("via.", 0) == 0) {
-		/* Of a longer path nobody can tell which member is the pointer. */
+		/* In a longer path it is not known which member is the pointer. */
 		const auto dot = term.find('.', 4);
 		return dot == term.npos || term.find('.', dot + 1) != term.npos
 			       ? term.substr(4)
 			       : term.substr(4, dot - 4) + "->" + term.substr(dot + 1);
 	}
-	/* The field alone, as other comments name locks: "journal_s.j_list_lock". */
+	/* The member name, as other comments name locks: "journal_s.j_list_lock". */
 	if (term.rfind("other.", 0) == 0)
 		return "the lock " + term.substr(6);
 	return term == kRcu ? "RCU" : term;
@@ -40,7 +40,7 @@ std::string in_c(const Hypothesis &guard)
 	return join(parts, guard.all ? " and " : " or ");
 }
 
-/// What is to be said, and of which members, in the order of the type.
+/// Text of a rule and its members, in the order of the type.
 using Said = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 void say(Said &said, const std::string &what, const std::string &member)
@@ -108,7 +108,7 @@ std::string c_rules(const Model &model, const std::vector<Rule> &rules)
 						   : std::string("Locking of variables")) +
 						   ", inferred by LockScope (" + seen + ")",
 					   {}}});
-		/* One mention where reads and writes are alike. */
+		/* Mentioned once if reads and writes have the same rule. */
 		auto twin = [&](std::size_t other) {
 			return other < rules.size() &&
 			       rules[other].variable.stable == rule.variable.stable &&

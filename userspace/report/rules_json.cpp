@@ -11,7 +11,7 @@ namespace lockscope {
 
 namespace {
 
-/// Two digits say all there is to say.
+/// Two digits are enough.
 double rounded(double value)
 {
 	return std::round(value * 100) / 100;

@@ -15,7 +15,7 @@ namespace lockscope {
 
 namespace {
 
-/* Frames shown of an access that breaks a rule, and such accesses of one rule. */
+/* Frames shown of an access that breaks a rule, and such accesses per rule. */
 constexpr std::size_t kFrames = 4, kShown = 5;
 
 using Row = std::array<std::string, 5>;
@@ -94,7 +94,7 @@ void print_group(const Model &model, const std::vector<const Rule *> &rules, Pri
 		std::string line = "   ";
 		for (std::size_t i = 0; i < rows[n].size(); i++) {
 			const std::string gap(width[i] - rows[n][i].size(), ' ');
-			/* Numbers stand on the right. */
+			/* Numbers are right-aligned. */
 			line += " " + (i == 4 ? gap + rows[n][i] : rows[n][i] + gap) + " ";
 		}
 		line += n ? " " + verdict_text(*rules[n - 1]) : " verdict";
@@ -128,7 +128,7 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 			left_out++;
 			continue;
 		}
-		/* Variables that are no members stand together. */
+		/* Variables that are not members form one group. */
 		if (groups.empty() || rule.of_type() != groups.back()[0]->of_type() ||
 		    (rule.of_type() && groups.back()[0]->type != rule.type))
 			groups.emplace_back();

@@ -8,12 +8,12 @@
 namespace lockscope {
 
 struct StatText {
-	std::size_t limit = 20;	 ///< most classes listed, 0 for all
-	std::size_t sites = 0;	 ///< call sites listed of each
-	bool details = false;	 ///< contexts and histograms of each
+	std::size_t limit = 20;	 ///< maximum number of classes, 0: all
+	std::size_t sites = 0;	 ///< acquire sites listed per class
+	bool details = false;	 ///< contexts and histograms per class
 };
 
-/// A table as `perf lock contention` prints it, of classes in the order they are in.
+/// A table like that of `perf lock contention`, with classes in their present order.
 std::string text_stat(const StatReport &report, const StatText &options, const TextStyle &style);
 
 /// "schema": "lockscope-stat/1", every class, indented, with a final newline.

@@ -75,7 +75,7 @@ std::string duration(std::uint64_t ns)
 	static constexpr const char *units[] = {"ns", "us", "ms", "s"};
 	double value = static_cast<double>(ns);
 	std::size_t unit = 0;
-	/* What would be rounded to 1000 is one of the next unit. */
+	/* A value that would be rounded to 1000 uses the next unit. */
 	while (value >= 999.5 && unit < 3) {
 		value /= 1000;
 		unit++;

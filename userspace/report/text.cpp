@@ -174,7 +174,7 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);
 }
 
-/* Findings of one cause are one entry: that of the cause, if it is listed. */
+/* Findings with one cause are one entry: the cause, if it is listed. */
 bool has_its_cause(const Finding &finding, const std::vector<const Finding *> &shown)
 {
 	return !finding.cause.empty() &&
@@ -185,7 +185,7 @@ bool has_its_cause(const Finding &finding, const std::vector<const Finding *> &s
 void print_others(const Model &model, const Finding &cause,
 		  const std::vector<const Finding *> &shown, Printer &out)
 {
-	std::map<std::string, std::vector<std::string>> ids; ///< by what they share
+	std::map<std::string, std::vector<std::string>> ids; ///< by the shared lock or dependency
 	for (const auto *finding : shown) {
 		if (finding->cause != cause.id)
 			continue;

@@ -7,9 +7,9 @@
 
 namespace lockscope {
 
-/// Deadlocks first, then every task that waits, with its stack and the owner's.
+/// Deadlocks first, then every waiting task, with its stack and the owner's.
 std::string text_waits(const WaitSnapshot &snapshot, const TextStyle &style);
-/// The deadlocks alone; empty when there is none.
+/// The deadlocks only; empty when there is none.
 std::string text_deadlocks(const WaitSnapshot &snapshot, const TextStyle &style);
 /// "schema": "lockscope-waits/1"
 std::string json_waits(const WaitSnapshot &snapshot);

@@ -30,16 +30,16 @@ namespace lockscope {
 
 namespace {
 
-/* Most of the log that is kept in memory. */
+/* Limit of the log in memory. */
 constexpr std::size_t kLogBytes = 64u << 20;
 
 struct HookedFunction {
 	const char *function;
 	ls_kind kind;
 	unsigned flags;
-	__u64 cookie; ///< what on_entry() and on_return() are told
+	__u64 cookie; ///< passed to on_entry() and on_return()
 };
-/* Those that no program is made of are never attached to. */
+/* Functions without a program are never attached to. */
 constexpr int LS_ORDER_SPIN = LS_ORDER_SPECIAL, LS_ORDER_WAIT = LS_ORDER_SPECIAL,
 	      LS_ORDER_QUEUE = LS_ORDER_SPECIAL, LS_ORDER_SLEEP = LS_ORDER_SPECIAL;
 #define LS_AS_PRIMITIVE(function, kind, group, bits, offset, flags)                                \
@@ -52,7 +52,7 @@ constexpr HookedFunction kPrimitives[] = {LS_PRIMITIVES(LS_AS_PRIMITIVE)};
 constexpr const char *kFreezers[] = {LS_FREEZERS(LS_AS_NAME)};
 #undef LS_AS_NAME
 
-/* Where a spinning lock is waited for: natively, and as the guest of a hypervisor. As which kind. */
+/* Slow paths of spinning locks, native and in guests of a hypervisor, with the kind. */
 constexpr std::pair<const char *, __u64> kSlowPaths[] = {
 	{"native_queued_spin_lock_slowpath", LS_KIND_SPINLOCK},
 	{"__pv_queued_spin_lock_slowpath", LS_KIND_SPINLOCK},
@@ -71,7 +71,7 @@ bool has_result(__u64 cookie)
 	       LS_ORDER_COOKIE_GROUP(cookie) == LS_ORDER_WW;
 }
 
-/* Is a lock held after the function, or may it be? */
+/* Is, or may a lock be, held after the function? */
 bool takes(__u64 cookie)
 {
 	const auto group = LS_ORDER_COOKIE_GROUP(cookie);
@@ -87,7 +87,7 @@ const HookedFunction &primitive_of(const ls_prim_info &prim)
 		[&](const HookedFunction &p) { return std::strcmp(p.function, prim.function) == 0; });
 }
 
-/* May a task be preempted wherever it is? */
+/* Is the kernel fully preemptible? */
 bool preempts()
 {
 	const auto mode = read_file("/sys/kernel/debug/sched/preempt");
@@ -99,7 +99,7 @@ bool preempts()
 	return std::strstr(name.version, "PREEMPT") != nullptr;
 }
 
-/* Are probes told of every return? Those of old kernels have only so many places for who sleeps. */
+/* Do probes see every return? In old kernels their number of sleeping instances is limited. */
 bool probes_see_returns()
 {
 	btf *types = btf__load_vmlinux_btf();
@@ -113,7 +113,7 @@ bool probes_see_returns()
 	return found;
 }
 
-/* Where kmod/primitives.h has the module see locks of a kind. */
+/* Offset of the address that kmod/primitives.h uses for locks of a kind. */
 std::map<ls_kind, std::uint32_t> lock_offsets()
 {
 	std::map<ls_kind, std::uint32_t> out = {{LS_KIND_RT_MUTEX, LS_RTM_OFF}};
@@ -135,8 +135,8 @@ OrderClasses::Symbol symbol(const Location &at)
 }
 
 /*
- * The values of an array, mapped. A look at one takes no system call: these keep probes from
- * running, and not only until they are done where they may be preempted.
+ * The values of an array, mapped. Reading one needs no system call: those keep probes from
+ * running, and not only while they run if they can be preempted.
  */
 template <typename T> class Mapped {
 	static_assert(sizeof(T) % 8 == 0, "each value takes a multiple of 8 bytes");
@@ -240,7 +240,10 @@ public:
 		return std::vector<ls_chain>{};
 	}
 	Result<std::vector<ls_prim_info>> prims() override { return prims_; }
-	/* Who gives semaphores back tells locks from signals; see lockclass/belief.h. */
+	/*
+	 * Releases of semaphores by other contexts distinguish locks from signals; see
+	 * lockclass/belief.h.
+	 */
 	Result<std::vector<ls_class_counts>> counts() override
 	{
 		std::vector<ls_class_counts> out;
@@ -322,7 +325,7 @@ Status BpfSource::load()
 		std::string(primitive.function).copy(info.function, sizeof(info.function) - 1);
 		info.kind = static_cast<__u8>(primitive.kind);
 		info.state = LS_PRIM_FTRACE;
-		/* Those would be seen twice where they call the primitive itself. */
+		/* A wrapper would be seen twice where it calls the primitive itself. */
 		if (primitive.flags & LS_P_WRAPS)
 			info.state = LS_PRIM_COVERED;
 		else if (!is_traced(primitive.function))
@@ -343,7 +346,7 @@ Status BpfSource::load()
 		auto found = code_.find(ip);
 		return found ? std::optional(symbol(*found)) : std::nullopt;
 	};
-	/* Where a function names a lock it has to be one function. */
+	/* A function that names a lock has to be unique. */
 	auto namer = [this](std::uint64_t ip) -> std::optional<OrderClasses::Symbol> {
 		auto found = code_.find(ip);
 		if (found)
@@ -369,7 +372,10 @@ void BpfSource::tell_freezers()
 							       range.end - range.begin};
 }
 
-/* For what each task will hold; without, that is tried when the task takes its first lock. */
+/*
+ * Allocate task storage for all tasks; without it allocation is tried when a task acquires its
+ * first lock.
+ */
 void BpfSource::make_room()
 {
 	links_.push_back(bpf_program__attach(bpf_->progs.on_new_task));
@@ -378,7 +384,7 @@ void BpfSource::make_room()
 	bpf_link *link = bpf_program__attach_iter(bpf_->progs.on_old_task, nullptr);
 	if (!link)
 		return;
-	/* Reading runs it for every task. */
+	/* Reading it runs the program for every task. */
 	const Fd all(bpf_iter_create(bpf_link__fd(link)));
 	char none[64];
 	while (all.valid() && ::read(all.get(), none, sizeof(none)) > 0)
@@ -387,8 +393,8 @@ void BpfSource::make_room()
 }
 
 /*
- * One by one: a function that is refused is told of, and the others are watched. Releases
- * first: a lock whose release nobody watches yet would stay held for ever.
+ * One by one: a refused function is reported, and the others are attached. Releases first: a
+ * lock whose release is not attached yet would stay held for ever.
  */
 Status BpfSource::attach(const BpfMessages &messages)
 {
@@ -416,7 +422,7 @@ Status BpfSource::attach(const BpfMessages &messages)
 		prim.state = LS_PRIM_FAILED;
 		prim.error = -error;
 	}
-	/* That is an extra. */
+	/* Optional. */
 	links_.push_back(bpf_program__attach(bpf_->progs.on_contention));
 	if (!links_.back())
 		links_.pop_back();
@@ -429,7 +435,10 @@ Status BpfSource::attach(const BpfMessages &messages)
 	return refused;
 }
 
-/* Each at all of its functions at once. Returns first: nothing is asked for that none will answer. */
+/*
+ * Each program to all of its functions at once. Returns first, so that no entry is recorded
+ * without a return.
+ */
 Status BpfSource::attach_probes(const BpfMessages &messages)
 {
 	struct Probe {
@@ -471,7 +480,7 @@ Status BpfSource::attach_probes(const BpfMessages &messages)
 			continue;
 		const int error = errno;
 		links_.pop_back();
-		/* Spinning locks are an extra. */
+		/* Spinning locks are optional. */
 		if (probe.program != bpf_->progs.on_wait)
 			return messages.error(error, "attach to the functions of sleeping locks");
 	}
@@ -509,8 +518,8 @@ std::vector<std::uint64_t> BpfSource::totals() const
 }
 
 /*
- * A program that is interrupted by its own like misses that. Probes miss what any of them is
- * interrupted by. on_wait() would look at no interrupt, so what it misses is no loss.
+ * A program interrupted by itself misses that event. Probes miss events while any of them is
+ * interrupted. on_wait() ignores interrupts, so its misses are no loss.
  */
 std::uint64_t BpfSource::missed() const
 {

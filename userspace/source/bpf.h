@@ -6,9 +6,9 @@
 
 namespace lockscope {
 
-/// Attach BPF programs to the functions of sleeping locks. What they see comes out as
-/// the log that the module would have written. They go with the source. Errors: what
-/// the kernel refuses; the module is loaded, which has these functions to itself.
+/// Attach BPF programs to the functions of sleeping locks. Their observations are converted to
+/// the log that the module would have written. They are detached with the source. Errors:
+/// refused by the kernel; the module is loaded, which hooks these functions itself.
 Result<std::unique_ptr<Source>> bpf_source();
 
 } // namespace lockscope

@@ -79,7 +79,7 @@ private:
 		auto source = open_source(path_, Hold::Always);
 		if (!source)
 			return source.error();
-		/* Another load of the module knows nothing of our offsets. */
+		/* The offsets are invalid for another load of the module. */
 		auto info = (*source)->info();
 		if (!info)
 			return info.error();

@@ -50,8 +50,8 @@ public:
 	{
 		if (offset >= image_.log.size())
 			return std::size_t{0};
-		/* Whole records only, as the device does; broken framing goes
-		 * out as it is, for the decoder to refuse. */
+		/* Whole records only, like the device; broken framing is passed on, for the
+		 * decoder to refuse. */
 		std::size_t at = static_cast<std::size_t>(offset), end = at;
 		while (image_.log.size() - end >= sizeof(ls_rec)) {
 			ls_rec header;

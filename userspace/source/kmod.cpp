@@ -86,7 +86,7 @@ public:
 		for (std::uint32_t from = 1;;) {
 			ls_counts_req req{from, static_cast<std::uint32_t>(block.size()),
 					  reinterpret_cast<std::uintptr_t>(block.data())};
-			/* Minor 0 had none. */
+			/* Not in minor 0. */
 			auto read = control_call(LS_IOC_COUNTS, &req, "read counts of");
 			if (!read && read.error().code == ENOTTY)
 				return all;

@@ -74,7 +74,7 @@ Result<LoadedModule> LoadedModule::ensure(const std::string &path)
 	Fd fd(::open(file->c_str(), O_RDONLY | O_CLOEXEC));
 	if (!fd.valid())
 		return os_error(errno, "cannot load " + *file);
-	/* Loaded by somebody else in between is as good. */
+	/* Loaded concurrently: equivalent. */
 	if (::syscall(SYS_finit_module, fd.get(), "", 0) != 0) {
 		if (errno == EEXIST)
 			return LoadedModule(false);
@@ -99,7 +99,7 @@ Status LoadedModule::unload()
 		if (::syscall(SYS_delete_module, LS_DEVICE_NAME, O_NONBLOCK) == 0 ||
 		    errno == ENOENT)
 			return success();
-		/* A daemon that polls for the device may have it open right now. */
+		/* A daemon that polls for the device may have it open. */
 		if ((errno != EAGAIN && errno != EBUSY && errno != EWOULDBLOCK) ||
 		    i == kUnloadPolls)
 			return os_error(errno, "cannot unload the module",

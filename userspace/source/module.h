@@ -12,15 +12,14 @@ namespace lockscope {
 
 bool module_loaded();
 
-/// Where lockscope.ko for the running kernel is: @given if not empty, else
-/// beside the programs (../kmod/RELEASE), else among the kernel's modules.
+/// Path of lockscope.ko for the running kernel: @given if not empty, else next to the programs
+/// (../kmod/RELEASE), else among the kernel's modules.
 Result<std::string> find_module(const std::string &given);
 
-/// Unloads lockscope.ko when it goes, if it loaded it.
+/// Unloads lockscope.ko in its destructor, if it loaded it.
 class LoadedModule {
 public:
-	/// Load the module unless it is there already. Waits until the device
-	/// has appeared, 5 s at most.
+	/// Load the module unless it is loaded. Waits for the device to appear, 5 s at most.
 	static Result<LoadedModule> ensure(const std::string &path);
 
 	LoadedModule(LoadedModule &&other) noexcept : ours_(std::exchange(other.ours_, false)) {}
@@ -28,8 +27,8 @@ public:
 	~LoadedModule();
 
 	bool ours() const { return ours_; }
-	/// Unload now. Does nothing when the module was there before. Waits up to
-	/// 10 s for the last user of the device.
+	/// Unload now. Does nothing if the module was loaded before. Waits up to 10 s for the
+	/// last user of the device.
 	Status unload();
 
 private:

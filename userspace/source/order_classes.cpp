@@ -27,7 +27,7 @@ std::string name_of(const ls_order_ident &ident)
 	return std::string(ident.name, strnlen(ident.name, sizeof(ident.name)));
 }
 
-/* Names of functions without what the compiler adds to its copies. */
+/* Function name without compiler suffixes. */
 std::string plain(const std::string &name)
 {
 	const auto dot = name.find('.', 1);
@@ -55,8 +55,8 @@ std::uint32_t OrderClasses::named(ls_kind kind, ls_origin origin, std::string na
 	return nr_;
 }
 
-/* Places that met at one address are one class; but memory is used again, so a
- * place that has a class of its own keeps it. */
+/* Sites that acquired a lock at one address are one class; but memory is reused, so a site
+ * that has a class keeps it. */
 std::uint32_t OrderClasses::by_site(const ls_order_lock &lock, ls_kind kind)
 {
 	auto site = by_site_.find({lock.ip, kind});
@@ -103,7 +103,7 @@ std::uint32_t OrderClasses::find(const ls_order_lock &lock, const ls_order_ident
 	if (ident.sort == LS_ORDER_INIT) {
 		auto function = code_(ident.ip);
 		const std::string name = function ? plain(function->name) : "?";
-		/* Some initialisers are told no name: then their place in the function is one. */
+		/* Some initialisers have no name argument: use their place in the function. */
 		return named(kind, LS_ORIGIN_INIT,
 			     ident.name[0] != 0
 				     ? name_of(ident) + " @ " + name

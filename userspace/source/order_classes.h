@@ -26,16 +26,16 @@ public:
 	};
 	using Lookup = std::function<std::optional<Symbol>(std::uint64_t address)>;
 
-	/// @code and @data name return addresses and data. @offsets: where the module
-	/// sees locks of a kind, from their start on; its names have that in them.
+	/// @code and @data resolve return addresses and data. @offsets: from the start of a
+	/// lock to the address that the module uses, by kind; included in its names.
 	OrderClasses(Lookup code, Lookup data, std::map<ls_kind, std::uint32_t> offsets)
 		: code_(std::move(code)), data_(std::move(data)), offsets_(std::move(offsets))
 	{
 	}
 
-	/// Class of @lock, made if it is new; 0 when all ids are used.
+	/// Class of @lock, created if it is new; 0 when all ids are used.
 	std::uint32_t find(const ls_order_lock &lock, const ls_order_ident &ident);
-	/// Classes made since the last call, in order.
+	/// Classes created since the last call, in order.
 	std::vector<ClassRecord> take_new();
 	std::uint32_t size() const { return nr_; }
 
@@ -46,7 +46,7 @@ private:
 
 	Lookup code_, data_;
 	std::map<ls_kind, std::uint32_t> offsets_;
-	std::map<std::tuple<std::string, std::string, ls_kind>, std::uint32_t> by_name_; ///< and module
+	std::map<std::tuple<std::string, std::string, ls_kind>, std::uint32_t> by_name_; ///< + module
 	std::map<std::pair<std::uint64_t, ls_kind>, std::uint32_t> by_address_, by_site_;
 	std::vector<ClassRecord> new_;
 	std::uint32_t nr_ = 0;

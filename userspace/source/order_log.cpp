@@ -12,7 +12,7 @@ namespace lockscope {
 
 namespace {
 
-/* Longest ring of instances that is looked for. */
+/* Longest cycle of instances that is searched. */
 /* Frames of a contended lock's own functions. */
 constexpr std::size_t kLockFrames = 8;
 
@@ -57,8 +57,8 @@ void OrderLog::append_classes()
 	}
 }
 
-/* From the caller of the lock function on. For a contended lock, which says no place,
- * that is behind the last frame of the lock's own functions. */
+/* Stack from the caller of the lock function outwards. A contended lock has no acquire site:
+ * there it begins behind the last frame of the lock's own functions. */
 std::vector<std::uint64_t> OrderLog::stack_of(const ls_order_sight &sight, std::uint64_t &ip)
 {
 	const std::size_t nr = std::min<std::size_t>(sight.nr_frames, std::size(sight.stack));
@@ -128,8 +128,8 @@ std::uint32_t OrderLog::node(const Taken &lock)
 	return at->second;
 }
 
-/* As the module does: the same instance again is a fault, unless it may be read by both
- * for certain; instances that lead around in a ring are one. */
+/* As in the module: the same instance again is a fault, unless both are readers that may
+ * certainly read at once; instances in a cycle are one. */
 void OrderLog::look_at_instances(const std::vector<Taken> &held, const Taken &taken,
 				 std::uint32_t ordinal)
 {
@@ -142,7 +142,7 @@ void OrderLog::look_at_instances(const std::vector<Taken> &held, const Taken &ta
 			invert(taken.cls, true, ordinal, ordinal);
 			continue;
 		}
-		/* Another lock held by all keeps two orders apart. */
+		/* A lock held besides by all of them excludes the two orders. */
 		const bool gate = std::any_of(held.begin(), held.end(), [&](const Taken &other) {
 			return &other != &h && !(other.lock.val & LS_VAL_READ_MASK);
 		});

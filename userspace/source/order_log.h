@@ -17,14 +17,14 @@ namespace lockscope {
 
 class OrderLog {
 public:
-	/// @code names functions: the frames of lock functions are left out by name.
+	/// @code resolves functions: frames of lock functions are skipped by name.
 	OrderLog(OrderClasses classes, OrderClasses::Lookup code)
 		: classes_(std::move(classes)), code_(std::move(code)), pairs_(kInstances, kPairs)
 	{
 	}
 
-	/// Add what @sight shows: classes and stacks that are new, the sight itself, and
-	/// what follows for instances of one class.
+	/// Add the observations of @sight: new classes and stacks, the sight itself, and
+	/// orders of instances of one class.
 	void add(const ls_order_sight &sight);
 
 	const std::vector<std::byte> &bytes() const { return log_; }
@@ -33,12 +33,12 @@ public:
 	std::uint32_t stacks() const { return static_cast<std::uint32_t>(stacks_.size()); }
 	std::uint32_t sights() const { return sights_; }
 	std::uint32_t findings() const { return findings_; }
-	/// Addresses of the semaphores seen of each class.
+	/// Addresses of the observed semaphores of each class.
 	const std::map<std::uint32_t, std::set<std::uint64_t>> &semaphores() const
 	{
 		return semaphores_;
 	}
-	/// Pairs of instances that found no room.
+	/// Pairs of instances without room.
 	std::uint64_t lost_pairs() const { return lost_pairs_; }
 
 private:
@@ -69,7 +69,7 @@ private:
 	std::uint32_t sights_ = 0, findings_ = 0;
 	Graph pairs_; ///< of instances of one class, in one life each
 	std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> nodes_;
-	std::vector<std::uint32_t> pair_sights_; ///< by edge of pairs_: what brought it
+	std::vector<std::uint32_t> pair_sights_; ///< by edge of pairs_: the sight that added it
 	std::set<std::pair<std::uint32_t, bool>> inverted_;
 	std::uint64_t lost_pairs_ = 0;
 	std::map<std::uint32_t, std::set<std::uint64_t>> semaphores_;

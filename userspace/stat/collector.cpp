@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/* A handler that was under way when its program was detached is done by then. */
+/* A handler that was running when its program was detached has finished by then. */
 constexpr auto kSettle = std::chrono::milliseconds(20);
 
 StatTimes times(const ls_stat_times &t)
@@ -165,7 +165,7 @@ Status StatCollector::read_losses(StatReport &report)
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
 			missed += info.recursion_misses;
 	}
-	/* What the module's hooks could not follow reached no tracepoint. */
+	/* Events that the hooks lost reached no tracepoint. */
 	auto now = source_.info();
 	if (!now)
 		return now.error();

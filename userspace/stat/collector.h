@@ -17,21 +17,21 @@ struct stat_bpf;
 namespace lockscope {
 
 struct StatOptions {
-	/// Classes that may come on top of those there are; what is beyond is a loss.
+	/// Room for new classes; more of them are a loss.
 	std::uint32_t more_classes = 1024;
 };
 
 class StatCollector {
 public:
-	/// Start counting. Needs root, and a kernel with BPF; @source has to be the
-	/// running module's and to stay. Errors say what the kernel refused.
+	/// Start counting. Needs root, and a kernel with BPF; @source has to be the running
+	/// module's and to outlive this. Errors contain the kernel's reason.
 	static Result<std::unique_ptr<StatCollector>> begin(Source &source,
 							    const StatOptions &options);
 	~StatCollector();
 	StatCollector(const StatCollector &) = delete;
 
-	/// Everything counted so far. Between begin() and end() events go on, and
-	/// the figures of one class need not fit each other to the last one.
+	/// All counts so far. Between begin() and end() events continue, and the values of one
+	/// class may be slightly inconsistent.
 	Result<StatReport> read();
 	/// Stop counting; read() still works, and is exact from then on.
 	void end();
@@ -45,8 +45,8 @@ private:
 	Source &source_;
 	stat_bpf *bpf_ = nullptr;
 	int cpus_ = 0;
-	std::uint32_t room_ = 0; ///< classes 1 .. room_ - 1 fit
-	ls_info before_{};	 ///< when counting began
+	std::uint32_t room_ = 0; ///< classes 1 .. room_ - 1 have room
+	ls_info before_{};	 ///< at the start of counting
 	std::chrono::steady_clock::time_point began_, ended_;
 	bool counting_ = false;
 	ClassNames names_;

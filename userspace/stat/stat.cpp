@@ -39,7 +39,7 @@ void arrange(StatReport &report, const std::string &order, const std::string &pa
 		});
 	std::sort(report.classes.begin(), report.classes.end(),
 		  [&](const StatClass &a, const StatClass &b) {
-			  /* Most first: b's figures on the left. */
+			  /* Descending: b's values on the left. */
 			  return std::tuple(by->key(b), b.all_acquired(), a.name) <
 				 std::tuple(by->key(a), a.all_acquired(), b.name);
 		  });
@@ -52,7 +52,7 @@ void arrange(StatReport &report, const std::string &order, const std::string &pa
 
 namespace {
 
-/// From the chains, whose counts are those of a sample.
+/// From the chains, whose counts are sampled.
 StatReport estimates_of(const Model &model)
 {
 	StatReport report;

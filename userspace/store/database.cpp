@@ -13,15 +13,14 @@ namespace lockscope {
 
 namespace {
 
-/* SQLite does not always keep the errno of what failed; then the file system
- * itself is asked. */
+/* SQLite does not always keep the errno of a failure; then check the file system itself. */
 bool out_of_space(const std::string &path, int cause)
 {
 	if (cause != 0)
 		return cause == ENOSPC || cause == EFBIG || cause == EDQUOT;
 	rlimit limit{};
 	if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		return true;			    /* what ulimit -f forbids looks the same */
+		return true;			    /* a limit by ulimit -f looks the same */
 	constexpr std::uint64_t least = 256 * 1024; /* a write-ahead log and its index */
 	struct statvfs fs {};
 	const auto slash = path.rfind('/');
@@ -174,8 +173,8 @@ Result<Database> Database::open(const std::string &path, Access access)
 		if (rc != SQLITE_OK)
 			return rc;
 		sqlite3_busy_timeout(db, 10000);
-		/* Of a store only tables are used: what else somebody put into the file,
-		 * views, triggers, functions in its schema, has no effect. */
+		/* Only tables of a store are used: views, triggers and functions that a
+		 * foreign schema may contain have no effect. */
 		for (int off : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
 				SQLITE_DBCONFIG_TRUSTED_SCHEMA})
 			sqlite3_db_config(db, off, 0, nullptr);
@@ -192,8 +191,8 @@ Result<Database> Database::open(const std::string &path, Access access)
 		database.salvaging_ = true;
 		if (connect(path, SQLITE_OPEN_READWRITE) != SQLITE_OK)
 			return database_error(database.db_.get(), path);
-		/* A file that is too short is refused otherwise, and so is one of whose
-		 * tables one cannot be understood. The damage stays as it is. */
+		/* Otherwise a truncated file is refused, and so is one with an unreadable
+		 * schema entry. The damage is not repaired. */
 		sqlite3 *db = database.db_.get();
 		sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
 		sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -210,9 +209,9 @@ Result<Database> Database::open(const std::string &path, Access access)
 	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_BUSY)
 		return database_error(database.db_.get(), path);
 
-	/* A reader in WAL mode needs to create an index file beside the store. On
-	 * a full disk it can do with one in memory, as long as it is alone; on a
-	 * read-only file system without any once no -wal is left. */
+	/* A reader in WAL mode has to create an index file next to the store. On a full disk
+	 * the index can be in memory, for a single reader; on a read-only file system none is
+	 * needed if there is no -wal. */
 	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
 	    sqlite3_exec(database.db_.get(), "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr,
 			 nullptr) == SQLITE_OK &&

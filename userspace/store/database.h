@@ -33,7 +33,7 @@ public:
 	Statement &bind_blob(int index, std::string_view bytes);
 	Statement &bind_null(int index);
 
-	/// true: a row is there; false: done, and ready to be bound again.
+	/// true: there is a row; false: done, and ready to be bound again.
 	Result<bool> step();
 	/// Run a statement that returns no rows.
 	Status run();
@@ -52,14 +52,14 @@ private:
 	std::unique_ptr<sqlite3_stmt, Finalize> stmt_;
 };
 
-/// Salvage: of a damaged file, what can be read; nothing is written to it.
+/// Salvage: the readable part of a damaged file; never writes.
 enum class Access { Read, Write, Salvage };
 
 /// An open database file.
 class Database {
 public:
-	/// Opens @path, creating it with Access::Write. Says nothing about what
-	/// is in it; see open_store().
+	/// Opens @path, creating it with Access::Write. Does not check the content; see
+	/// open_store().
 	static Result<Database> open(const std::string &path, Access access);
 
 	Status exec(const std::string &sql);
@@ -68,7 +68,7 @@ public:
 	std::int64_t last_id() const { return sqlite3_last_insert_rowid(db_.get()); }
 	const std::string &path() const { return *path_; }
 	bool salvaging() const { return salvaging_; }
-	/// Tables of which each_row() could not read a part, since the last call.
+	/// Tables that each_row() could only read in part, since the last call.
 	std::vector<std::string> take_unread() { return std::exchange(unread_, {}); }
 	void add_unread(std::string table) { unread_.push_back(std::move(table)); }
 
@@ -76,15 +76,15 @@ private:
 	struct Close {
 		void operator()(sqlite3 *db) const { sqlite3_close_v2(db); }
 	};
-	/* Errors name the file: statements reach the path through the handle's
-	 * owner, so it must not move with the object. */
+	/* Errors name the file: statements refer to the path through the handle's owner, so it
+	 * must not move with the object. */
 	std::unique_ptr<std::string> path_;
 	std::unique_ptr<sqlite3, Close> db_;
 	bool salvaging_ = false;
 	std::vector<std::string> unread_;
 };
 
-/// The error that @db reports now, with what it means for @path.
+/// The present error of @db, and its meaning for @path.
 Error database_error(sqlite3 *db, const std::string &path);
 
 } // namespace lockscope

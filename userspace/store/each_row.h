@@ -8,8 +8,8 @@
 
 namespace lockscope {
 
-/// Call @row for each row that @select finds; false from it: the row makes no
-/// sense, and the file is damaged.
+/// Call @row for each row of @select; if it returns false the row is invalid, and the file is
+/// damaged.
 template <typename Row> Status read_rows(Database &db, const std::string &select, Row &row)
 {
 	auto statement = db.prepare(select);
@@ -32,8 +32,8 @@ template <typename Row> Status read_rows(Database &db, const std::string &select
 	}
 }
 
-/// The same; of a database that is salvaged what can be read from either end of the
-/// table. @select is of one table, in no order or ends with "ORDER BY 1".
+/// The same; for a database that is salvaged, the rows that can be read from either end of the
+/// table. @select is of one table, without order or with a final "ORDER BY 1".
 template <typename Row> Status each_row(Database &db, const std::string &select, Row row)
 {
 	auto whole = read_rows(db, select, row);

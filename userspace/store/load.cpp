@@ -15,10 +15,10 @@ namespace lockscope {
 
 namespace {
 
-/// Most chains of one run; the module's own limit is far below.
+/// Limit of chains of one run; the module's own limit is far lower.
 constexpr std::uint32_t kMaxChains = 1u << 26;
 
-/// The module's name of static locks in what no symbol covers: of none in particular.
+/// The module's name of static locks outside of any symbol: it identifies none.
 constexpr const char *kNameless = "static lock without a symbol";
 
 /// Loads one run of one file.
@@ -95,7 +95,7 @@ private:
 		});
 	}
 
-	/// What a name of something of @module is good for, see LockClass.
+	/// Validity of a name in @module, see LockClass.
 	std::string within(const std::string &name, const std::string &module) const
 	{
 		if (!numbered(name))
@@ -108,7 +108,7 @@ private:
 	{
 		std::map<std::uint32_t, std::uint32_t> canonical;
 		std::map<std::uint32_t, LockClass> raw;
-		/* Before version 3 no type was known. */
+		/* No types before version 3. */
 		const std::string type = version_ >= 3 ? "type" : "''";
 		LS_TRY_STATUS(each(
 			"SELECT id, canonical, kind, origin, offset, object_size, module, name,"
@@ -131,8 +131,8 @@ private:
 					cls.within = "run " + std::to_string(run_) + " class " +
 						     std::to_string(row.word(1));
 				if (auto field = row.text(8); !field.empty()) {
-					/* The field outlives a change of layout, the offset does
-					 * not. */
+					/* The field is stable across changes of the layout,
+					 * the offset is not. */
 					const auto site = cls.name.rfind(" @ ");
 					const auto role = cls.name.rfind(" (");
 					if (cls.origin == LS_ORIGIN_ALLOC && site != cls.name.npos) {
@@ -195,7 +195,7 @@ private:
 				stack.push_back(code(frame));
 			return true;
 		}));
-		/* Before version 2 every sight was an acquisition. */
+		/* Before version 2 all sights were acquisitions. */
 		const std::string later = version_ >= 2 ? "what, extra" : "0, 0";
 		return each("SELECT ordinal, time, new_mask, code, lock, object, val, chain, "
 			    "stack, pid,"
@@ -205,7 +205,7 @@ private:
 				    auto held = unpack_held(row.blob(14));
 				    if (!held || !valid_sight(row.word(15)))
 					    return false;
-				    /* Read from both ends, or twice by a damaged page. */
+				    /* Read from both ends, or twice because of a damaged page. */
 				    if (run().sights.contains(
 						static_cast<std::uint32_t>(row.word(0))))
 					    return true;
@@ -241,7 +241,7 @@ private:
 	{
 		return each("SELECT id, parent, val, code, count FROM chain", [&](Statement &row) {
 			const auto id = row.word(0), parent = row.word(1);
-			/* A parent is older than its child, so walks end. */
+			/* A parent is older than its child, so walks terminate. */
 			if (id == 0 || id > kMaxChains || parent >= id)
 				return false;
 			auto &chains = run().chains;
@@ -292,7 +292,7 @@ private:
 		return each("SELECT class, acquires, releases, unmatched_releases,"
 			    " unmatched_acquires, nested FROM class_count",
 			    [&](Statement &row) {
-				    /* Older stores end before the instances. */
+				    /* Older stores have no instances at the end. */
 				    auto nested = unpack_words(row.blob(5), LS_NR_NESTINGS + 2);
 				    const ClassId id = cls(static_cast<std::uint32_t>(row.word(0)));
 				    if (!nested || row.word(3) > row.word(2))
@@ -356,7 +356,7 @@ bool already_there(const Model &model, const Run &run)
 	});
 }
 
-/* One step of a SELECT of runs: in a damaged file the rest may be missing. */
+/* One step of a SELECT of runs: a damaged file may lack the rest. */
 Result<bool> next_run(Database &db, Statement &runs)
 {
 	auto more = runs.step();
@@ -365,7 +365,7 @@ Result<bool> next_run(Database &db, Statement &runs)
 
 Status load_runs(Database &db, const std::string &path, Model &model)
 {
-	/* One snapshot of a store that may be written meanwhile. */
+	/* One snapshot of a store that may be written concurrently. */
 	LS_TRY_STATUS(db.exec("BEGIN"));
 	auto version = schema_version(db);
 	if (!version)
@@ -391,7 +391,7 @@ Status load_runs(Database &db, const std::string &path, Model &model)
 		run.build_id = runs->text(5);
 		run.started = runs->integer(6);
 		run.updated = runs->integer(7);
-		/* Of an end that this program does not know nothing can be said. */
+		/* An end of an unknown kind. */
 		const auto end = runs->word(8);
 		run.end = end <= static_cast<std::uint64_t>(RunEnd::ModuleGone)
 				  ? static_cast<RunEnd>(end)

@@ -9,14 +9,13 @@
 
 namespace lockscope {
 
-/// Add everything in the store at @path to @model. A run that is already there
-/// (same load of the module) is taken once, the longer recording winning.
-/// Errors as for open_store(), and rows that make no sense.
-/// Damage::Salvage: of a damaged store what can be read, see Model::damaged.
+/// Add everything in the store at @path to @model. Of two recordings of one run (same load of
+/// the module) the longer one is kept. Errors as for open_store(), and invalid rows.
+/// Damage::Salvage: load the readable part of a damaged store, see Model::damaged.
 enum class Damage { Refuse, Salvage };
 Status load_store(const std::string &path, Model &model, Damage damage = Damage::Refuse);
 
-/// Unite several stores.
+/// Load several stores into one model.
 Result<Model> load_stores(const std::vector<std::string> &paths,
 			  Damage damage = Damage::Refuse);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kStruct = "struct ";
 
-/// Links of lists and trees lead to whoever is the neighbour: no relation of types.
+/// Links of lists and trees point to a neighbour: no relation between types.
 bool is_link(const std::string &member)
 {
 	const std::string last = member.substr(member.rfind('.') + 1);
@@ -175,8 +175,8 @@ private:
 		return guard;
 	}
 
-	/* The access comes first in its stack; a probe's place lies one byte behind
-	 * what the stack says. */
+	/* The access comes first in its stack; a probe's code row is one byte behind the
+	 * address in the stack. */
 	std::vector<CodeId> stack(std::uint64_t id, const MemoryAccess &access) const
 	{
 		std::vector<CodeId> out;
@@ -232,7 +232,7 @@ private:
 			    });
 	}
 
-	/* A side that was lost leaves nothing that could be shown. */
+	/* Without one of its sides a race cannot be shown. */
 	Status load_races()
 	{
 		return each("SELECT id, flags, first, second, first_pid, second_pid, granule, time,"
@@ -263,7 +263,7 @@ private:
 			    });
 	}
 
-	/* Those of another record of the race than is kept say nothing about it. */
+	/* Sides of another record of the race than the one kept do not apply. */
 	Status load_sides()
 	{
 		return each("SELECT race, second, time, access, stack, task, pid, tgid, task_flags,"

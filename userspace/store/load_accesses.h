@@ -12,7 +12,7 @@
 
 namespace lockscope {
 
-/// The run whose accesses are loaded, and what its rows refer to by number.
+/// The run whose accesses are loaded, and the objects that its rows refer to by number.
 struct LoadedRun {
 	std::string id;	   ///< run.id
 	std::uint32_t run; ///< in Model::runs
@@ -21,8 +21,7 @@ struct LoadedRun {
 	const std::unordered_map<std::uint64_t, std::vector<CodeId>> &stacks;
 };
 
-/// Add data, accesses, races and histories of a run; nothing when the store is
-/// older than those.
+/// Add data, accesses, races and histories of a run; none if the store has an older schema.
 Status load_accesses(Database &db, Model &model, const LoadedRun &run);
 
 } // namespace lockscope

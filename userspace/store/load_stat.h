@@ -10,8 +10,8 @@
 
 namespace lockscope {
 
-/// What was counted in the run whose run.id is @run, but for its release; nothing when
-/// nobody did, or the store is older than statistics.
+/// Statistics of the run with run.id @run, except its release; nullopt if there are none, or
+/// the store has an older schema.
 Result<std::optional<StatReport>> load_stat(Database &db, const std::string &run);
 
 } // namespace lockscope

@@ -10,9 +10,8 @@ namespace lockscope {
 
 namespace {
 
-/// A table whose rows belong to a run, and its columns besides. Stores older than
-/// version @since lack @later, or the table when it has no other columns; defaults
-/// are what they mean.
+/// A table whose rows belong to a run, and its other columns. Stores older than version @since
+/// lack @later, or the table if it has no other columns; the defaults are equivalent.
 struct RunTable {
 	const char *name, *columns, *later = "";
 	int since = 1;
@@ -66,7 +65,7 @@ Status remove_run(Database &db, std::int64_t run)
 	return db.exec("DELETE FROM main.run WHERE id = " + std::to_string(run));
 }
 
-/* The key stays behind: nobody goes on recording into a merged store. */
+/* The key is not copied: no recorder continues in a merged store. */
 Status copy_run(Database &db, std::int64_t from)
 {
 	const std::string id = std::to_string(from);
@@ -104,7 +103,7 @@ Status copy_new_runs(Database &db)
 	auto version = schema_version(db, "input");
 	if (!version)
 		return version.error();
-	/* Of two that are equally long the finished one has more. */
+	/* Of two equally long ones the finished one is more complete. */
 	const std::string finished = *version >= kFinishSchema ? "i.finish = 1" : "0";
 	auto runs =
 		db.prepare("SELECT i.id, m.id, i.log_offset > m.log_offset OR (i.log_offset ="
@@ -143,12 +142,12 @@ Status merge_stores(const std::vector<std::string> &inputs, const std::string &o
 		if (std::filesystem::equivalent(input, out, error))
 			return usage_error("cannot merge " + input + " into itself",
 					   "choose another file with -o");
-		/* All are checked before the first is copied. */
+		/* All inputs are checked before the first is copied. */
 		auto readable = open_store(input, Access::Read);
 		if (!readable)
 			return readable.error();
 	}
-	/* Held for the time of the merge: keeps a recorder out. */
+	/* Held during the merge: excludes a recorder. */
 	auto lock = StoreWriter::open(out);
 	if (!lock)
 		return lock.error();

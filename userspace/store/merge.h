@@ -8,9 +8,9 @@
 
 namespace lockscope {
 
-/// Copy the runs of all @inputs into the store @out, which is made if need be;
-/// runs it has already are kept. A run in several inputs is taken once, from
-/// where most of it was recorded. Classes unite by name when the store is read.
+/// Copy the runs of all @inputs into the store @out, which is created if need be; its runs are
+/// kept. A run in several inputs is copied once, from the longest recording. Classes are
+/// merged by name when the store is read.
 Status merge_stores(const std::vector<std::string> &inputs, const std::string &out);
 
 } // namespace lockscope

@@ -27,8 +27,8 @@ struct GuardRow {
 	std::uint64_t lock = 0; ///< keyed hash
 };
 
-/// Arrays of fixed-size little-endian elements; nothing on a size that does
-/// not fit, or more elements than a record may have.
+/// Arrays of fixed-size little-endian elements; nullopt for an invalid size, or more elements
+/// than a record may have.
 std::string pack(std::span<const HeldRow> held);
 std::optional<std::vector<HeldRow>> unpack_held(std::string_view blob);
 std::string pack(std::span<const GuardRow> guards);
@@ -43,7 +43,7 @@ std::optional<std::vector<std::uint32_t>> unpack_words(std::string_view blob, st
 /// kernel_finding.edges is from, to, kinds, sight of every edge.
 inline constexpr std::size_t kWordsPerEdge = 4;
 
-/// In stat_total: the time that was counted for. A run without it has no statistics.
+/// In stat_total: the duration of counting. A run without it has no statistics.
 inline constexpr const char *kStatMilliseconds = "milliseconds";
 
 } // namespace lockscope

@@ -13,15 +13,14 @@ namespace lockscope {
 namespace {
 
 /*
- * No kernel address is stored. Instances (lock, object) are keyed hashes whose
- * key lives in run.key only while the run goes on, so that a restarted
- * recorder continues with the same hashes. A code row stands for one address
- * from the first time it was seen until the module there was unloaded.
- * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history,
- * side.locks and history.locks are arrays, see store/rows.h; behind the counts of nested stand those
- * of instances and of the ones handed over. member.lock is an enum ls_kind, 0
- * for what is no lock; access.place has the bits of LS_WHERE_*. A race has several rows
- * where one of the same functions is worse than those before.
+ * No kernel address is stored. Instances (lock, object) are keyed hashes whose key is in
+ * run.key only while the run continues, so that a restarted recorder uses the same hashes. A
+ * code row is one address from its first occurrence until the module there was unloaded.
+ * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history, side.locks
+ * and history.locks are arrays, see store/rows.h; the counts in nested are followed by those
+ * of instances and of the ones handed over. member.lock is an enum ls_kind, 0 for members that
+ * are no lock; access.place has the bits of LS_WHERE_*. A race has several rows if a later one
+ * of the same functions is worse.
  */
 constexpr const char *kAccessTables = R"sql(
 CREATE TABLE data(run INTEGER, id INTEGER, kind INTEGER, object_size INTEGER, module TEXT,
@@ -41,9 +40,9 @@ CREATE TABLE history(run INTEGER, n INTEGER, granule INTEGER, time INTEGER, acce
 )sql";
 
 /*
- * pointee.offset: of the lock from where the pointer at @via of the data leads to;
- * path has its struct in front. alone: accesses seen only while nobody else had
- * had the memory. Before version 5 nothing of this is known.
+ * pointee.offset: from the target of the pointer at @via of the data to the lock; path begins
+ * with its struct. alone: access sites only observed while the memory was exclusive to one
+ * context. Not known before version 5.
  */
 constexpr const char *kToVersion5 = R"sql(
 CREATE TABLE pointee(run INTEGER, data INTEGER, via INTEGER, offset INTEGER, lock INTEGER,
@@ -53,8 +52,7 @@ CREATE TABLE alone(run INTEGER, access INTEGER, PRIMARY KEY(run, access)) WITHOU
 
 /*
  * Statistics by name, see model/stat.h. stat.acquired and contended are arrays by ls_level,
- * waits and holds are count, sum, max and buckets. stat_total: kStatMilliseconds, and what
- * was lost.
+ * waits and holds are count, sum, max and buckets. stat_total: kStatMilliseconds, and losses.
  */
 constexpr const char *kToVersion6 = R"sql(
 CREATE TABLE stat(run INTEGER, class TEXT, kind INTEGER, acquired BLOB, contended BLOB,
@@ -68,8 +66,8 @@ CREATE TABLE stat_total(run INTEGER, name TEXT, value INTEGER,
 )sql";
 
 /*
- * run.finish is an enum RunEnd, run.problem what stopped a recorder that failed. See
- * finish_of_old_run() for the older runs.
+ * run.finish is an enum RunEnd, run.problem the reason of a failed recorder. See
+ * finish_of_old_run() for older runs.
  */
 constexpr const char *kToVersion7 = R"sql(
 ALTER TABLE run ADD COLUMN finish INTEGER NOT NULL DEFAULT 0;
@@ -78,10 +76,10 @@ UPDATE run SET finish = 1 WHERE EXISTS(SELECT 1 FROM primitive WHERE primitive.r
 )sql";
 
 /*
- * The sides of a race as they raced, of the record with that time: a race that was caught
- * has replaced the one before. task: pid is whole, and tgid, task_flags and comm are known.
- * stack 0, cpu LS_CPU_UNKNOWN: not known. locks: those of access.guards. stored: the constant
- * that a racing access stores, NULL: its code stores no constant, or cannot be read.
+ * The sides of a race, for the record with that time: a race that was caught replaces the
+ * earlier record. task: the full pid, tgid, task_flags and comm are known. stack 0, cpu
+ * LS_CPU_UNKNOWN: not known. locks: instances for access.guards. stored: the constant that a
+ * racing access stores, NULL: none, or its code cannot be read.
  */
 constexpr const char *kToVersion8 = R"sql(
 CREATE TABLE side(run INTEGER, race INTEGER, second INTEGER, time INTEGER, access INTEGER,
@@ -130,13 +128,13 @@ CREATE TABLE class_count(run INTEGER, class INTEGER, acquires INTEGER, releases 
 	PRIMARY KEY(run, class)) WITHOUT ROWID;
 )sql";
 
-/* From version 1: all it knew were acquisitions, and those are 0. */
+/* From version 1: all of its sights were acquisitions, which are 0. */
 constexpr const char *kToVersion2 = R"sql(
 ALTER TABLE sight ADD COLUMN what INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sight ADD COLUMN extra INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-/* From version 2: nothing was counted, and no type is known. */
+/* From version 2: without counts and types. */
 constexpr const char *kToVersion3 = R"sql(
 ALTER TABLE class ADD COLUMN type TEXT NOT NULL DEFAULT '';
 CREATE TABLE class_count(run INTEGER, class INTEGER, acquires INTEGER, releases INTEGER,
@@ -144,7 +142,7 @@ CREATE TABLE class_count(run INTEGER, class INTEGER, acquires INTEGER, releases 
 	PRIMARY KEY(run, class)) WITHOUT ROWID;
 )sql";
 
-/// One step of bringing a store up to date.
+/// One step of a schema migration.
 struct Migration {
 	int from;
 	const char *sql;
@@ -194,7 +192,7 @@ Status create(Database &db)
 	return db.exec("COMMIT");
 }
 
-/* In one transaction: a killed program leaves the old version or the new one. */
+/* In one transaction: after a kill the store has the old version or the new one. */
 Status migrate(Database &db)
 {
 	auto version = schema_version(db);
@@ -261,7 +259,7 @@ Result<Database> open_store(const std::string &path, Access access)
 		LS_TRY_STATUS(check_version(db));
 		LS_TRY_STATUS(db.exec("PRAGMA journal_mode = WAL"));
 		LS_TRY_STATUS(db.exec("PRAGMA synchronous = NORMAL"));
-		/* The key of a run that has ended is not to be found in a free part of a page. */
+		/* The key of an ended run must not remain in a free part of a page. */
 		LS_TRY_STATUS(db.exec("PRAGMA secure_delete = ON"));
 		LS_TRY_STATUS(migrate(db));
 		return db;
@@ -270,8 +268,8 @@ Result<Database> open_store(const std::string &path, Access access)
 	LS_TRY_STATUS(check_version(db));
 	if (access == Access::Salvage)
 		return db;
-	/* A page lost in the middle would only show when it is read; rows out of order,
-	 * which quick_check does not see, would never be found. */
+	/* A page lost in the middle would only be noticed when it is read; rows out of order,
+	 * which quick_check does not detect, never. */
 	auto check = db.prepare("PRAGMA integrity_check(1)");
 	if (!check)
 		return check.error();

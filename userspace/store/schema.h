@@ -6,12 +6,12 @@
 
 namespace lockscope {
 
-/// Goes up with every change that older programs cannot read.
+/// Incremented with every change that older programs cannot read.
 inline constexpr int kSchemaVersion = 8;
-/// Oldest version that is still read. 1: sights of acquisitions only. 2: neither
-/// counts of classes nor types of spinlocks. 3: no memory accesses.
-/// 4: neither what pointers lead to nor who had memory for himself. 5: no statistics.
-/// 6: not how a run ended. 7: of races only where their sides were first seen.
+/// Oldest readable version. 1: only sights of acquisitions. 2: neither counts of classes nor
+/// types of spinlocks. 3: no memory accesses. 4: neither targets of pointers nor exclusive
+/// accesses. 5: no statistics. 6: no end of runs. 7: races only have the first accesses at
+/// their sites.
 inline constexpr int kOldestSchema = 1;
 /// First version with memory accesses.
 inline constexpr int kAccessSchema = 4;
@@ -26,18 +26,17 @@ inline constexpr int kSideSchema = 8;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;
 
-/// Open @path and check that it is a store of a schema this program reads.
-/// Access::Write creates the schema in a new or empty file, brings an older one
-/// up to date and sets WAL mode.
-/// Access::Salvage opens what is damaged, as long as it can be seen to be a store.
-/// Errors: missing, foreign, damaged, truncated or newer file, disk full.
+/// Open @path and check that it is a store with a readable schema. Access::Write creates the
+/// schema in a new or empty file, migrates an older one and sets WAL mode. Access::Salvage
+/// opens damaged files, as long as they can be recognised as a store. Errors: missing,
+/// foreign, damaged, truncated or newer file, disk full.
 Result<Database> open_store(const std::string &path, Access access);
 
-/// The value of run.finish where a store older than kFinishSchema has none: only a recorder
-/// that came to its end stored lock functions. @schema names an attached store.
+/// The value of run.finish for a store older than kFinishSchema: only a recorder that finished
+/// stored lock functions. @schema names an attached store.
 std::string finish_of_old_run(const std::string &schema = "main");
 
-/// Does @path look like a store, whatever may be wrong inside? By its first bytes.
+/// Does @path look like a store, damaged or not? By its first bytes.
 bool is_store(const std::string &path);
 
 /// Schema version of an open store; @schema names an attached one.

@@ -29,8 +29,8 @@ std::string key_blob(const HashKey &key)
 	return {reinterpret_cast<const char *>(key.data()), sizeof(key)};
 }
 
-/// A recorder's lock: one byte that neither the store nor SQLite's own locks reach. Not
-/// flock(2), which 9p makes a lock of the whole file, SQLite's bytes included.
+/// A recorder's lock: one byte beyond the store and SQLite's own locks. Not flock(2), which 9p
+/// turns into a lock of the whole file, including SQLite's bytes.
 struct flock recorder_lock(short type)
 {
 	struct flock lock {};
@@ -47,8 +47,8 @@ Result<StoreWriter> StoreWriter::open(const std::string &path)
 {
 	StoreWriter writer;
 	writer.created_ = !exists(path);
-	/* SQLite's own locks are held for a moment each; this one keeps a second recorder
-	 * out for as long as the first one lives. */
+	/* SQLite's own locks are short; this one excludes a second recorder for the lifetime
+	 * of the first one. */
 	writer.lock_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	if (!writer.lock_.valid())
 		return os_error(errno, "cannot write " + path, "choose another file with -o");
@@ -131,9 +131,9 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 }
 
 /*
- * Nobody writes these now: a store has one writer. BPF programs went with theirs. A
- * module may still be there beside a recorder of another kind, if it is of this boot,
- * of which an image says nothing.
+ * These have no writer any more: a store has one writer. BPF programs are gone with theirs. A
+ * module may still be loaded in parallel to a recorder of another kind, if it is of this boot,
+ * which is unknown for an image.
  */
 Status StoreWriter::end_others(const RunState &run, const std::string &backend,
 			       const std::string &boot)
@@ -142,7 +142,7 @@ Status StoreWriter::end_others(const RunState &run, const std::string &backend,
 			  " AND key IS NOT NULL"
 			  " AND (backend IN (?2, 'bpf') OR (?2 <> 'image' AND boot <> ?3))");
 	LS_TRY_STATUS(end.bind(0, run.id).bind(1, backend).bind(2, boot).run());
-	/* By the missing key, so that one killed in between is made up for. */
+	/* By the missing key, so that it is repeated after a kill in between. */
 	LS_STATEMENT(close, "UPDATE code SET hash = NULL, open = 0 WHERE open = 1"
 			    " AND run IN (SELECT id FROM run WHERE key IS NULL)");
 	return close.run();
@@ -169,7 +169,7 @@ Status StoreWriter::commit()
 
 void StoreWriter::rollback()
 {
-	/* SQLite may have rolled back by itself, as it does on a full disk. */
+	/* SQLite may have rolled back already, as it does on a full disk. */
 	(void)db_->exec("ROLLBACK").ok();
 }
 
@@ -301,7 +301,7 @@ Status StoreWriter::forget(const RunState &run)
 
 Result<std::optional<std::uint32_t>> StoreWriter::find_code(const RunState &run, std::uint64_t hash)
 {
-	/* Left to itself, SQLite takes the primary key and reads all of the run. */
+	/* By default SQLite uses the primary key and reads the whole run. */
 	LS_STATEMENT(find, "SELECT id FROM code INDEXED BY code_open"
 			   " WHERE run = ? AND hash = ? AND open = 1");
 	find.bind(0, run.id).bind(1, hash);
@@ -330,8 +330,8 @@ Result<std::uint32_t> StoreWriter::add_code(RunState &run, std::uint64_t hash,
 Status StoreWriter::set_code(const RunState &run, std::uint32_t id, const Location &location,
 			     bool final)
 {
-	/* A closed row needs no hash any more. What the module says about code
-	 * that has gone lacks the build id; an earlier look-up may have had it. */
+	/* A closed row needs no hash. The module's symbols of unloaded code have no build id;
+	 * an earlier look-up may have it. */
 	LS_STATEMENT(
 		set,
 		"UPDATE code SET build_id = CASE WHEN ?4 = '' AND module = ?3 AND function = ?1"
@@ -380,7 +380,7 @@ Result<std::vector<StoreWriter::Store>> StoreWriter::unread()
 			   " LEFT JOIN stored s ON s.run = a.run AND s.access = a.id"
 			   " WHERE a.op & ?1 = ?2 AND c.build_id <> '' AND c.function <> ''"
 			   " AND s.access IS NULL");
-	/* A block is no single store, and a probe lies before its instruction. */
+	/* A block is not a single store, and a probe is located before its instruction. */
 	constexpr int others = LS_ACC_READ | LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE | LS_ACC_TRAP;
 	find.bind(0, LS_ACC_WRITE | others).bind(1, int{LS_ACC_WRITE});
 	std::vector<Store> out;

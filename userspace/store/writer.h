@@ -22,7 +22,7 @@
 
 namespace lockscope {
 
-/// Where a run's recording stands.
+/// State of a run's recording.
 struct RunState {
 	std::int64_t id = 0;
 	std::uint64_t log_offset = 0;
@@ -30,10 +30,10 @@ struct RunState {
 	std::uint32_t codes = 0;  ///< highest code row
 	HashKey key{};
 	bool resumed = false;
-	RunEnd finish = RunEnd::Open; ///< what an earlier recorder left
+	RunEnd finish = RunEnd::Open; ///< state left by an earlier recorder
 };
 
-/// Does a StoreWriter have the store at @path open now?
+/// Is the store at @path open in a StoreWriter?
 bool is_being_written(const std::string &path);
 
 class StoreWriter {
@@ -41,14 +41,14 @@ public:
 	/// Open or create the store; one writer at a time.
 	static Result<StoreWriter> open(const std::string &path);
 
-	/// Find the run of this load of the module, or add one. Runs that nobody can go
-	/// on with, because their recorder was killed, are ended.
+	/// Find the run of this load of the module, or add one. Runs that cannot be continued,
+	/// because their recorder was killed, are ended.
 	Result<RunState> begin_run(const ls_info &info, const std::string &backend,
 				   const std::string &boot, const std::string &build_id);
 
 	Status begin();
 	Status commit(const RunState &run);
-	/// Commit what belongs to no run.
+	/// Commit rows that belong to no run.
 	Status commit();
 	void rollback();
 
@@ -66,54 +66,54 @@ public:
 	Status put_counter(const RunState &run, const std::string &name, std::uint64_t value);
 	Status put_primitive(const RunState &run, const ls_prim_info &primitive);
 	Result<std::uint64_t> counter(const RunState &run, const std::string &name);
-	/// Class id -> offset in its object, of classes that lie in one.
+	/// Class id -> offset in its object, for classes in objects.
 	Result<std::unordered_map<std::uint32_t, std::uint32_t>>
 	object_offsets(const RunState &run);
 	Result<std::unordered_map<std::uint32_t, ls_kind>> class_kinds(const RunState &run);
 
-	/// @build_id is that of the module, empty when it is not known.
+	/// @build_id is that of the module, empty when it is unknown.
 	Status put_data(const RunState &run, const DataRecord &record, const std::string &build_id,
 			const std::string &type);
-	/// What lies at @offset of the data: @lock says which kind of lock, or none.
-	/// An empty @path is what nobody could name yet.
+	/// The member at @offset of the data: @lock is the kind of lock, or none. An empty
+	/// @path is not known yet.
 	Status put_member(std::int64_t run, std::uint32_t data, std::uint32_t offset,
 			  ls_kind lock, const std::string &path);
 	Status put_access(const RunState &run, const AccessRecord &record, std::uint32_t code,
 			  const std::vector<GuardRow> &guards);
-	/// The lock of that kind @offset bytes from where the pointer at @via of the
-	/// data leads to: "struct foo.lock", or empty.
+	/// The lock of that kind @offset bytes from the target of the pointer at @via of the
+	/// data: "struct foo.lock", or empty.
 	Status put_pointee(std::int64_t run, std::uint32_t data, std::uint32_t via,
 			   std::uint32_t offset, ls_kind lock, const std::string &path);
-	/// @alone: only ever while nobody else had had the memory.
+	/// @alone: only observed while the memory was exclusive.
 	Status set_access_count(const RunState &run, std::uint32_t id, std::uint32_t count,
 				bool alone);
 	Status put_race(const RunState &run, const RaceRecord &record, std::uint64_t granule);
-	/// @locks: keyed hashes, 0 not known.
+	/// @locks: keyed hashes, 0: not known.
 	Status put_side(const RunState &run, const SideRecord &record,
 			const std::vector<std::uint64_t> &locks);
 	Status put_history(const RunState &run, const HistoryRecord &record,
 			   std::uint64_t granule, const std::vector<std::uint64_t> &locks);
-	/// Every data the run has so far, with its build id, by id.
+	/// All data of the run so far, with build ids, by id.
 	Result<std::unordered_map<std::uint32_t, DataRecord>> data(const RunState &run);
 
-	/// Statistics of the run as last put; nothing when nobody counted.
+	/// Statistics of the run as last stored; nullopt if there are none.
 	Result<std::optional<StatReport>> stat(const RunState &run);
-	/// In place of what was put before; names and kinds are unique in @report, and so
-	/// are the places of a class.
+	/// Replaces earlier ones; names and kinds are unique in @report, and so are the places
+	/// of a class.
 	Status put_stat(const RunState &run, const StatReport &report);
 
-	/// The module forgot everything but its classes and stacks.
+	/// The module was reset; only its classes and stacks are still valid.
 	Status forget(const RunState &run);
 
 	/// The open code row of the address with this hash.
 	Result<std::optional<std::uint32_t>> find_code(const RunState &run, std::uint64_t hash);
 	Result<std::uint32_t> add_code(RunState &run, std::uint64_t hash,
 				       const std::optional<Location> &location);
-	/// Name a row; @final closes it: the address means something else from now on.
+	/// Name a row; @final closes it: the address has another meaning from now on.
 	Status set_code(const RunState &run, std::uint32_t id, const Location &location,
 			bool final);
 
-	/// Rows that still lack source lines, and the cache that fills them.
+	/// Rows without source lines so far, and the cache that provides them.
 	struct Unlined {
 		std::string build_id, module, function;
 		std::uint64_t offset = 0;
@@ -121,7 +121,7 @@ public:
 	Result<std::vector<Unlined>> unlined();
 	Status put_lines(const Unlined &place, const std::vector<SourceLine> &lines);
 
-	/// Plain stores of races whose code was not read yet, and what it stores.
+	/// Plain stores of races whose code was not read yet, and the stored constant.
 	struct Store {
 		std::int64_t run = 0;
 		std::uint32_t access = 0, size = 0;
@@ -130,8 +130,8 @@ public:
 	Result<std::vector<Store>> unread();
 	Status put_stored(const Store &store, std::optional<std::uint64_t> value);
 
-	/// Variables without a type, of modules whose debug information may know it,
-	/// and the places in them that want a name.
+	/// Variables without a type, in modules whose debug information may have it, and the
+	/// offsets in them that need a name.
 	struct Untyped {
 		std::int64_t run = 0;
 		std::uint32_t id = 0;
@@ -143,13 +143,13 @@ public:
 
 	/// The run is over: its hash key is erased.
 	Status end_run(const RunState &run);
-	/// How its recording ended, or RunEnd::Open as long as it goes on.
+	/// How its recording ended, or RunEnd::Open while it continues.
 	Status set_finish(const RunState &run, RunEnd end, const std::string &problem = {});
-	/// Forget a run from which nothing is to be kept.
+	/// Remove a run that is to leave nothing behind.
 	Status remove_run(const RunState &run);
-	/// Did open() make the file?
+	/// Did open() create the file?
 	bool created() const { return created_; }
-	/// Close the store and delete its files; nothing else may be called after that.
+	/// Close the store and delete its files; no other call may follow.
 	void remove();
 
 private:
@@ -157,15 +157,15 @@ private:
 	Status end_others(const RunState &run, const std::string &backend,
 			  const std::string &boot);
 
-	/* Declared before the database: the lock is let go last. */
+	/* Declared before the database: the lock is released last. */
 	Fd lock_;
 	std::optional<Database> db_;
 	bool created_ = false;
 	std::deque<std::pair<const char *, Statement>> statements_; // addresses stay
 };
 
-/// Source lines as the line.frames column holds them (JSON), and back; damaged
-/// text gives no lines.
+/// Source lines in the format of the column line.frames (JSON), and back; damaged text gives
+/// no lines.
 std::string encode_lines(const std::vector<SourceLine> &lines);
 std::vector<SourceLine> decode_lines(const std::string &text);
 

@@ -77,7 +77,7 @@ Status StoreWriter::put_side(const RunState &run, const SideRecord &record,
 	return put.bind(11, record.comm).bind_blob(12, pack(locks)).run();
 }
 
-/* The order of the log is kept by numbering: a batch is stored once. */
+/* The order of the log is kept by numbers: a batch is stored once. */
 Status StoreWriter::put_history(const RunState &run, const HistoryRecord &record,
 				std::uint64_t granule, const std::vector<std::uint64_t> &locks)
 {

@@ -30,7 +30,7 @@ Result<std::optional<StatReport>> StoreWriter::stat(const RunState &run)
 
 Status StoreWriter::put_stat(const RunState &run, const StatReport &report)
 {
-	/* All anew: a name may have become known, or its module gone. */
+	/* All of them: a name may have become known, or its module may be gone. */
 	for (const char *table : {"stat", "stat_site", "stat_total"})
 		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
 					" WHERE run = " + std::to_string(run.id)));

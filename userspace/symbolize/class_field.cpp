@@ -7,8 +7,8 @@ namespace lockscope {
 
 namespace {
 
-/// "foo" of "kmalloc-64+0x8 @ foo (role)"; empty where that does not tell the type: of
-/// an array "[]", and of "kmalloc-64(40)+0x8", which only its size tells from others.
+/// "foo" of "kmalloc-64+0x8 @ foo (role)"; empty if the function does not determine the type:
+/// for an array "[]", and for "kmalloc-64(40)+0x8", which is distinguished by size only.
 std::string allocator_of(const std::string &name)
 {
 	const auto at = name.rfind(" @ ");
@@ -64,8 +64,8 @@ LockField ClassFields::in_cache(const ClassRecord &record)
 LockField ClassFields::in_allocation(const ClassRecord &record)
 {
 	const std::string function = allocator_of(record.name);
-	/* Per-CPU memory has no size, elements of arrays no offset, large memory neither
-	 * a size nor one type. */
+	/* Per-CPU memory has no size, elements of arrays no offset, large memory neither a
+	 * size nor a single type. */
 	if (function.empty() || !record.object_size || record.offset >= record.object_size)
 		return {};
 	add_place(objects_[key_of(function, record.module, record.object_size)].places, record);

@@ -18,23 +18,23 @@ class ClassFields {
 public:
 	explicit ClassFields(FieldNames &names) : names_(names) {}
 
-	/// What is known of the class by now. Asked again after more classes were, it may
-	/// know more: all locks of one sort of object tell its type together.
-	/// ClassRecord::module of a cache: whose types it may hold, besides the kernel's.
+	/// What is known of the class so far. Later calls may return more: all locks in one
+	/// kind of object determine its type together. ClassRecord::module of a cache: the
+	/// module whose types it may contain, besides the kernel's.
 	LockField find(const ClassRecord &record);
 
-	/// "struct foo" of what @function of @module allocates; empty when it is not known.
+	/// "struct foo" allocated by @function of @module; empty when it is unknown.
 	std::string allocated(const std::string &function, const std::string &module,
 			      std::uint32_t object_size);
 
 private:
-	/// Objects of one sort: of one cache, or from one allocating function.
+	/// Objects of one kind: of one cache, or of one allocating function.
 	struct Objects {
 		std::vector<FieldNames::LockPlace> places;
-		std::set<std::string> missed; ///< names that tell no type
-		bool handed_out = false;      ///< by the allocating function: as sure as can be
+		std::set<std::string> missed; ///< names that determine no type
+		bool handed_out = false;      ///< type from the allocating function: certain
 		std::string module, type;
-		std::size_t tried = 0; ///< places when the type was looked for in @module
+		std::size_t tried = 0; ///< number of places at the last search in @module
 	};
 	const std::string &type_of(Objects &objects, const std::string &module,
 				   std::uint32_t least, std::uint32_t most);

@@ -7,7 +7,7 @@ std::string DataNames::type(const DataRecord &data)
 {
 	if (data.kind != LS_DATA_SLAB && data.kind != LS_DATA_PERCPU && data.kind != LS_DATA_ALLOC)
 		return {};
-	/* Also when it was not before the last module came. */
+	/* It may have become merged when the last module was loaded. */
 	if (data.kind == LS_DATA_SLAB && fields_.merged(data.name))
 		return {};
 	std::string &type =

@@ -13,22 +13,22 @@
 
 namespace lockscope {
 
-/// What a recorder names data by; see symbolize/fields.h.
+/// Names of data for a recorder; see symbolize/fields.h.
 class DataNamer {
 public:
 	virtual ~DataNamer() = default;
-	/// The type, "struct foo" or "int"; empty when it is not known.
+	/// The type, "struct foo" or "int"; empty when it is unknown.
 	virtual std::string type(const DataRecord &data) = 0;
-	/// Path of the innermost member at @offset, or of the lock of that kind
-	/// there; empty when it is not known.
+	/// Path of the innermost member at @offset, or of the lock of that kind there; empty
+	/// when it is unknown.
 	virtual std::string member(const DataRecord &data, std::uint32_t offset, ls_kind lock) = 0;
-	/// "struct foo.lock" for the lock of that kind @offset bytes from where the
-	/// pointer at @via leads to, by the pointer's type; empty when it is not known.
+	/// "struct foo.lock" for the lock of that kind @offset bytes from the target of the
+	/// pointer at @via, by the pointer's type; empty when it is unknown.
 	virtual std::string pointee(const DataRecord &data, std::uint32_t via,
 				    std::uint32_t offset, ls_kind lock) = 0;
 };
 
-/// By the types of the running kernel.
+/// Names from the types of the running kernel.
 class DataNames final : public DataNamer {
 public:
 	DataNames(FieldNames &fields, ClassFields &classes) : fields_(fields), classes_(classes) {}
@@ -41,7 +41,7 @@ public:
 private:
 	FieldNames &fields_;
 	ClassFields &classes_;
-	/// By kind, size of what was allocated, and name.
+	/// By kind, allocation size and name.
 	std::map<std::tuple<std::uint8_t, std::uint32_t, std::string>, std::string> types_;
 };
 

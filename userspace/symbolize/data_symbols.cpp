@@ -21,7 +21,7 @@ struct Line {
 	std::string_view address, name, module;
 };
 
-/// NAME without what the compiler adds, and MODULE: what namesakes have in common.
+/// NAME without compiler suffixes, and MODULE: what namesakes have in common.
 std::string shared_name(const Line &line)
 {
 	const std::string name(line.name);
@@ -47,7 +47,7 @@ std::vector<Line> lines_of(std::string_view text, std::string_view types)
 	return lines;
 }
 
-/// Of each line, 0: it is alone. The same rules as in namesakes.h, for all at once.
+/// Number of each line, 0: unique. The same rules as in namesakes.h, for all at once.
 std::vector<std::uint32_t> numbers_of(const std::vector<Line> &lines, bool code)
 {
 	struct Namesakes {
@@ -132,7 +132,7 @@ std::optional<Location> DataSymbols::find(std::uint64_t address) const
 {
 	if (!table_)
 		return std::nullopt;
-	/* It takes return addresses, which lie one behind. */
+	/* Expects return addresses, so add one. */
 	auto found = table_->find(address + 1);
 	if (found)
 		found->offset--;

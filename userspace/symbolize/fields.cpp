@@ -43,7 +43,7 @@ std::uint32_t kmalloc_size(std::uint32_t bytes)
 	return std::max(8u, std::bit_ceil(bytes));
 }
 
-/// Parts of a name, in lower case: caches are called "UNIX-STREAM" as well.
+/// Words of a name, in lower case: there are caches like "UNIX-STREAM".
 std::vector<std::string> words(std::string name)
 {
 	for (char &c : name)
@@ -51,7 +51,7 @@ std::vector<std::string> words(std::string name)
 	return split(name, '_');
 }
 
-/// Is a struct of that name what is in the cache, whatever its size?
+/// Is the cache named after that struct, whatever its size?
 bool is_named(const std::string &cache, const std::string &type)
 {
 	return type == cache || std::any_of(std::begin(kCacheTypes), std::end(kCacheTypes),
@@ -61,8 +61,7 @@ bool is_named(const std::string &cache, const std::string &type)
 					    });
 }
 
-/// Is the cache called after a struct of that name, with more behind it? Of names of one
-/// word there are too many.
+/// Does the cache's name begin with that of a struct? Names of one word are too common.
 bool is_extended(const std::string &cache, const std::string &type)
 {
 	return cache.size() > type.size() && cache.starts_with(type) && cache[type.size()] == '_' &&
@@ -96,7 +95,7 @@ void FieldNames::load()
 	std::vector<std::string> files;
 	for (const auto &entry : fs::directory_iterator(dir_, error))
 		files.push_back(entry.path().filename());
-	/* The kernel's comes first: the others build on it. */
+	/* The kernel's first: the others are based on it. */
 	std::sort(files.begin(), files.end(), [](const auto &a, const auto &b) {
 		return std::pair(a != "vmlinux", a) < std::pair(b != "vmlinux", b);
 	});
@@ -136,7 +135,7 @@ int FieldNames::similarity(const std::string &cache, const std::string &type)
 	for (const auto &word : words(cache))
 		shared += !common.count(word) &&
 			  std::any_of(type_words.begin(), type_words.end(), [&](const auto &other) {
-				  /* "sock" and "socket" are one word here. */
+				  /* "sock" and "socket" count as one word. */
 				  const auto least = std::min(word.size(), other.size());
 				  return least >= kMinWord &&
 					 word.compare(0, least, other, 0, least) == 0;
@@ -149,7 +148,8 @@ bool FieldNames::merged(const std::string &cache) const
 	return std::strtoul(read_line(caches_ + "/" + cache + "/aliases").c_str(), nullptr, 10) > 0;
 }
 
-/// All caches with the memory of that one, itself as well. Merged ones are links to one folder.
+/// All caches that share the memory of this one, including itself. Merged ones are links to
+/// one folder.
 std::vector<std::string> FieldNames::sharers(const std::string &cache) const
 {
 	namespace fs = std::filesystem;
@@ -185,7 +185,7 @@ LockField FieldNames::best_field(const std::string &cache, std::uint32_t object_
 				 std::uint32_t offset, ls_kind kind)
 {
 	for (int round = 0; round < 2; round++) {
-		/* The second time: the type may be that of a new module. */
+		/* Second round: the type may be in a new module. */
 		if (round == 1 || owned_.empty())
 			load();
 		LockField best;
@@ -199,15 +199,15 @@ LockField FieldNames::best_field(const std::string &cache, std::uint32_t object_
 			    offset >= candidate.size)
 				continue;
 			auto found = find_lock(candidate.types, candidate.id, offset, kind, 0);
-			/* A lock alone is no field. */
+			/* A bare lock is no field. */
 			if (!found || found->path.empty())
 				continue;
 			found->path.insert(0, "struct " + candidate.name);
-			/* Modules may carry a copy of one struct. */
+			/* Several modules may have a copy of one struct. */
 			if (!seen.insert(found->path).second)
 				continue;
 			const int score = named ? 1000 : similarity(cache, candidate.name) + extended;
-			/* Size alone is chance. */
+			/* Size alone is not significant. */
 			if (score == 0)
 				continue;
 			ties = score == best_score ? ties + 1 : score > best_score ? 1 : ties;
@@ -250,7 +250,7 @@ std::string FieldNames::type_of_cache(const std::string &cache, std::uint32_t ob
 std::string FieldNames::best_type(const std::string &cache, std::uint32_t object_size)
 {
 	for (int round = 0; round < 2; round++) {
-		/* The second time: the type may be that of a new module. */
+		/* Second round: the type may be in a new module. */
 		if (round == 1 || owned_.empty())
 			load();
 		std::string best;
@@ -277,7 +277,7 @@ std::string FieldNames::best_type(const std::string &cache, std::uint32_t object
 std::string FieldNames::type_of_allocation(const std::string &function, std::uint32_t object_size)
 {
 	for (int round = 0; round < 2; round++) {
-		/* The second time: the function may be that of a new module. */
+		/* Second round: the function may be in a new module. */
 		if (round == 1 || owned_.empty())
 			load();
 		std::set<std::string> returned, given;
@@ -334,7 +334,7 @@ std::string FieldNames::type_of_object(const std::string &module, std::uint32_t 
 		if (candidate.size > most || (file != module && file != "vmlinux"))
 			continue;
 		const bool fits = candidate.size >= least;
-		/* So many of the kernel's end with an array of bytes. */
+		/* In the kernel too many structs end with an array of bytes. */
 		if (!fits && (least != most || file == "vmlinux" ||
 			      !may_have(candidate.types,
 					btf__type_by_id(candidate.types, candidate.id), most)))
@@ -345,7 +345,7 @@ std::string FieldNames::type_of_object(const std::string &module, std::uint32_t 
 			    return lock && !lock->path.empty();
 		    }))
 			continue;
-		/* One of the very size is meant rather than a shorter one. */
+		/* A struct with the exact size is preferred to a shorter one. */
 		if (found && exact && !fits)
 			continue;
 		if (found && exact == fits && found->name != candidate.name)
@@ -416,7 +416,7 @@ std::string FieldNames::pointee(const std::string &type, std::uint32_t via, std:
 		return {};
 	const std::string name = type_name(outer->types, found);
 	if (btf_is_fwd(found)) {
-		/* Another module's: known here by name only. */
+		/* Another module's: only its name is known here. */
 		auto inner = path("struct " + name, offset, lock);
 		return inner.empty() ? inner : "struct " + name + "." + inner;
 	}

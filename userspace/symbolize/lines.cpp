@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "ext4" of "ext4.ko", "ext4.ko.debug"; empty for other files. Modules are
-/// known to the kernel with underscores.
+/// "ext4" of "ext4.ko", "ext4.ko.debug"; empty for other files. Module names have underscores
+/// in the kernel.
 std::string module_of(const std::string &file)
 {
 	auto end = file.find(".ko");
@@ -103,7 +103,7 @@ public:
 		const std::uint64_t rest = at->second.front().size - offset;
 		const auto constant =
 			stored_constant(code.first(std::min<std::uint64_t>(code.size(), rest)), size);
-		/* An address is not in the file: two of them would be the same there. */
+		/* Addresses are not in the file: two different ones would look the same there. */
 		const std::uint32_t bytes = std::min(size, 4u);
 		if (!constant ||
 		    relocated(at->second.front().address + offset + constant->end - bytes, bytes))
@@ -122,7 +122,7 @@ public:
 		for (const auto &body : at->second)
 			if (at->second.size() == 1 || offset <= body.size)
 				places.push_back(body.address + offset);
-		/* Of several, those that call something there are the likelier ones. */
+		/* Of several candidates, those behind a call are more likely. */
 		const auto calls =
 			std::stable_partition(places.begin(), places.end(), [&](Dwarf_Addr place) {
 				return follows_call(place);
@@ -134,7 +134,7 @@ public:
 			/* The call is the instruction before the return address. */
 			auto found = lines_at(place - 1);
 			if (place != places.front() && found != lines)
-				return {}; /* no telling */
+				return {}; /* ambiguous */
 			lines = std::move(found);
 		}
 		return lines;
@@ -163,7 +163,7 @@ private:
 		}
 	}
 
-	/* What its section has from @address on. */
+	/* Code of its section from @address on. */
 	std::span<const std::uint8_t> code_at(GElf_Addr address)
 	{
 		GElf_Addr at = address, bias = 0;
@@ -220,8 +220,8 @@ private:
 		here.file = file ? source_path(file, build_dir) : "";
 		here.line = static_cast<std::uint32_t>(std::max(number, 0));
 
-		/* Scopes as nested in the code at hand, not in the source: ask for
-		 * those of the innermost die itself. */
+		/* Scopes as nested in the code, not in the source: use those of the innermost
+		 * die. */
 		Dwarf_Die *raw = nullptr;
 		int n = dwarf_getscopes(unit, address - bias, &raw);
 		Scopes found(raw);
@@ -259,7 +259,7 @@ private:
 	static int no_debuginfo(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *,
 				const char *, GElf_Word, char **)
 	{
-		/* Only the file itself: no search over the network, no surprise. */
+		/* Only the file itself: no search on the network. */
 		return -1;
 	}
 

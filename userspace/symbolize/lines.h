@@ -14,32 +14,31 @@
 
 namespace lockscope {
 
-/// Finds the files of modules and the kernel by name, checks them by build id
-/// and asks their debug information.
+/// Finds the files of modules and the kernel by name, checks their build id and reads their
+/// debug information.
 class LineFinder {
 public:
-	/// @dirs are searched before the usual places: out/kmod/RELEASE beside the
+	/// @dirs are searched before the default places: out/kmod/RELEASE next to the
 	/// programs, /usr/lib/debug and /lib/modules.
 	LineFinder(const std::string &release, const std::vector<std::string> &dirs);
 	~LineFinder();
 	LineFinder(const LineFinder &) = delete;
 
-	/// Lines of the call that returns to @function + @offset, innermost
-	/// inlined function first, the function itself last. Empty when there is
-	/// no debug information, or several functions have that name and it cannot be
-	/// told which it is: nor by the call, nor by the lines, which may be the same.
+	/// Lines of the call that returns to @function + @offset, innermost inlined function
+	/// first, the function itself last. Empty without debug information, or if several
+	/// functions have that name and neither the call nor identical lines decide.
 	std::vector<SourceLine> find(const std::string &module, const std::string &build_id,
 				     const std::string &function, std::uint64_t offset);
 
-	/// The constant that the code behind the call that returns to @function + @offset
-	/// stores, @size bytes, see stored_constant(). Nothing when several functions have
-	/// that name.
+	/// The constant of @size bytes that the code behind the call which returns to
+	/// @function + @offset stores, see stored_constant(). nullopt if several functions
+	/// have that name.
 	std::optional<std::uint64_t> stored(const std::string &module, const std::string &build_id,
 					    const std::string &function, std::uint64_t offset,
 					    std::uint32_t size);
 
-	/// Types of the variables of that module; they know nothing when there is no
-	/// debug information. Valid as long as this object.
+	/// Types of the variables of that module; empty without debug information. Valid as
+	/// long as this object.
 	const VariableTypes &types(const std::string &module, const std::string &build_id);
 
 private:
@@ -52,8 +51,8 @@ private:
 	std::map<File *, VariableTypes> types_;
 };
 
-/// A path as a kernel developer knows it: relative to the source tree, or the
-/// file with its folder when it lies outside.
+/// A path as in the kernel sources: relative to the source tree, or the file with its folder
+/// if it is outside.
 std::string source_path(const std::string &path, const std::string &build_dir);
 
 } // namespace lockscope

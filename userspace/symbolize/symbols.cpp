@@ -13,14 +13,14 @@ namespace lockscope {
 
 namespace {
 
-/* Code ends within this many bytes of the last symbol before it. */
+/* Limit of the distance from code to its symbol. */
 constexpr std::uint64_t kMaxFunctionBytes = 1u << 20;
-/* Addresses that stay unknown (BPF, trampolines) must not cost a read each: it is read
- * again after this at the earliest, and takes a twentieth of the time at most. */
+/* Addresses that stay unknown (BPF, trampolines) must not each cause a read: the table is read
+ * again after this at the earliest, and for at most a twentieth of the time. */
 constexpr auto kRereadAfter = std::chrono::seconds(2);
 constexpr int kRest = 20;
 constexpr std::uint64_t kPage = 4096;
-/* Code for a module's start: functions that run once. */
+/* Init code of a module: functions that run once. */
 constexpr std::uint64_t kMaxStartBytes = 2 * kPage;
 
 std::uint64_t take_hex(std::string_view &line)
@@ -76,7 +76,7 @@ Result<SymbolTable> SymbolTable::parse(const std::string &text)
 			     any ? "run as root, and set kernel.kptr_restrict to 0 or 1"
 				 : "functions need a kernel with CONFIG_KALLSYMS",
 			     Exit::Environment};
-	/* Aliases: the name that comes first in the table stays in front. */
+	/* Aliases: the name that comes first in the table is kept. */
 	std::stable_sort(table.symbols_.begin(), table.symbols_.end(),
 			 [](const Symbol &a, const Symbol &b) { return a.address < b.address; });
 	return table;
@@ -86,7 +86,7 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip) const
 {
 	if (ip == 0)
 		return std::nullopt;
-	/* A tracer of returns puts its own start in a caller's place. */
+	/* A return tracer replaces a caller's address by its own start. */
 	for (auto at = std::lower_bound(
 		     symbols_.begin(), symbols_.end(), ip,
 		     [](const Symbol &s, std::uint64_t a) { return s.address < a; });
@@ -112,7 +112,7 @@ std::optional<Location> SymbolTable::find(std::uint64_t ip, const Range &within)
 {
 	auto at = std::upper_bound(symbols_.begin(), symbols_.end(), ip - 1,
 				   [](std::uint64_t a, const Symbol &s) { return a < s.address; });
-	/* Others are what ftrace remembers of code that lay there before. */
+	/* Others are ftrace's records of code that was there before. */
 	const Symbol *found = nullptr;
 	while (at != symbols_.begin() && (--at)->address >= within.begin &&
 	       (!found || at->address == found->address))
@@ -143,7 +143,7 @@ std::vector<SymbolTable::Range> SymbolTable::ranges(const std::string &name) con
 
 void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed)
 {
-	/* By number: where the module lies; the kernel does not move. */
+	/* By number: address range of the module; the kernel does not move. */
 	std::vector<const Range *> places(modules_.size());
 	for (const auto &range : modules)
 		for (std::size_t i = 1; i < modules_.size(); i++)
@@ -153,10 +153,10 @@ void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed
 		return places[s.module] && s.address >= places[s.module]->begin &&
 		       s.address < places[s.module]->end;
 	};
-	/* What surely lies in the module before and behind a symbol encloses it. */
+	/* A symbol between two that certainly belong to the module belongs to it. */
 	std::vector<std::uint16_t> behind(symbols_.size());
-	/* Where the start of each module lay, and which of them came last: what ftrace
-	 * remembers of a newer one is listed first, as names_ has it. */
+	/* Init code ranges of each module, and which of them were newest: ftrace's records of
+	 * a newer one are listed first, in the order of names_. */
 	struct Start {
 		std::uint64_t begin = 0, end = 0;
 		std::uint32_t order = 0;
@@ -206,8 +206,8 @@ std::vector<KernelSymbols::Range> KernelSymbols::read_modules() const
 	const auto text = read_file(proc_ + "/modules");
 	if (!text)
 		return ranges;
-	/* "name size users dependencies state address"; the rest is flags. Users come and
-	 * go all the time. */
+	/* "name size users dependencies state address"; the rest is flags. The users change
+	 * all the time. */
 	for (const auto &line : split(*text, '\n')) {
 		auto parts = split(line, ' ');
 		if (parts.size() < 6 || parts[5].size() < 3)
@@ -224,7 +224,7 @@ std::vector<KernelSymbols::Range> KernelSymbols::read_modules() const
 
 bool KernelSymbols::refresh()
 {
-	/* Modules first: one that comes in between is then seen as new later. */
+	/* Modules first: one that is loaded in between is then noticed later. */
 	auto ranges = read_modules();
 	const auto begin = Clock::now();
 	if (table_ && ranges == ranges_ && begin < read_again_)
@@ -271,7 +271,7 @@ std::string KernelSymbols::build_id(const std::string &module)
 
 void KernelSymbols::module_changed(const ModuleRecord &record)
 {
-	/* What the code of this module was in may still be asked for. */
+	/* Addresses in the code of an unloaded module may still be looked up. */
 	if (record.state != LS_MODULE_COMES)
 		return;
 	for (const auto &[begin, end] : {std::pair(record.text, record.text_end),
@@ -285,7 +285,7 @@ void KernelSymbols::module_changed(const ModuleRecord &record)
 	}
 }
 
-/// The module whose code the byte before @ip is, where the source has made that known.
+/// The module of the byte before @ip, if the source has reported it.
 std::optional<KernelSymbols::Range> KernelSymbols::owner(std::uint64_t ip) const
 {
 	for (const auto &area : areas_)
@@ -294,18 +294,18 @@ std::optional<KernelSymbols::Range> KernelSymbols::owner(std::uint64_t ip) const
 	return std::nullopt;
 }
 
-/// Is the symbol that lies before @ip one of other code?
+/// Does the symbol before @ip belong to other code?
 bool KernelSymbols::misplaced(const Location &found, std::uint64_t ip) const
 {
 	const std::uint64_t start = ip - found.offset;
-	/* All code of a module that was made known is known. */
+	/* The code of a reported module is completely known. */
 	if (std::any_of(areas_.begin(), areas_.end(),
 			[&](const Range &area) { return area.module == found.module; }))
 		return true;
 	/*
-	 * Sizes count data as well. Where code lies apart from it, close to that of
-	 * others, they do not tell where a module's code ends: then one that is not in
-	 * the table is told by where it begins now.
+	 * Sizes include data. If code is separate from it, close to that of other modules,
+	 * they do not show where a module's code ends: then one that is missing in the table
+	 * is recognised by its present start.
 	 */
 	const auto wrong = [&](const Range &r) {
 		const bool here = ip > r.begin && ip <= r.end;
@@ -321,7 +321,7 @@ bool KernelSymbols::misplaced(const Location &found, std::uint64_t ip) const
 	});
 	if (home && !packed_)
 		return false;
-	/* Init code: others come where it lay. */
+	/* Init code: replaced by that of others. */
 	const auto replaced = [&](const Range &r) {
 		return !packed_ && r.module != found.module && ip > r.begin && ip <= r.end;
 	};
@@ -337,9 +337,9 @@ std::optional<Location> KernelSymbols::find(std::uint64_t ip)
 		if (!table_ && !refresh())
 			return std::nullopt;
 		/*
-		 * A module that came since, or took the place of another, is not in an
-		 * old table: the symbol before it is another module's last one.
-		 * Init code lies outside of its module's range, symbol and all.
+		 * A module that was loaded since, or replaced another one, is not in an old
+		 * table: the symbol before it is the last one of another module. Init code is
+		 * outside of its module's range, including its symbols.
 		 */
 		const auto area = owner(ip);
 		auto found = area ? table_->find(ip, *area) : table_->find(ip);

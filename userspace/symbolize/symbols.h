@@ -15,20 +15,20 @@
 
 namespace lockscope {
 
-/// Gives code addresses a name while the code is still there.
+/// Resolves code addresses while the code exists.
 class SymbolSource {
 public:
 	virtual ~SymbolSource() = default;
-	/// @ip is a return address. Nothing when it is not known (any more).
+	/// @ip is a return address. nullopt when it is unknown, or not known any more.
 	virtual std::optional<Location> find(std::uint64_t ip) = 0;
-	/// A module's code has come or goes; addresses asked for from now on are of later.
+	/// A module's code is added or removed; it applies to later look-ups.
 	virtual void module_changed(const ModuleRecord &) {}
-	/// Of the kernel ("vmlinux") or a module, in hex digits; empty when it is
-	/// not known.
+	/// Build id of the kernel ("vmlinux") or a module, in hex digits; empty when it is
+	/// unknown.
 	virtual std::string build_id(const std::string &) { return {}; }
 };
 
-/// For sources whose addresses are not of this kernel.
+/// For sources with addresses of another kernel.
 class NoSymbols final : public SymbolSource {
 public:
 	std::optional<Location> find(std::uint64_t) override { return std::nullopt; }
@@ -37,31 +37,30 @@ public:
 /// A symbol table in the format of /proc/kallsyms.
 class SymbolTable {
 public:
-	/// Where a module lies.
+	/// Address range of a module.
 	struct Range {
 		std::uint64_t begin, end;
 		std::string module;
 		bool operator==(const Range &) const = default;
 	};
 
-	/// Takes text symbols only. Errors: nothing in it, or addresses hidden
-	/// (all zero), as an unprivileged reader gets them.
+	/// Text symbols only. Errors: no symbols, or hidden addresses (all zero), as
+	/// unprivileged readers see them.
 	static Result<SymbolTable> parse(const std::string &text);
 
 	/// The function that contains the byte before @ip: a call that does not
 	/// return may be the last instruction of its function.
 	std::optional<Location> find(std::uint64_t ip) const;
-	/// The same of code that is known to be that module's.
+	/// The same for code known to be in that module.
 	std::optional<Location> find(std::uint64_t ip, const Range &within) const;
 
-	/// Where the kernel's function @name lies, and what a compiler has made of it:
-	/// NAME.part.0, NAME.cold, NAME.isra.0.constprop.0.
+	/// Ranges of the kernel's function @name and its clones and parts: NAME.part.0,
+	/// NAME.cold, NAME.isra.0.constprop.0.
 	std::vector<Range> ranges(const std::string &name) const;
 
-	/// Forgets names of code that lay where @modules, in order of where they begin, have
-	/// theirs now, or where a newer one began: ftrace remembers those of code that was for
-	/// a module's start only.
-	/// @packed: a range is longer than its module's code.
+	/// Remove names of code in the present ranges of @modules, sorted by start, or where a
+	/// newer one began: ftrace keeps records of freed init code. @packed: a range is
+	/// longer than its module's code.
 	void forget_replaced(const std::vector<Range> &modules, bool packed);
 
 private:
@@ -75,18 +74,18 @@ private:
 	std::vector<std::string> modules_;
 };
 
-/// The running kernel. The table is read again when modules have come or gone
-/// and an address is not found in the old one.
+/// The running kernel. The table is read again when modules were loaded or unloaded and an
+/// address is not in the old one.
 class KernelSymbols final : public SymbolSource {
 public:
-	/// @proc: where kallsyms and modules are read.
+	/// @proc: folder of kallsyms and modules.
 	explicit KernelSymbols(std::string proc = "/proc") : proc_(std::move(proc)) {}
 
 	std::optional<Location> find(std::uint64_t ip) override;
-	/// Code of modules that were made known so is named by their symbols alone.
+	/// Code of modules reported here is only named by their own symbols.
 	void module_changed(const ModuleRecord &record) override;
 	std::string build_id(const std::string &module) override;
-	/// As SymbolTable has it; nothing when there is no table.
+	/// Like SymbolTable::ranges(); empty when there is no table.
 	std::vector<SymbolTable::Range> ranges(const std::string &name);
 
 private:
@@ -99,11 +98,11 @@ private:
 
 	std::string proc_;
 	std::optional<SymbolTable> table_;
-	std::vector<Range> ranges_; ///< in order of where they begin
-	std::vector<Range> areas_;  ///< where modules' code is known to lie; none overlap
-	bool packed_ = false;	    ///< ranges overlap, or may: they are more than code
+	std::vector<Range> ranges_; ///< sorted by start
+	std::vector<Range> areas_;  ///< known ranges of modules' code; they do not overlap
+	bool packed_ = false;	    ///< ranges overlap, or may: they are longer than the code
 	std::unordered_map<std::string, std::string> build_ids_;
-	Clock::time_point read_again_; ///< at the earliest, when no module came or went
+	Clock::time_point read_again_; ///< earliest time, unless modules changed
 };
 
 } // namespace lockscope

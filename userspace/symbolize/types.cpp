@@ -13,7 +13,7 @@ namespace {
 /* Nesting of structs, as in BTF. */
 constexpr int kMaxTypeNesting = 12;
 
-/* Structs that are locks: what lies in them is the kernel's affair. */
+/* Structs that are locks: their members are internal. */
 constexpr const char *kLocks[] = {"spinlock",	  "raw_spinlock", "qspinlock", "mutex",
 				  "rw_semaphore", "semaphore",	  "rt_mutex",  "ww_mutex"};
 
@@ -31,7 +31,7 @@ bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 	       nullptr;
 }
 
-/// Without qualifiers and typedefs; the last typedef's name in @alias.
+/// Skip qualifiers and typedefs; the last typedef's name in @alias.
 bool peel(Dwarf_Die *type, Dwarf_Die *out, std::string *alias = nullptr)
 {
 	*out = *type;
@@ -89,7 +89,7 @@ std::uint64_t size_of(Dwarf_Die *type)
 	return dwarf_aggregate_size(type, &size) == 0 ? size : 0;
 }
 
-/// Two parts of a path.
+/// Join two parts of a path.
 std::string joined(const std::string &outer, const std::string &inner)
 {
 	if (outer.empty() || inner.empty())
@@ -121,7 +121,7 @@ std::string path_in(Dwarf_Die *type, std::uint64_t offset, ls_kind lock, int nes
 		Dwarf_Die inner;
 		if (dwarf_tag(&member) != DW_TAG_member || !type_of(&member, &inner))
 			continue;
-		/* Bit fields count in bits. */
+		/* Bit fields have offsets in bits. */
 		const std::uint64_t begin = dwarf_hasattr(&member, DW_AT_data_bit_offset)
 						    ? number(&member, DW_AT_data_bit_offset) / 8
 						    : number(&member, DW_AT_data_member_location);
@@ -133,7 +133,7 @@ std::string path_in(Dwarf_Die *type, std::uint64_t offset, ls_kind lock, int nes
 			continue;
 		const std::string path = joined(name_of(&member),
 						path_in(&inner, offset - begin, lock, nesting + 1));
-		/* A hole in a nameless struct: another arm of a union may fill it. */
+		/* A gap in an unnamed struct: another member of a union may cover it. */
 		if (!path.empty())
 			return path;
 	} while (dwarf_siblingof(&member, &member) == 0);
@@ -154,7 +154,7 @@ VariableTypes::VariableTypes(Dwarf *dwarf)
 	}
 }
 
-/* Variables of functions too: static ones have a symbol. */
+/* Variables in functions as well: static ones have a symbol. */
 void VariableTypes::collect(Dwarf_Die *scope)
 {
 	Dwarf_Die die;
@@ -168,7 +168,7 @@ void VariableTypes::collect(Dwarf_Die *scope)
 		const std::string name = tag == DW_TAG_variable ? name_of(&die) : "";
 		if (name.empty() || !type_of(&die, &type))
 			continue;
-		/* Those on the stack have no fixed place, those declared none at all. */
+		/* Those on the stack have no fixed address, declarations none at all. */
 		Dwarf_Attribute attribute;
 		Dwarf_Op *ops = nullptr;
 		std::size_t n = 0;

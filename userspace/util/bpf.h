@@ -8,14 +8,14 @@
 
 namespace lockscope {
 
-/// While it lives, what libbpf says is kept instead of printed. One at a time.
+/// During its lifetime messages of libbpf are kept instead of printed. One at a time.
 class BpfMessages {
 public:
 	BpfMessages();
 	~BpfMessages();
 	BpfMessages(const BpfMessages &) = delete;
 
-	/// "cannot ACTION: ...", with the last thing libbpf said and a hint.
+	/// "cannot ACTION: ...", with the last message of libbpf and a hint.
 	Error error(int code, const std::string &action) const;
 };
 

@@ -46,7 +46,7 @@ std::string read_line(const std::string &path)
 Status write_file(const std::string &path, const std::string &data)
 {
 	const char *hint = "choose another place with -o";
-	/* A pipe or device is written as it is: nothing can take its place. */
+	/* A pipe or device is written directly: it cannot be replaced. */
 	struct stat status {};
 	const bool known = ::stat(path.c_str(), &status) == 0;
 	const bool special = known && !S_ISREG(status.st_mode);

@@ -20,7 +20,7 @@ std::string read_line(const std::string &path);
 /// and keeps its mode.
 Status write_file(const std::string &path, const std::string &data);
 
-/// Make the folder, mode 0700, unless it is there. The one it lies in has to be there.
+/// Create the folder, mode 0700, unless it exists. Its parent must exist.
 Status make_folder(const std::string &path);
 
 bool exists(const std::string &path);
@@ -33,7 +33,7 @@ std::string build_id_from_notes(const std::string &notes);
 std::string kernel_release();
 std::string boot_id();
 
-/// Folder that holds the running program.
+/// Folder of the running program.
 std::string program_dir();
 
 } // namespace lockscope

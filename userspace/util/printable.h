@@ -6,8 +6,8 @@
 
 namespace lockscope {
 
-/// @text with '?' in place of each control character (C0 but for the line feed, DEL,
-/// C1 as UTF-8 has them): what comes from a file must not steer a terminal.
+/// @text with '?' in place of each control character (C0 except line feed, DEL, C1 in UTF-8):
+/// text from a file must not control a terminal.
 inline std::string printable(std::string text)
 {
 	for (std::size_t i = 0; i < text.size(); i++) {

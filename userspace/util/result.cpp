@@ -8,7 +8,7 @@ namespace lockscope {
 
 namespace {
 
-/* Better than nothing where the caller knows no more. */
+/* Default hints, for callers that have none. */
 const char *usual_hint(int code)
 {
 	switch (code) {

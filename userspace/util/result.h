@@ -12,15 +12,15 @@ namespace lockscope {
 /// Exit status of every program, see docs/verdict.md.
 enum class Exit : int { Clean = 0, Findings = 1, Usage = 2, Environment = 3, Interrupted = 130 };
 
-/// What went wrong, in one line that names the thing, and what to do next.
+/// A problem, in one line that names the object, and what to do next.
 struct [[nodiscard]] Error {
 	int code = 0;	  ///< errno of the cause, 0 when there is none
 	std::string what; ///< one line, no final full stop, no newline
-	std::string hint; ///< one line saying what to do
+	std::string hint; ///< one line with the remedy
 	Exit exit = Exit::Environment;
 };
 
-/// "what: strerror(code)" (0 adds nothing), and the hint: if none, what usually helps.
+/// "what: strerror(code)" (0 adds nothing), and the hint; by default a general one.
 [[nodiscard]] Error os_error(int code, std::string what, std::string hint = {});
 [[nodiscard]] Error usage_error(std::string what, std::string hint);
 
@@ -55,7 +55,7 @@ inline Status success()
 
 } // namespace lockscope
 
-/// Leave the function with the error of @expr, if it has one.
+/// Return the error of @expr from the function, if it has one.
 #define LS_TRY_STATUS(expr)                                                                        \
 	do {                                                                                       \
 		if (auto ls_status_ = (expr); !ls_status_)                                         \

@@ -32,7 +32,7 @@ int stop_signal()
 	return g_signal;
 }
 
-/* In slices: a signal just before a sleep would not end it. */
+/* In slices: a signal just before a sleep would not interrupt it. */
 void nap(std::chrono::duration<double> length)
 {
 	using Clock = std::chrono::steady_clock;

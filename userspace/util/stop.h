@@ -6,13 +6,13 @@
 
 namespace lockscope {
 
-/// From now on SIGINT, SIGTERM and SIGHUP are only noted.
+/// From now on SIGINT, SIGTERM and SIGHUP are only recorded.
 void catch_signals();
 
-/// The last of them that came, 0 when none did.
+/// The last of them, 0 for none.
 int stop_signal();
 
-/// Sleep for @length, but not longer than some 20 ms after one of them.
+/// Sleep for @length, but at most some 20 ms after one of them.
 void nap(std::chrono::duration<double> length);
 
 } // namespace lockscope

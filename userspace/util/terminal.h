@@ -14,7 +14,7 @@ std::optional<ColorMode> parse_color_mode(const std::string &text);
 /// in the environment (no-color.org) or TERM=dumb.
 bool use_color(ColorMode mode, int fd);
 
-/// Columns of the terminal: $COLUMNS, else what @fd says, else 80; at least 40.
+/// Columns of the terminal: $COLUMNS, else that of @fd, else 80; at least 40.
 std::size_t terminal_width(int fd);
 
 } // namespace lockscope

@@ -86,7 +86,7 @@ std::uint64_t keyed_hash(const HashKey &key, std::uint64_t value)
 
 bool glob_matches(std::string_view pattern, std::string_view text)
 {
-	/* Only the latest * ever has to be tried again. */
+	/* Only the last * has to be retried. */
 	std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
 	while (t < text.size()) {
 		if (p < pattern.size() && pattern[p] == '*') {

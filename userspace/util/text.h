@@ -24,11 +24,11 @@ std::uint64_t stable_hash(std::string_view text);
 using HashKey = std::array<std::uint64_t, 2>;
 HashKey random_key();
 
-/// SipHash-2-4 of one word [Aumasson, Bernstein: SipHash, 2012]: equal inputs
-/// stay recognisable while the value, a kernel address, does not show.
+/// SipHash-2-4 of one word [Aumasson, Bernstein: SipHash, 2012]: equal inputs have equal
+/// hashes, which do not reveal the value, a kernel address.
 std::uint64_t keyed_hash(const HashKey &key, std::uint64_t value);
 
-/// Does @text fit @pattern, where * stands for anything and ? for one character?
+/// Does @text match @pattern, where * matches any string and ? one character?
 bool glob_matches(std::string_view pattern, std::string_view text);
 
 std::vector<std::string> split(std::string_view text, char separator);

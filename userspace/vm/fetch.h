@@ -9,14 +9,14 @@
 
 namespace lockscope::vm {
 
-// Folder with boot/ and lib/modules/ of the kernel @version, see fetch-kernel.sh.
-// Progress goes to stderr. Takes minutes when it is not in the cache yet.
+// Folder with boot/ and lib/modules/ of the kernel @version, see fetch-kernel.sh. Progress
+// goes to stderr. Takes minutes if it is not in the cache.
 Result<std::filesystem::path> fetch_kernel(const std::string &version);
 
-// The archive of the source of @release, which was fetched before.
+// The source archive of @release, which must have been fetched.
 Result<std::filesystem::path> fetch_source(const std::string &release);
 
-// Where fetch_kernel() has put @release; empty when it has not.
+// Folder of @release from fetch_kernel(); empty if it was not fetched.
 std::filesystem::path fetched_kernel(const std::string &release);
 
 } // namespace lockscope::vm

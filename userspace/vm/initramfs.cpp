@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 namespace lockscope::vm {
 namespace {
 
-// What guest-init.sh calls.
+// Used by guest-init.sh.
 constexpr std::array kApplets = {
 	"sh",    "cat",   "chmod", "chroot", "cp",       "dmesg", "hostname", "ifconfig", "insmod",
 	"ip",    "kill",  "mkdir", "mkfifo", "mount",    "poweroff", "rm",    "setsid",   "sleep",
 	"sync",  "umount",
 };
 
-// Enough to reach the host's files; what a kernel has built in is left out.
+// Enough to access the host's files; built-in ones are skipped.
 const std::vector<std::string> kBootModules = {"virtio_pci", "9pnet_virtio", "9p", "overlay"};
 
 bool read_file(const fs::path &path, std::string &content)
@@ -67,12 +67,12 @@ fs::path find_busybox()
 	return {};
 }
 
-// The environment is the host's only where a program's behaviour is meant to
-// follow the user's wishes.
+// Variables of the host's environment are only passed where programs are expected to follow
+// the user's settings.
 std::string exported_environment()
 {
 	std::ostringstream out;
-	// The guest's root is a chroot to systemd's tools, which would do nothing in it.
+	// To systemd's tools the guest's root is a chroot, in which they would do nothing.
 	out << "export HOME=/root USER=root LOGNAME=root LANG=C.UTF-8 LOCKSCOPE_VM=1\n"
 	    << "export SYSTEMD_IGNORE_CHROOT=1\n"
 	    << "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n";
@@ -114,8 +114,8 @@ std::string copies_script(const Options &options, const std::string &cwd)
 	return out.str();
 }
 
-// Adds the user's modules under ls/modules/ and returns their list; the names
-// of distribution modules they depend on go to @needed.
+// Add the user's modules under ls/modules/ and return their list; distribution modules that
+// they depend on are added to @needed.
 Result<std::string> add_user_modules(CpioArchive &archive, const Options &options,
                                      std::vector<std::string> &needed)
 {

@@ -12,12 +12,12 @@
 
 namespace lockscope::vm {
 
-// The archive's bytes. It is some 3 MB and made in milliseconds, so it is not
-// kept between runs. @cwd is where the command will run.
+// The archive's bytes. It is some 3 MB and built in milliseconds, so it is not kept between
+// runs. @cwd: working directory of the command.
 Result<std::string> build_initramfs(const Options &options, const Kernel &kernel,
                                     const std::string &cwd);
 
-// 'text' for a POSIX shell, whatever it contains.
+// 'text' quoted for a POSIX shell, for any content.
 std::string shell_quote(const std::string &text);
 
 } // namespace lockscope::vm

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 namespace lockscope::vm {
 namespace {
 
-// Trees that may hold boot/ and lib/modules/: the machine's own, and one where
-// kernel packages were unpacked without being installed (dpkg -x).
+// Trees that may have boot/ and lib/modules/: the machine's own, and one with unpacked kernel
+// packages that are not installed (dpkg -x).
 std::vector<fs::path> roots()
 {
 	std::vector<fs::path> all = {"/"};
@@ -69,7 +69,7 @@ std::vector<Kernel> kernels_in(const std::vector<fs::path> &trees)
 		}
 	}
 	std::stable_sort(found.begin(), found.end(), [](const Kernel &a, const Kernel &b) {
-		// A kernel with headers is one that modules can be built for.
+		// Prefer kernels with headers, for which modules can be built.
 		std::error_code ec;
 		bool ha = fs::exists(a.modules / "build", ec), hb = fs::exists(b.modules / "build", ec);
 		return ha != hb ? ha < hb : version_less(a.release, b.release);
@@ -180,7 +180,7 @@ std::vector<fs::path> module_closure(const Kernel &kernel, const std::vector<std
 
 std::vector<std::string> module_dependencies(const std::string &ko_content)
 {
-	// .modinfo is a run of zero-terminated "key=value" strings.
+	// .modinfo is a sequence of zero-terminated "key=value" strings.
 	const std::string key("\0depends=", 9);
 	std::vector<std::string> names;
 	std::size_t at = ko_content.find(key);

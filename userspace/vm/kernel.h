@@ -16,21 +16,21 @@ struct Kernel {
 	std::filesystem::path modules; // .../lib/modules/RELEASE; empty when there is none
 };
 
-// @wanted is a release or its beginning (6.12), the path of a bzImage, or empty for the
-// newest Debian kernel on this machine. What is not here is fetched; "newest" is the
-// newest that Debian has. The machine's running kernel plays no part: it may be of
-// another kind, without modules or headers.
+// @wanted is a release or its beginning (6.12), the path of a bzImage, or empty for the newest
+// Debian kernel on this machine. Missing ones are fetched; "newest" is the newest one in
+// Debian. The machine's running kernel is not considered: it may be of another kind, without
+// modules or headers.
 Result<Kernel> find_kernel(const std::string &wanted);
 
-// Files of the named modules and all they depend on, in loading order. Names
-// that the kernel has built in, or does not have at all, are left out.
+// Files of the named modules and their dependencies, in loading order. Names that are built
+// in, or do not exist, are skipped.
 std::vector<std::filesystem::path> module_closure(const Kernel &kernel,
                                                   const std::vector<std::string> &names);
 
-// The modules a .ko file says it depends on.
+// The modules that a .ko file depends on.
 std::vector<std::string> module_dependencies(const std::string &ko_content);
 
-// The release a bzImage gives itself; empty when it is none.
+// The release in a bzImage; empty if it is none.
 std::string image_release(const std::filesystem::path &image);
 
 } // namespace lockscope::vm

@@ -31,8 +31,8 @@ std::string share(const std::string &path, const std::string &tag, bool readonly
 
 std::string kernel_parameters(const Options &options)
 {
-	// slab_nomerge: caches keep their names, and names are what reports show.
-	// An oops, a soft lockup or a panic ends the run at once (QEMU has
+	// slab_nomerge: caches keep their names, which reports show. An oops, a soft lockup or
+	// a panic ends the run at once (QEMU has
 	// -no-reboot); a slow host must not look like a soft lockup or a stall,
 	// hence the long thresholds, in seconds. rodata and mitigations stay as the
 	// distribution has them.
@@ -51,8 +51,8 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 	std::vector<std::string> c = {"qemu-system-x86_64", "-no-user-config", "-nodefaults", "-display",
 	                              "none", "-no-reboot"};
 	auto add = [&c](std::initializer_list<std::string> words) { c.insert(c.end(), words); };
-	// One thread for all guest CPUs: with more, kernels that patch their own
-	// text under load were seen to hang in QEMU. la57 only makes TCG slower.
+	// One thread for all guest CPUs: with more, kernels that patch their own text under
+	// load hang in QEMU. la57 only makes TCG slower.
 	if (machine.kvm)
 		add({"-accel", "kvm", "-cpu", "host"});
 	else
@@ -89,8 +89,9 @@ Result<Process> Process::start(const std::vector<std::string> &command, const st
 		return environment_error(std::string("cannot start QEMU: ") + std::strerror(errno),
 		               "free some memory or processes");
 	if (pid == 0) {
-		// Ctrl-C is for us to handle, and QEMU must not outlive us. Who has the
-		// terminal has to stay in its foreground group; Ctrl-C is a character then.
+		// Ctrl-C is handled by this process, and QEMU must not outlive it. A process
+		// that uses the terminal has to stay in its foreground group; Ctrl-C is a
+		// character then.
 		if (!terminal)
 			setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

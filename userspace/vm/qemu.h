@@ -18,14 +18,14 @@ struct Machine {
 	std::string initramfs;   // file
 	std::string control_dir; // shared, see guest-init.sh
 	std::string console_log; // file
-	std::string qemu_log;    // file: what QEMU itself says
+	std::string qemu_log;    // QEMU's own messages
 	bool kvm = false;
 };
 
 std::vector<std::string> qemu_command(const Options &options, const Kernel &kernel,
                                       const Machine &machine);
 
-// Owns the child process: it is gone when this is.
+// Owns the child process: killed by the destructor.
 class Process {
 public:
 	static Result<Process> start(const std::vector<std::string> &command, const std::string &log,
@@ -36,7 +36,7 @@ public:
 	Process &operator=(Process &&) = delete;
 	~Process();
 
-	// The wait status when it has ended.
+	// The wait status after its end.
 	std::optional<int> poll();
 	void kill();
 

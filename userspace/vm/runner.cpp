@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t g_interrupted;
 
-// Restores the handlers that were there before.
+// Restores the previous handlers.
 class InterruptWatch {
 public:
 	InterruptWatch()
@@ -53,7 +53,7 @@ private:
 	struct sigaction old_int_ = {}, old_term_ = {};
 };
 
-// QEMU makes the terminal raw, and does not get to undo it when it is killed.
+// QEMU sets the terminal to raw mode, and does not restore it when it is killed.
 class TerminalWatch {
 public:
 	TerminalWatch() : there_(tcgetattr(STDIN_FILENO, &old_) == 0) {}
@@ -96,7 +96,7 @@ private:
 	fs::path path_;
 };
 
-// Passes on what the guest has appended to a file since the last look.
+// Forwards what the guest has appended to a file since the last call.
 class Tail {
 public:
 	Tail(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
@@ -129,7 +129,7 @@ std::string read_text(const std::string &path)
 	return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The first line of the console that says why the guest died.
+// The first console line with the reason of the crash.
 std::string cause_of_death(const std::string &console)
 {
 	constexpr std::array marks = {
@@ -151,7 +151,7 @@ std::string last_line(std::string text)
 	return text.substr(text.find_last_of("\r\n") + 1);
 }
 
-// One boot. Knows nothing of falling back from KVM to TCG.
+// One boot. The fallback from KVM to TCG is done by the caller.
 class Run {
 public:
 	Run(const Options &options, const Kernel &kernel, RunDirectory &dir, bool kvm)
@@ -169,7 +169,7 @@ public:
 
 private:
 	Result<int> finished(const std::string &status);
-	// @ended: QEMU's wait status, none when it was ended here because the time was up.
+	// @ended: QEMU's wait status, nullopt if it was killed here after the timeout.
 	Result<int> lost(std::optional<int> ended);
 
 	const Options &options_;
@@ -195,7 +195,7 @@ Result<int> Run::go()
 		return qemu.error();
 
 	const auto start = Clock::now();
-	// A KVM that cannot run this kernel often just stays silent.
+	// KVM that cannot run this kernel is often just silent.
 	const auto silence = start + std::chrono::seconds(20);
 	const auto deadline = start + std::chrono::seconds(options_.timeout_s);
 	for (;;) {
@@ -203,7 +203,7 @@ Result<int> Run::go()
 		stdout_.pass_on();
 		stderr_.pass_on();
 		if (std::string status = read_text(dir_.file("ctl/status")); status.ends_with('\n')) {
-			// All is handed over; nothing is lost when the guest goes now.
+			// All output was received; the guest can be killed.
 			qemu->kill();
 			stdout_.pass_on();
 			stderr_.pass_on();
@@ -268,9 +268,9 @@ Result<int> Run::lost(std::optional<int> ended)
 Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir)
 {
 	bool kvm = options.accelerator == Accelerator::Kvm;
-	// Whether KVM works is found out by trying: the device may be there and
-	// yet not able to run a stock kernel. Nothing has happened to the user's
-	// files before the guest is up, so a second try is safe.
+	// Try whether KVM works: the device may exist without being able to run a stock
+	// kernel. The user's files are not touched before the guest is up, so a second try is
+	// safe.
 	if (options.accelerator == Accelerator::Auto && !options.icount &&
 	    access("/dev/kvm", R_OK | W_OK) == 0) {
 		Run run(options, kernel, dir, true);

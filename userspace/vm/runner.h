@@ -8,9 +8,9 @@
 
 namespace lockscope::vm {
 
-// Runs options.command in a fresh guest. The value is the command's exit
-// status (128 + N when signal N ended it). Writes the command's output to our
-// stdout and stderr while it runs. Not re-entrant: takes SIGINT and SIGTERM.
+// Runs options.command in a fresh guest. The value is the command's exit status (128 + N when
+// signal N ended it). Copies the command's output to stdout and stderr while it runs. Not
+// re-entrant: handles SIGINT and SIGTERM.
 Result<int> run(const Options &options);
 
 } // namespace lockscope::vm

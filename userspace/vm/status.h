@@ -6,8 +6,8 @@
 
 namespace lockscope::vm {
 
-// After timeout(1): the time is up; and a number of our own that no usual
-// command uses: the guest died, or went away without a word.
+// As in timeout(1): the timeout has expired; and a status that no usual command uses: the
+// guest crashed or disappeared.
 inline constexpr Exit kTimedOut{124};
 inline constexpr Exit kGuestLost{125};
 

@@ -15,7 +15,7 @@ namespace lockscope {
 
 namespace {
 
-/* Long enough that whoever is about to go on does. */
+/* Long enough for a task that was just woken to continue. */
 constexpr auto kSecondLook = std::chrono::milliseconds(50);
 
 std::string text_of(const char (&text)[LS_COMM_LEN])
@@ -31,7 +31,7 @@ std::vector<std::vector<std::size_t>> wait_rings(const std::vector<ls_wait_rec> 
 	std::map<std::uint32_t, std::size_t> by_pid;
 	for (std::size_t i = 0; i < waits.size(); i++)
 		by_pid[waits[i].pid] = i;
-	/* Each task waits for one other: follow, and see where the way meets itself. */
+	/* Each task waits for one other: follow them, and check whether the path meets itself. */
 	std::vector<std::size_t> visit(waits.size(), 0);
 	std::vector<std::vector<std::size_t>> out;
 	for (std::size_t start = 0; start < waits.size(); start++) {
@@ -45,7 +45,7 @@ std::vector<std::vector<std::size_t>> wait_rings(const std::vector<ls_wait_rec> 
 				break;
 			i = next->second;
 		}
-		/* Came back to this very way, and not only because it ended here. */
+		/* It is on this path, and the path did not just end here. */
 		auto at = std::find(way.begin(), way.end(), i);
 		auto closes = [&] {
 			const auto &last = waits[way.back()];
@@ -88,7 +88,7 @@ Result<WaitSnapshot> WaitReader::read()
 	if (waits.empty())
 		return WaitSnapshot{};
 	LS_TRY_STATUS(names_.update(source_));
-	/* Which wait it is: who, for what, since when. */
+	/* Identity of a wait: task, lock, start. */
 	auto identity = [](const ls_wait_rec &w) { return std::tuple(w.pid, w.lock, w.since); };
 	std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> before;
 	if (!rings(waits).empty()) {

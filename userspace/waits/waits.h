@@ -14,12 +14,12 @@ namespace lockscope {
 struct LockOwner {
 	std::uint32_t pid = 0; ///< 0: not known
 	std::string comm;
-	std::string taken;		///< place; empty: its acquisition was not seen
-	std::vector<std::string> stack; ///< where it sleeps; empty when it runs
+	std::string taken;		///< acquire site; empty: not observed
+	std::vector<std::string> stack; ///< where it sleeps; empty when it is running
 };
 
 struct WaitingTask {
-	std::uint32_t pid = 0, held = 0; ///< locks that it holds
+	std::uint32_t pid = 0, held = 0; ///< number of locks that it holds
 	std::string comm, lock;
 	ls_kind kind = LS_KIND_NONE;
 	bool reader = false;
@@ -29,26 +29,26 @@ struct WaitingTask {
 };
 
 struct WaitSnapshot {
-	std::vector<WaitingTask> tasks; ///< who has waited longest comes first
-	/// Tasks that wait for each other for ever: indices of tasks, each waiting for
-	/// the next, the last one for the first.
+	std::vector<WaitingTask> tasks; ///< longest wait first
+	/// Deadlocked tasks: indices of tasks, each waiting for the next, the last one for the
+	/// first.
 	std::vector<std::vector<std::size_t>> deadlocks;
 };
 
-/// Rings of tasks in @waits, each waiting for the next one: indices of @waits, every
-/// ring once, begun with its smallest index. @counts: what a wait for may be ended by
-/// anybody (semaphores), by index of @waits; those close no ring.
+/// Rings of tasks in @waits, each waiting for the next one: indices of @waits, every ring
+/// once, beginning with its smallest index. @counts: by index of @waits, locks that any
+/// context may release (semaphores); those close no ring.
 std::vector<std::vector<std::size_t>> wait_rings(const std::vector<ls_wait_rec> &waits,
 						 const std::vector<bool> &counts);
 
 /// Reads snapshots of the module behind a source.
 class WaitReader {
 public:
-	/// @source has to stay.
+	/// @source has to outlive this.
 	explicit WaitReader(Source &source) : source_(source) {}
 
-	/// One snapshot. A ring of waits is a deadlock if the very same waits are
-	/// there a moment later, so this takes some 50 ms longer when there is one.
+	/// One snapshot. A ring of waits is a deadlock if the same waits still exist a moment
+	/// later, so this takes some 50 ms longer when there is one.
 	Result<WaitSnapshot> read();
 
 private:

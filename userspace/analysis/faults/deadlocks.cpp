@@ -11,7 +11,7 @@ namespace lockscope {
 
 namespace {
 
-/// The held lock that the task before waits for; nothing in a damaged store.
+/// The held lock that the previous task waits for; nullopt in a damaged store.
 std::optional<std::uint32_t> wanted(const Sight &sight)
 {
 	for (std::uint32_t i = 0; i < sight.held.size() && i < 64; i++)
@@ -20,7 +20,7 @@ std::optional<std::uint32_t> wanted(const Sight &sight)
 	return std::nullopt;
 }
 
-/// The edges that the sights of one deadlock show, none if they make no ring.
+/// The edges that the sights of one deadlock show, none if they form no ring.
 std::vector<FindingEdge> ring(const Model &model, const std::vector<std::size_t> &sights)
 {
 	std::vector<FindingEdge> edges;
@@ -47,7 +47,7 @@ std::vector<FindingEdge> ring(const Model &model, const std::vector<std::size_t>
 
 std::vector<Finding> deadlocks(const Model &model, const SightsByPlace &by_place)
 {
-	/* The module numbers them. */
+	/* Grouped by the module's number. */
 	std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::size_t>> groups;
 	for (std::size_t i = 0; i < model.sights.size(); i++)
 		if (model.sights[i].deadlock())

@@ -7,8 +7,8 @@
 
 namespace lockscope {
 
-/// A finding for each ring of locks whose tasks the module found waiting, shown as a
-/// cycle is: each side holds what the one before it waits for.
+/// A finding for each ring of waiting tasks that the module found, in the form of a cycle:
+/// each side holds the lock that the previous one waits for.
 std::vector<Finding> deadlocks(const Model &model, const SightsByPlace &by_place);
 
 } // namespace lockscope

@@ -20,15 +20,15 @@ bool marked(const Sight &sight, std::uint32_t position)
 	return position < 64 && (sight.new_mask >> position & 1);
 }
 
-/* What these say of a lock is that it is held. */
+/* Faults about a lock that is still held. */
 bool about_held_lock(FindingKind kind)
 {
 	return kind == FindingKind::HeldLockFreed || kind == FindingKind::HeldLockInitialised ||
 	       kind == FindingKind::HeldAtExit || kind == FindingKind::HeldAtReturnToUser;
 }
 
-/// Where the lock that the fault is about stands in the held stack; kOwnLock
-/// when it is not held, or the fault is about none.
+/// Position of the fault's lock in the held-lock stack; kOwnLock when it is not held, or the
+/// fault is about none.
 std::uint32_t position_of(const Sight &sight, FindingKind kind)
 {
 	const Held &lock = sight.acquired;
@@ -41,7 +41,7 @@ std::uint32_t position_of(const Sight &sight, FindingKind kind)
 	return kOwnLock;
 }
 
-/// The innermost of the held locks that make it a fault, other than @position.
+/// The innermost held lock that makes it a fault, other than @position.
 const Held *cause(const Sight &sight, std::uint32_t position)
 {
 	for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
@@ -62,8 +62,8 @@ std::string kind_and_name(const Model &model, ClassId cls)
 		       : std::string(kind_name(model[cls].kind)) + " " + short_name(model[cls]);
 }
 
-/// Why nobody may sleep here: "under spinlock foo", "in softirq"... @position is
-/// that of the lock that sleeps, or of the one it is about.
+/// Why sleeping is not allowed: "under spinlock foo", "in softirq"... @position is that of the
+/// sleeping lock, or of the one it is about.
 std::string atomic_because(const Model &model, const Sight &sight, std::uint32_t position)
 {
 	if (const Held *held = cause(sight, position))
@@ -122,8 +122,8 @@ std::string fault_title(const Model &model, const Finding &finding, const std::s
 	return out + std::string(rest) + " (" + function + ")";
 }
 
-/* What sleeps on behalf of whoever called it: allocators, waits, user copies,
- * the way a page fault takes. The caller is who should not have. */
+/* Functions that sleep on behalf of their callers: allocators, waits, user copies, the page
+ * fault path. The fault is the caller's. */
 constexpr std::string_view kSleepsForOthers[] = {
 	"__alloc_pages",   "__cancel_work",	"__cond_resched",	"__copy_user",
 	"__flush_work",	   "__get_free_pages",	"__get_user",		"__kmalloc",
@@ -144,7 +144,7 @@ bool sleeps_for_others(const std::string &function)
 			   [&](auto prefix) { return function.starts_with(prefix); });
 }
 
-/// The innermost function of @stack that did not sleep for somebody else.
+/// The innermost function of @stack that does not sleep on behalf of its callers.
 std::string culprit(const Model &model, const std::vector<CodeId> &stack)
 {
 	for (auto frame : stack)
@@ -154,9 +154,8 @@ std::string culprit(const Model &model, const std::vector<CodeId> &stack)
 	return {};
 }
 
-/// Where the fault happened; where the lock was taken, for those that are only
-/// noticed later, at a place that is the same for all; who called, where
-/// sleeping is done for others.
+/// Place of a fault. For those that are only noticed later, at the same place for all, the
+/// acquire site of the lock; for functions that sleep on behalf of callers, the caller.
 std::string function_of_fault(const Model &model, FindingKind kind, const Sight &sight,
 			      std::uint32_t position)
 {
@@ -225,7 +224,7 @@ std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place)
 	for (auto &[key, finding] : found) {
 		auto &edge = finding.edges.front();
 		edge.count = edge.witnesses.size();
-		/* The one that waited longest, else the one with most to tell. */
+		/* The longest wait, else the most informative one. */
 		auto best = std::max_element(edge.witnesses.begin(), edge.witnesses.end(),
 					     [&](const Witness &a, const Witness &b) {
 						     const Sight &sa = model.sights[a.sight],
@@ -235,7 +234,7 @@ std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place)
 					     });
 		std::rotate(edge.witnesses.begin(), best, best + 1);
 		add_stacks(model, finding, by_place);
-		/* It was seen to happen; nobody else has to come along. */
+		/* It happened, and needs no second context. */
 		finding.confidence = Confidence::Observed;
 		finding.title = fault_title(model, finding, std::get<2>(key));
 		rank_finding(model, finding);

@@ -19,7 +19,7 @@ bool is_raw(const Model &model, ClassId cls)
 	return cls != kNoClass && model[cls].kind == LS_KIND_SPINLOCK && model[cls].type == kRaw;
 }
 
-/* Does it sleep on PREEMPT_RT, as far as we know? */
+/* Does it sleep on PREEMPT_RT, as far as known? */
 bool may_sleep(const Model &model, ClassId cls)
 {
 	return cls != kNoClass &&
@@ -51,11 +51,11 @@ std::vector<Finding> raw_nesting(const Model &model, const SightsByPlace &by_pla
 	for (std::size_t i = 0; i < model.sights.size(); i++) {
 		const Sight &sight = model.sights[i];
 		const ClassId taken = sight.acquired.cls;
-		/* Who only tries does not sleep, as lockdep has it. */
+		/* A trylock does not sleep, as in lockdep. */
 		if (!sight.acquisition() || (sight.acquired.val & LS_VAL_TRY) ||
 		    !may_sleep(model, taken))
 			continue;
-		/* The innermost raw one: what is outside it is the same fault. */
+		/* The innermost raw one: outer ones are the same fault. */
 		auto raw = std::find_if(sight.held.rbegin(), sight.held.rend(),
 					[&](const Held &held) { return is_raw(model, held.cls); });
 		if (raw == sight.held.rend())
@@ -84,7 +84,7 @@ std::vector<Finding> raw_nesting(const Model &model, const SightsByPlace &by_pla
 		edge.count = edge.witnesses.size();
 		fill_stacks(model, edge, by_place);
 		finding.stacks.push_back({"where", edge.shown().sight, edge.to_stack});
-		/* It was seen, but is none on the kernel that it was seen on. */
+		/* Observed, but no fault on the kernel where it was observed. */
 		finding.confidence = Confidence::Possible;
 		finding.filters.push_back(
 			{"preempt-rt-only", false, "matters on PREEMPT_RT kernels only"});

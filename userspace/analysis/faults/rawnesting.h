@@ -11,15 +11,14 @@
 
 namespace lockscope {
 
-/// How far this could be looked at: raw_spin_lock() and spin_lock() are one
-/// function, so only types tell them apart.
+/// Coverage: raw_spin_lock() and spin_lock() are one function, so only types distinguish them.
 struct RawNesting {
-	std::size_t known = 0, spinlocks = 0; ///< classes; with a type, and all
+	std::size_t known = 0, spinlocks = 0; ///< classes; with a type, and in total
 };
 RawNesting raw_nesting_coverage(const Model &model);
 
-/// A spinlock_t or rwlock_t taken under a raw_spinlock_t, one for each pair of classes.
-/// Locks of unknown type are left out.
+/// A spinlock_t or rwlock_t acquired under a raw_spinlock_t, one finding for each pair of
+/// classes. Locks of unknown type are skipped.
 std::vector<Finding> raw_nesting(const Model &model, const SightsByPlace &by_place);
 
 } // namespace lockscope

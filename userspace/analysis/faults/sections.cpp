@@ -14,7 +14,7 @@ namespace lockscope {
 
 namespace {
 
-/// Does the run's module have call-outs that tell every access?
+/// Modules with call-outs, which report every access.
 std::set<std::string> instrumented(const Model &model)
 {
 	std::set<std::string> out;

@@ -9,10 +9,9 @@
 
 namespace lockscope {
 
-/// Locks that code of an instrumented module takes, often enough to tell, while no
-/// access was ever seen with the lock held that was taken there. Hidden notes: the
-/// section may work on memory that code elsewhere touches. Only runs that watched
-/// all accesses tell.
+/// Locks that code of an instrumented module acquires, often enough to be significant, while
+/// no access was observed with the lock held from that acquire site. Hidden notes: the section
+/// may work on memory that other code accesses. Only runs that watched all accesses count.
 std::vector<Finding> empty_sections(const Model &model);
 
 } // namespace lockscope

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * In a kernel with lockdep a lock taken as subclass n is of another class than the same lock
- * taken as subclass 0. An order of subclasses is a statement that its author answers for:
- * objects may change places in a hierarchy, as directories do, and still never be locked
- * the wrong way round. What it can hide stands in docs/annotations.md.
+ * In a kernel with lockdep, a lock acquired with subclass n is of another class than the same
+ * lock acquired with subclass 0. An order of subclasses is declared by the author of the code:
+ * objects may change places in a hierarchy, as directories do, and still never be locked in
+ * the wrong order. docs/annotations.md has what this can hide.
  */
 #include "analysis/filters/annotated.h"
 
@@ -22,8 +22,8 @@ namespace {
 using annotations::Acquire;
 using annotations::Says;
 
-/* Of both ends of an edge; the held lock's acquire is known by its place alone, but for
- * the sight that is shown. */
+/* Both ends of an edge. For the held lock only the acquire site is known, unless the sight
+ * shows its acquire. */
 struct Ends {
 	Acquire held, taken;
 };
@@ -66,7 +66,7 @@ std::string subclass_name(const Acquire &acquire)
 	return acquire.note->text + " (" + value + ")";
 }
 
-/// The last name of "&mm->mmap_lock".
+/// The last component of "&mm->mmap_lock".
 std::string member_of(const std::string &lock)
 {
 	auto end = lock.size();
@@ -81,7 +81,7 @@ std::string member_of(const std::string &lock)
 	return lock.substr(begin, end - begin);
 }
 
-/// Is a lock held that goes by that name?
+/// Is a lock of that name held?
 bool holds(const Model &model, const Sight &sight, const std::string &lock)
 {
 	const std::string member = member_of(lock);
@@ -93,9 +93,9 @@ bool holds(const Model &model, const Sight &sight, const std::string &lock)
 }
 
 /*
- * The numbers of inodes' subclasses do not follow their order: that is parent, child, normal,
+ * The numbers of inodes' subclasses are not their order, which is parent, child, normal,
  * xattr, second non-directory (enum inode_i_mutex_lock_class, include/linux/fs.h). A second
- * parent is locked after the first one, and before what lies in either.
+ * parent is locked after the first one, and before the inodes in either.
  */
 long inode_order(long subclass)
 {
@@ -104,7 +104,7 @@ long inode_order(long subclass)
 	return std::find(std::begin(order), std::end(order), subclass) - std::begin(order);
 }
 
-/* Is the inner one declared as what comes after the outer one? */
+/* Is the inner one declared to come after the outer one? */
 bool in_order(const Ends &ends)
 {
 	if (!constant(ends.taken) || !constant(ends.held))
@@ -117,7 +117,7 @@ bool in_order(const Ends &ends)
 	return ends.taken.note && ends.taken.subclass > ends.held.subclass;
 }
 
-/* Two of one class: each time the inner one has to be declared as what comes later. */
+/* Two of one class: in each observation the inner one has to be declared to come later. */
 void nesting(const Model &model, Finding &finding)
 {
 	std::set<std::string> said;
@@ -147,7 +147,7 @@ void nesting(const Model &model, Finding &finding)
 	finding.filters.push_back({by_lock ? "nest-lock" : "annotated-nesting", true, why});
 }
 
-/* The subclasses with which a lock is taken on one side of it. */
+/* The subclasses with which a lock is acquired at one end of the edge. */
 bool subclasses(const Model &model, const FindingEdge &edge, bool taken, std::set<long> &out,
 		const annotations::Note *&note)
 {
@@ -163,7 +163,7 @@ bool subclasses(const Model &model, const FindingEdge &edge, bool taken, std::se
 	return !out.empty();
 }
 
-/* What says that a lock's subclass at one side depends on the object, if anything does. */
+/* The annotation by which a lock's subclass at one end depends on the object, if there is one. */
 const annotations::Note *computed(const Model &model, const FindingEdge &edge, bool taken)
 {
 	for (const auto &witness : edge.witnesses) {
@@ -176,8 +176,8 @@ const annotations::Note *computed(const Model &model, const FindingEdge &edge, b
 	return nullptr;
 }
 
-/* A lock of a cycle that is one class to its authors where it is taken, and another where
- * it is held. */
+/* A lock of a cycle that has one lockdep class where it is acquired, and another where it is
+ * held. */
 void another_class(const Model &model, Finding &finding)
 {
 	const std::size_t n = finding.edges.size();
@@ -211,8 +211,8 @@ void another_class(const Model &model, Finding &finding)
 }
 
 /*
- * A lock that a handler takes, taken elsewhere with interrupts on, but with the line of the
- * one interrupt disabled. Each time the author has to have said so.
+ * A lock that a handler acquires, acquired elsewhere with interrupts enabled, but with that
+ * one interrupt line disabled. Each observation needs an annotation for it.
  */
 void masked_line(const Model &model, Finding &finding)
 {

@@ -9,12 +9,12 @@ namespace lockscope {
 /// Adds annotated-nesting, nest-lock and annotated-subclass where they apply.
 void apply_annotations(const Model &model, Finding &finding);
 
-/// A lock of a cycle whose subclass its authors compute from the object where it is taken or
-/// held, in words; empty: none.
+/// A lock of a cycle whose subclass is computed from the object where it is acquired or held,
+/// as text; empty: none.
 std::string computed_subclass(const Model &model, const Finding &finding);
 
-/// Does the author say at this acquire that the lock nests in one of its class? Where the
-/// subclass of entry @held of its stack is known, the order of the two decides.
+/// Is the lock annotated at this acquire to nest in one of its class? Where the subclass of
+/// entry @held is known, the order of the two subclasses decides.
 bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held);
 
 } // namespace lockscope

@@ -15,7 +15,7 @@ const Table *table_of(const Model &model, const std::string &release)
 	return at == model.annotations.end() ? nullptr : at->second.get();
 }
 
-/* What is said in the functions of @stack, innermost first. */
+/* Annotations in the functions of @stack, innermost first. */
 std::vector<const Note *> notes_in(const Model &model, const std::string &release,
 				   const std::vector<CodeId> &stack)
 {
@@ -52,7 +52,7 @@ Status load(Model &model)
 }
 
 /*
- * A function that passes on what its caller says has an expression for its own call; the
+ * A function that passes its caller's subclass on has an expression in its own call; the
  * caller's call has the value.
  */
 Acquire acquire(const Model &model, const std::string &release, const std::vector<CodeId> &stack)

@@ -15,8 +15,8 @@ namespace lockscope {
 
 namespace {
 
-/* Objects lie one way or the other: so many pairs in one direction are chance once
- * in 128 times. Links between objects are never chance. */
+/* Nesting in address order: this many pairs in one direction happen by chance once in 128
+ * times. Pointers between objects are not chance. */
 constexpr std::uint64_t kLeastPairs = 8;
 
 ls_belief belief(const ClassCounts &counts)

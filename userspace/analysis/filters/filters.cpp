@@ -1,71 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every reason to distrust a finding, and what each may hide by mistake.
+ * Filters: reasons to doubt a finding, and faults that each may hide.
  *
- *   filter                  hides when                          may hide
- *   gate-lock               a lock is held on every path seen   paths never run while
- *                           to two of the edges, exclusively    recording that lack it
- *                           on one of them: they never meet
- *                           Or each set of instances that       sets that were never seen
- *                           matches, two at least, has one
- *                           of its own in all that was seen
- *                           Demotes where an interrupt takes it before
- *   one-context-only        one kernel thread did all of it     a second thread of the
- *                                                               same code, not yet seen
- *   initialisation-only     an edge ran only in the init code   init code that publishes
- *                           of the module that owns its lock    the lock before it is done
- *   same-instance-excluded  instances seen cannot close the     objects related in a way
- *                           cycle                               that was not seen
- *   cannot-run-in-parallel  one timer, tasklet or handler did   two timers with one
- *                           all of it, along one call path      function
- *   vouched-for             a lock's authors exempt it from     what they got wrong
- *                           validation (lockclass/exempt.h)
- *   counts-events           a lock is a semaphore that is   a lock that is always
- *                           given back by others than who   handed over to whoever
- *                           took it (lockclass/belief.h)    gives it back
- *   handed-over             never; more than one release in    a lock that was handed over
- *                           fifty of a semaphore comes from    a few times, and is not
- *                           another context (lockclass/belief.h);  meant to be
- *                           a note where each instance was
- *                           handed over once and too few
- *                           releases say that it is a lock
- *   other-completer         who waits for a completion holds    objects that change roles
- *                           a lock of another object than who
- *                           completes it, says the module
- *   instances-not-proven    never; no one set of instances   -
- *                           was seen on all sides
- *   instances-never-matched never, but is a note: one side   instances that change sides
- *                           only ever had a few instances,   seldom: see docs/severity.md
- *                           the other never one of them
- *   one-structure           never, but is a note: one member objects of two uses that
- *                           of a structure, in objects of    are locked both ways round,
- *                           several uses; like nesting in a  never the same two
- *                           class, it needs its instances
- *   first-order-not-kept    never; two instances of a class  -
- *                           were taken in both orders, the
- *                           first one's sight is not known
- *   follows-hierarchy       never, but is a note: in both    two tasks that disagree
- *                           orders the inner object pointed  about the tree
- *                           to the outer one at the time
- *   author-orders           never, but is a note: all sides  what they got wrong
- *                           say that the lock nests
- *   computed-subclass       never, but is a note: see        one object in both roles,
- *                           docs/annotations.md              not seen
- *   no-writer-waits         never, but is a note: a lock is  a writer that waits, not seen
- *                           held and acquired by readers, each
- *                           writer seen only tries
- *   different-kernels       never, but is a note: no build   a kernel that has what was
- *                           of the kernel shows all of it    seen on several others
- *   mixed-class             never, but is a note: a class    a fault in a lock made before
- *                           of what was first acquired in    the module, not seen on all
- *                           one place, instances not proven  sides
- *   different-instances     never; no instance of the lock was  -
- *                           seen both in the interrupt and held
- *                           while it could come
+ *   filter                  hides when                            false negatives
+ *   gate-lock               a lock is held at both of two edges,  paths without it that never
+ *                           exclusively at one, in all paths      ran, sets of instances that
+ *                           observed; or each matching set of     were not observed
+ *                           instances, two at least, has a gate
+ *                           of its own. Demotes where an
+ *                           interrupt acquires it before
+ *   one-context-only        one kernel thread did all of it       a second thread that runs
+ *                                                                 the same code
+ *   initialisation-only     an edge is only in the init code of   init code that publishes the
+ *                           the module that owns its lock         lock before it has finished
+ *   same-instance-excluded  observed instances cannot close the   objects with other relations
+ *                           cycle                                 than those observed
+ *   cannot-run-in-parallel  one timer, tasklet or handler did     two timers with one function
+ *                           all of it, along one call path
+ *   vouched-for             a lock is exempt from validation      faults in its locking
+ *                           (lockclass/exempt.h)
+ *   counts-events           a lock is a semaphore that is         a lock that is always handed
+ *                           released by other contexts than       over to the context that
+ *                           acquired it (lockclass/belief.h)      releases it
+ *   handed-over             never; more than one release in       a lock that was handed over
+ *                           fifty of a semaphore comes from       a few times by mistake
+ *                           another context (lockclass/belief.h);
+ *                           a note if each instance was handed
+ *                           over once and there are too few
+ *                           releases for a belief
+ *   other-completer         a waiter for a completion holds a     objects that change roles
+ *                           lock of another object than its
+ *                           completer, according to the module
+ *   instances-not-proven    never; no set of instances was        -
+ *                           observed on all sides
+ *   instances-never-matched never, but is a note: one side had    instances that rarely change
+ *                           few instances, the other side none    sides: see docs/severity.md
+ *                           of them
+ *   one-structure           never, but is a note: one member of   objects of two uses that are
+ *                           a structure, in objects with several  locked in both orders, never
+ *                           uses; like nesting in a class, it     the same two
+ *                           needs its instances
+ *   first-order-not-kept    never; two instances of a class were  -
+ *                           acquired in both orders, the sight
+ *                           of the first order is missing
+ *   follows-hierarchy       never, but is a note: in both orders  two tasks that disagree
+ *                           the inner object pointed to the       about the tree
+ *                           outer one at the time
+ *   author-orders           never, but is a note: the lock is     a wrong annotation
+ *                           annotated to nest on all sides
+ *   computed-subclass       never, but is a note: see             one object in both roles,
+ *                           docs/annotations.md                   not observed
+ *   no-writer-waits         never, but is a note: a lock is held  a waiting writer that was
+ *                           and acquired by readers, and all      not observed
+ *                           observed writers are trylocks
+ *   different-kernels       never, but is a note: no build of     a kernel with all of what
+ *                           the kernel shows all of it            several others showed
+ *   mixed-class             never, but is a note: a class made    a fault in a lock older than
+ *                           of an acquire site, instances not     the module, not observed on
+ *                           proven                                all sides
+ *   different-instances     never; no instance of the lock was    -
+ *                           observed both in the interrupt and
+ *                           held while it could come
  *
- * An interrupt comes to a context by itself, so of a deadlock with one only the
- * other sides are looked at; a fault that one sight shows happened, whatever
- * speaks against it.
+ * An interrupt can come in any context, so for a deadlock with one only the other sides are
+ * tested; a fault that one sight shows did happen, whatever the doubts.
  *
  * Where the reason is only likely the filter demotes: severity warning instead
  * of error. Nothing is deleted; --all shows hidden findings. [DLOS D2; RELAY 4.3]
@@ -93,9 +91,12 @@ namespace lockscope {
 
 namespace {
 
-/* Disjoint objects have to be seen this often before they prove anything. */
+/* Number of disjoint pairs of objects that prove anything. */
 constexpr std::size_t kProvingPairs = 2;
-/* Observations of one lock in two states that are compared: with more it is what it seems. */
+/*
+ * Limit of compared observations of one lock in two states: with more of them the finding is
+ * kept.
+ */
 constexpr std::size_t kStatePairs = 65536;
 
 const Sight &sight_of(const Model &model, const Witness &witness)
@@ -136,7 +137,7 @@ void one_context_only(Finding &finding)
 	/* The edge out of an interrupt comes last. */
 	const Context &context = finding.edges.front().shown().context;
 	if (context.level != LS_TASK || context.worker())
-		return; /* judged by its entry, see cannot_run_in_parallel() */
+		return; /* tested by its entry, see cannot_run_in_parallel() */
 	const std::string who = context.comm + "-" + std::to_string(context.pid);
 	if (context.kernel_thread() && !one_of_many(context.comm))
 		finding.filters.push_back(
@@ -151,13 +152,13 @@ void initialisation_only(const Model &model, Finding &finding)
 {
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const auto &edge = finding.edges[i];
-		/* What an interrupt does is not done by the code it interrupts. */
+		/* An interrupt does not run the code that it interrupts. */
 		if (from_interrupt(edge) ||
 		    !std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
 				 [](const Witness &w) { return w.context.init(); }))
 			continue;
-		/* Nobody else can have a module's own lock before its init
-		 * function has handed it out. */
+		/* A module's own lock is not reachable from outside before its init function
+		 * publishes it. */
 		bool owned = false;
 		std::string owner;
 		for (auto frame : sight_of(model, edge.shown()).stack)
@@ -172,7 +173,7 @@ void initialisation_only(const Model &model, Finding &finding)
 			to_interrupt(edge) ? model[edge.from].name + " with " +
 						     interrupt_name(edge.to) + "s on"
 					   : model[edge.from].name + " -> " + model[edge.to].name;
-		/* A driver's probe may have its interrupt running already. */
+		/* The driver's interrupt may already be active during probe. */
 		if (owned && !to_interrupt(edge))
 			finding.filters.push_back({"initialisation-only", true,
 						   sides + " only in init code of " + owner +
@@ -185,14 +186,13 @@ void initialisation_only(const Model &model, Finding &finding)
 }
 
 /*
- * In a cycle over locks that lie in one type of object, an edge within one
- * object ties the instances on both its ends together. With all edges but one
- * like that, the last one has to lead back into the same object; when it always
- * joins two different objects, the cycle cannot close.
+ * In a cycle over locks in one type of object, an edge within one object means the same object
+ * at both of its ends. If all edges but one are like that, the last one would have to lead
+ * back into the same object; if it always joins two different objects, the cycle cannot close.
  */
 using ObjectPairs = std::set<std::pair<std::uint64_t, std::uint64_t>>;
 
-/* Does a way along @pairs lead from an object back to itself? */
+/* Do @pairs contain a cycle of objects? */
 bool go_round(ObjectPairs pairs)
 {
 	for (bool dropped = true; dropped;) {
@@ -206,8 +206,8 @@ bool go_round(ObjectPairs pairs)
 	return !pairs.empty();
 }
 
-/* One side takes both locks of one object, the other always of two: no two contexts close
- * that cycle, nor do several, unless the pairs of objects themselves go round. */
+/* One side acquires both locks of one object, the other always locks of two: such contexts
+ * cannot close the cycle, unless the pairs of objects themselves form one. */
 void same_instance_excluded(const Model &model, Finding &finding)
 {
 	std::size_t crossing = 0, crossing_pairs = 0;
@@ -250,9 +250,8 @@ void cannot_run_in_parallel(Finding &finding)
 			   w.context.entry == first.entry;
 	    }))
 		return;
-	/* What an entry that only passes on calls differs: a dispatcher, used by
-	 * many timers or work items. Work items come in numbers anyway: one for
-	 * every device, say. */
+	/* Entries that only dispatch differ in what they call: a dispatcher serves many timers
+	 * or work items. There are often many work items, for instance one per device. */
 	const bool one_path = context_keys(finding).size() == 1;
 	if (!one_path && first.kind == EntryKind::Work)
 		return;
@@ -263,13 +262,14 @@ void cannot_run_in_parallel(Finding &finding)
 						   : ", which may not overlap itself")});
 }
 
-/* One lock in both states has to be one instance, a reader that the interrupt does not wait
- * for aside. The interrupt may have to take another lock before, which is held then as well. */
+/* One lock in both states has to be one instance, except for a reader that the interrupt does
+ * not wait for. The interrupt may have to acquire another lock first, which is held then as
+ * well. */
 void different_instances(const Model &model, Finding &finding)
 {
 	const auto &held = finding.edges[0], &taken = finding.edges[1];
 	const ClassId cls = held.from;
-	/* Of one run, by instance: a global lock is one in all runs. */
+	/* Per run and instance: a global lock is the same in all runs. */
 	using One = std::pair<std::uint32_t, std::uint64_t>;
 	const bool global = model[cls].global();
 	auto one = [&](const Witness &witness) {
@@ -301,12 +301,12 @@ void different_instances(const Model &model, Finding &finding)
 				return;
 		}
 	const std::string irq = interrupt_name(held.to);
-	/* Not hidden: longer cycles with the interrupt were left out for this one. */
+	/* Not hidden: longer cycles with the interrupt were skipped because of this one. */
 	if (gate != kNoClass)
 		finding.filters.push_back({"gate-lock", false,
 					   model[gate].name + " is held as well, and the " + irq +
 						   " takes it before"});
-	/* Instances that are not known, or of different boots, cannot be compared. */
+	/* Unknown instances, or those of different boots, cannot be compared. */
 	if (gate != kNoClass || global || instances[0].contains(0) || instances[1].contains(0) ||
 	    std::none_of(runs[0].begin(), runs[0].end(),
 			 [&](std::uint32_t run) { return runs[1].contains(run); }))
@@ -322,9 +322,9 @@ void different_instances(const Model &model, Finding &finding)
 }
 
 /*
- * Between one lock and one completion the instances decide, and of those only the
- * module knows how far one is from the other: it tells of such a cycle when it can
- * close. What no run saw on its own nobody judged.
+ * Between one lock and one completion the instances decide, and only the module knows the
+ * distance between the two: it reports such a cycle when it can close. A cycle that no single
+ * run showed was not tested by any module.
  */
 void other_completer(const Model &model, Finding &finding)
 {
@@ -349,7 +349,7 @@ void other_completer(const Model &model, Finding &finding)
 				   "who completes holds the lock of another object than who waits"});
 }
 
-/* What lockdep_set_novalidate_class() says in a kernel with lockdep. */
+/* lockdep_set_novalidate_class() in a kernel with lockdep. */
 void vouched_for(const Model &model, Finding &finding)
 {
 	for (ClassId cls : finding.classes)
@@ -361,7 +361,7 @@ void vouched_for(const Model &model, Finding &finding)
 		}
 }
 
-/* Edges learnt before the semaphore's use was known do not count. */
+/* Edges recorded before the semaphore's use was known do not count. */
 void demote_counting(const Model &model, Finding &finding)
 {
 	for (ClassId cls : finding.classes) {
@@ -394,7 +394,7 @@ void apply_filters(const Model &model, Finding &finding,
 	apply_annotations(model, finding);
 	demote_counting(model, finding);
 	if (finding.kind == FindingKind::InconsistentIrqState) {
-		/* One context is all that it takes. */
+		/* A single context is enough. */
 		initialisation_only(model, finding);
 		different_instances(model, finding);
 		return;

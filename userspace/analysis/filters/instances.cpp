@@ -16,15 +16,15 @@ namespace lockscope {
 
 namespace {
 
-/// Of an instance that is not known; a global lock has no instances, but one.
+/// An unknown instance; the single instance of a global lock.
 constexpr std::uint64_t kUnknown = 0, kTheOne = ~std::uint64_t{0};
-/// Observations of one pair of instances that are tried in search of the best ones.
+/// Observations of one pair of instances that are compared in search of the best ones.
 constexpr std::size_t kTried = 8;
-/// Ways to combine those that are tried.
+/// Limit of combinations of those.
 constexpr std::size_t kCombinations = 64;
-/// Ways to combine all observations that match, where each of them has to be looked at.
+/// Limit of combinations of all matching observations, where each of them has to be tested.
 constexpr std::size_t kAllCombinations = 65536;
-/// Sets of instances that match, each behind its gate, before they say that all are.
+/// Matching sets of instances, each with a gate, from which all are assumed to have one.
 constexpr std::size_t kProvingMatches = 2;
 
 std::uint64_t instance_of(const Model &model, const Held &held)
@@ -32,7 +32,7 @@ std::uint64_t instance_of(const Model &model, const Held &held)
 	return held.cls != kNoClass && model[held.cls].global() ? kTheOne : held.instance;
 }
 
-/// The instances at both ends of what @witness shows of @edge. An interrupt is one.
+/// The instances at both ends of @edge in @witness. An interrupt counts as one.
 std::pair<std::uint64_t, std::uint64_t> ends_of(const Model &model, const FindingEdge &edge,
 						const Witness &witness)
 {
@@ -45,7 +45,7 @@ std::pair<std::uint64_t, std::uint64_t> ends_of(const Model &model, const Findin
 		instance_of(model, sight.to(witness.position))};
 }
 
-/// A lock that keeps edges @a and @b of a finding apart.
+/// A lock that excludes edges @a and @b of a finding.
 struct Gate {
 	ClassId cls;
 	std::size_t a, b;
@@ -58,9 +58,9 @@ bool holds_class(const Model &model, const FindingEdge &edge, const Witness &wit
 			   [&](const Held &one) { return one.cls == cls; });
 }
 
-/// Did a chain show one of the edges without it? Of their own classes chains do not tell. Where
-/// @proven, only a chain counts whose instances are known, as the locks are global, and which
-/// no observation shows: those are looked at one by one.
+/// Does a chain have one of the edges without the gate? Chains do not cover the edge's own
+/// classes. With @proven, only chains count whose instances are known, because the locks are
+/// global, and which no observation shows: observations are tested one by one.
 bool done_without(const Model &model, const Finding &finding, const Gate &gate,
 		  const std::vector<ChainFacts::Kind> &facts, bool proven)
 {
@@ -79,7 +79,7 @@ bool done_without(const Model &model, const Finding &finding, const Gate &gate,
 	return false;
 }
 
-/// Observations of one run, each edge's by the instances at its ends.
+/// Observations of one run, for each edge by the instances at its ends.
 class Meetings {
 public:
 	using Ends = std::pair<std::uint64_t, std::uint64_t>;
@@ -104,8 +104,8 @@ public:
 		}
 	}
 
-	/// A witness of each edge such that all instances match, those that nothing keeps
-	/// apart and that several contexts show before others; empty: there are none.
+	/// A witness of each edge such that all instances match, preferring those without a
+	/// gate and in several contexts; empty: there are none.
 	std::vector<std::size_t> find(std::optional<Gate> &gate) const
 	{
 		Choice best;
@@ -124,8 +124,8 @@ public:
 		return best.chosen;
 	}
 
-	/// Sets of instances that match, if every combination of what was seen of them has a
-	/// gate; 0: one has none, or there are too many. All gates go to @gates.
+	/// Number of matching sets of instances, if every combination of their observations
+	/// has a gate; 0: one has none, or there are too many. All gates are added to @gates.
 	std::size_t gated_matches(std::vector<Gate> &gates) const
 	{
 		std::size_t left = kAllCombinations, matches = 0;
@@ -136,7 +136,8 @@ public:
 	}
 
 private:
-	/// Goes on with all paths that begin with @path; false once a combination has no gate.
+	/// Recursion over all paths that begin with @path; false once a combination has no
+	/// gate.
 	bool gated_from(std::vector<Ends> &path, std::size_t &left, std::size_t &matches,
 			std::vector<Gate> &gates) const
 	{
@@ -188,7 +189,7 @@ private:
 		}
 	}
 
-	/// Depth first: no instance of an edge's beginning is tried twice.
+	/// Depth first: no start instance of an edge is tried twice.
 	bool extend(std::vector<Ends> &path,
 		    std::set<std::pair<std::size_t, std::uint64_t>> &dead) const
 	{
@@ -216,7 +217,7 @@ private:
 		std::optional<Gate> gate;
 	};
 
-	/// The best of the first combinations of witnesses that @path has.
+	/// The best of the first combinations of witnesses for @path.
 	Choice choose(const std::vector<Ends> &path) const
 	{
 		Choice best;
@@ -245,7 +246,7 @@ private:
 		return edges_[e].at(path[e].first).at(path[e].second);
 	}
 
-	/// Does nobody of them read recursively what the next one reads?
+	/// Does no side recursively read a lock that the next one reads?
 	bool strong(const std::vector<std::size_t> &chosen) const
 	{
 		std::vector<std::uint32_t> kinds;
@@ -270,7 +271,7 @@ private:
 				const auto &a = finding_.edges[i], &b = finding_.edges[k];
 				const Witness &x = a.witnesses[chosen[i]],
 					      &y = b.witnesses[chosen[k]];
-				/* A completer's locks keep nobody apart. */
+				/* A completer's locks exclude nothing. */
 				if (model_.sights[x.sight].completion() ||
 				    model_.sights[y.sight].completion())
 					continue;
@@ -289,7 +290,7 @@ private:
 	std::vector<std::vector<std::vector<Held>>> held_; ///< per edge and witness
 };
 
-/// The lock that edge @i leads from, and what was seen of it on both sides in one run.
+/// The lock that edge @i starts from, and its instances on both sides in one run.
 struct LockSides {
 	ClassId cls = kNoClass;
 	std::set<std::uint64_t> in, out;
@@ -324,7 +325,7 @@ bool have_common(const LockSides &sides)
 			   [&](auto instance) { return sides.out.contains(instance); });
 }
 
-/// Did the module look at instances of this run beyond those of what was new?
+/// Did the module record further instances in this run, besides those of new dependencies?
 bool looked_at(const Run &run)
 {
 	auto minor = run.counters.find(kMinorCounter);
@@ -346,7 +347,7 @@ void show(Finding &finding, const std::vector<std::size_t> &chosen)
 	}
 }
 
-/// Not all locks match: show the longest run of edges whose instances do.
+/// Not all locks match: show the longest sequence of edges whose instances do.
 void show_most(const Model &model, Finding &finding)
 {
 	using Chosen = std::pair<std::size_t, std::size_t>; /* an edge, its witness */
@@ -410,7 +411,7 @@ void choose_meeting(const Model &model, Finding &finding,
 		meeting.locks += !from_interrupt(finding.edges[i]);
 	bool each_gated = true;
 	std::vector<Gate> gates;
-	/* One run without a gate is enough, whatever the others show. */
+	/* One run without a gate is enough. */
 	for (std::uint32_t run = 0; run < model.runs.size() && (!meeting.whole || meeting.gated);
 	     run++) {
 		std::optional<Gate> gate;
@@ -448,7 +449,7 @@ void choose_meeting(const Model &model, Finding &finding,
 	finding.meeting = meeting;
 }
 
-/* Are all of its locks the same member of one structure, in objects of several uses? */
+/* Are all of its locks the same member of one structure, in objects with several uses? */
 static bool one_structure(const Model &model, const Finding &finding)
 {
 	const ClassId first = finding.edges[0].from;

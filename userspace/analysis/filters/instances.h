@@ -11,26 +11,25 @@
 
 namespace lockscope {
 
-/// Distinct instances that a side may have at most to be said to have only these.
+/// Distinct instances that a side may have at most to be limited to these.
 inline constexpr std::size_t kFewInstances = 8;
-/// Times that a side has to be seen, by its count, before that means anything.
+/// Observations of a side, by its count, that are needed for that.
 inline constexpr std::uint64_t kOften = 1024;
 
-/// Bring those observations of a cycle to the front in which most of its locks are one
-/// instance on both sides, all of them if there are such, and say how many are:
-/// Finding::meeting. choose_witnesses() comes before; @facts of each edge.
+/// Choose the observations of a cycle in which most of its locks are the same instance on both
+/// sides, all of them if possible, and count them: Finding::meeting. choose_witnesses() comes
+/// before; @facts of each edge.
 void choose_meeting(const Model &model, Finding &finding,
 		    const std::vector<ChainFacts::Kind> &facts);
 
-/// What @finding.meeting says against the finding, as filters.
+/// Add the filters that follow from @finding.meeting.
 void judge_meeting(const Model &model, Finding &finding);
 
 /// Why a finding through @cls, a union of acquire sites (LS_ORIGIN_SITE), needs instances.
 std::string mixed_class(const LockClass &cls);
 
-/// The lock held on both sides, exclusively on one, that keeps them apart, if there is one. It
-/// may be the one that a side takes part with: the other one holds it besides. Not one of
-/// class @but.
+/// The gate: a lock held on both sides, exclusively on one, if there is one. It may be a lock
+/// of the cycle on one side that the other one holds besides. Not one of class @but.
 ClassId shared_gate(const Model &model, const std::vector<Held> &a, const std::vector<Held> &b,
 		    ClassId but = kNoClass);
 

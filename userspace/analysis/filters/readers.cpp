@@ -7,7 +7,7 @@ namespace lockscope {
 
 namespace {
 
-/* Were writers of this class seen, each of which tries and goes away? */
+/* Were writers of this class observed, and all of them trylocks? */
 bool writers_only_try(const Model &model, ClassId cls)
 {
 	bool tried = false;
@@ -23,7 +23,7 @@ bool writers_only_try(const Model &model, ClassId cls)
 	return tried;
 }
 
-/* Is the lock that @in acquires and @out holds shared on both sides, in all that was seen? */
+/* Is the lock that @in acquires and @out holds shared on both sides, in all observations? */
 bool readers_meet(const Model &model, const FindingEdge &in, const FindingEdge &out)
 {
 	const auto acquired_shared = [&](const Witness &witness) {

@@ -8,9 +8,9 @@
 
 namespace lockscope {
 
-/// Adds no-writer-waits, a note, to a cycle one of whose locks is held and acquired shared, or
-/// to a reader that reads again, where every writer that was seen only tries. A finding of
-/// another kind stays as it is.
+/// Add no-writer-waits, a note, to a cycle with a lock that is held and acquired shared, or to
+/// a recursive read, where all observed writers are trylocks. Findings of other kinds are not
+/// changed.
 void no_writer_waits(const Model &model, Finding &finding);
 
 } // namespace lockscope

@@ -13,7 +13,7 @@ namespace lockscope {
 
 namespace {
 
-/* Digits of a build id that tell builds of one release apart for people. */
+/* Digits of a build id that the report shows to distinguish builds of one release. */
 constexpr std::size_t kShownDigits = 8;
 
 std::string part_of(const Model &model, const FindingEdge &edge)

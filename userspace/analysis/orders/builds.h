@@ -14,18 +14,18 @@ namespace lockscope {
 
 /// The runs of one build.
 struct Build {
-	std::string name; ///< its release; the build as well, where a release has several
+	std::string name; ///< its release, and the build id where a release has several builds
 	Runs runs;
 };
 
 /// In the order of their first runs.
 std::vector<Build> builds_of(const Model &model);
 
-/// Names that classes of several builds, or of runs of unknown ones, have: not even one that
-/// is in both of them is known to be the same, so they are apart. Each once, in order.
+/// Names of classes in several builds, or in runs of unknown ones: the same name need not be
+/// the same class there, so they are kept apart. Each once, sorted.
 std::vector<std::string> kept_apart(const Model &model);
 
-/// Says of a cycle that no build shows all of it, and where each part is from.
+/// Filter of a cycle that no build shows completely, with the source of each part.
 Filter different_kernels(const Model &model, const std::vector<Build> &builds,
 			 const Finding &finding);
 

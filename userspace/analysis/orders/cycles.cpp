@@ -11,7 +11,7 @@ namespace lockscope {
 
 namespace {
 
-/// A longer cycle is searched for twice.
+/// Longer cycles are searched in a second pass.
 constexpr std::uint32_t kUsualLength = 32;
 
 } // namespace
@@ -120,7 +120,7 @@ std::uint32_t same_component(void *cookie, std::uint32_t, const ls_graph_edge *e
 	return component[edge->from] == component[edge->to] ? edge->kinds : 0;
 }
 
-/* The part of a closed walk between the first two visits of one class. */
+/* The part of a closed walk between the first two visits of one node. */
 Cycle simple_part(const Graph &graph, Cycle walk)
 {
 	std::unordered_map<std::uint32_t, std::size_t> seen;

@@ -32,9 +32,8 @@ public:
 	std::uint32_t nodes() const { return graph_.max_nodes; }
 	const ls_graph &raw() const { return graph_; }
 
-	/// Edge indices of the shortest strong cycle that begins with @index;
-	/// empty when there is none of at most @max_len edges. It may pass a
-	/// class twice, see find_cycles().
+	/// Edge indices of the shortest strong cycle that begins with @index; empty when there
+	/// is none of at most @max_len edges. It may visit a class twice, see find_cycles().
 	std::vector<std::uint32_t> shortest_cycle(std::uint32_t index, std::uint32_t kinds,
 						  std::uint32_t max_len = kAnyLength,
 						  ls_graph_filter filter = nullptr,
@@ -52,18 +51,17 @@ private:
 /// comes first, and no class occurs twice.
 using Cycle = std::vector<std::uint32_t>;
 
-/// For every edge inside a strongly connected component its shortest strong
-/// cycle, duplicates united, shortest first. Components by Tarjan's algorithm
-/// [Depth-first search and linear graph algorithms, 1972], without recursion.
-/// A shortest walk that passes a class in both reader states is cut down to the
-/// cycle it contains, which is strong as well.
+/// For every edge inside a strongly connected component its shortest strong cycle, without
+/// duplicates, shortest first. Components by Tarjan's algorithm [Depth-first search and linear
+/// graph algorithms, 1972], without recursion. A shortest walk that visits a class in both
+/// reader states is reduced to the cycle in it, which is strong as well.
 std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len = kAnyLength);
 
 /// Component number of every node; nodes alone in theirs get 0.
 std::vector<std::uint32_t> components(const Graph &graph);
 
-/// One kind (LS_DEP_*) for every edge of a cycle such that it is strong as a
-/// whole, preferring EN, then SN, ER, SR; nothing when the kinds allow none.
+/// One kind (LS_DEP_*) for every edge of a cycle such that it is strong as a whole, preferring
+/// EN, then SN, ER, SR; nullopt when the kinds allow none.
 std::optional<std::vector<std::uint32_t>> strong_kinds(const std::vector<std::uint32_t> &kinds);
 
 } // namespace lockscope

@@ -22,7 +22,7 @@ public:
 				taken_[dependency.to] = edge;
 			else if (dependency.to == interrupt)
 				held_[dependency.from] = edge;
-			/* Nobody who can be interrupted with a lock held waits asleep. */
+			/* A context that can be interrupted with a lock held does not sleep. */
 			else if (!dependency.need && !is_interrupt(dependency.from) &&
 				 !is_interrupt(dependency.to))
 				out_[dependency.from].push_back(edge);
@@ -43,8 +43,8 @@ public:
 	}
 
 private:
-	/// A class, and whether the walk to it can end in a recursive reader only, so
-	/// that the next dependency has to begin with an exclusive holder.
+	/// A class, and whether the walk to it can only end in a recursive reader, so that the
+	/// next dependency has to begin with an exclusive holder.
 	struct State {
 		ClassId cls;
 		bool only_recursive;
@@ -93,7 +93,7 @@ private:
 				const auto can = usable(kinds(edge), at.only_recursive);
 				const State next{graph_.dependency(edge).to,
 						 !(can & (LS_DEP_EN | LS_DEP_SN))};
-				/* Whoever came without restriction goes on to more. */
+				/* An unrestricted visit covers the restricted one. */
 				if (!can || next.cls == safe || dominates(next.cls) ||
 				    steps.count({next.cls, false}))
 					continue;
@@ -103,7 +103,7 @@ private:
 		}
 	}
 
-	/// Note the cycle that ends at @at, if there is one; true: go no further.
+	/// Record the cycle that ends at @at, if there is one; true: go no further.
 	bool ends(const State &at, const State &start, const std::map<State, Step> &steps,
 		  std::uint32_t taken, std::set<ClassId> &found,
 		  std::vector<InterruptCycle> &out) const
@@ -126,7 +126,7 @@ private:
 
 	const LockGraph &graph_;
 	ClassId interrupt_;
-	std::map<ClassId, std::uint32_t> taken_, held_; ///< edges with the interrupt by lock
+	std::map<ClassId, std::uint32_t> taken_, held_; ///< edges of the interrupt, by lock
 	std::unordered_map<ClassId, std::vector<std::uint32_t>> out_;
 	std::set<ClassId> inconsistent_;
 };

@@ -74,7 +74,10 @@ void LockGraph::add_orders(const Model &model, const Runs &runs)
 			continue;
 		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
 			const Held &held = sight.held[i];
-			/* Nesting within a class is judged by instances, not order. */
+			/*
+			 * Nesting within a class is checked by instances, not by order of
+			 * classes.
+			 */
 			if (held.cls == kNoClass || held.cls == to ||
 			    !ls_orders(held.val, sight.acquired.val))
 				continue;
@@ -84,8 +87,8 @@ void LockGraph::add_orders(const Model &model, const Runs &runs)
 	}
 }
 
-/* Who waits for a completion waits for the locks that all who complete it hold,
- * as the module's judge has it; here all of them are known. */
+/* A task that waits for a completion waits for the locks held at all of its completions, like
+ * in the module's judge; here all of them are known. */
 void LockGraph::add_needs(const Model &model, const Runs &runs)
 {
 	struct Need {
@@ -101,7 +104,7 @@ void LockGraph::add_needs(const Model &model, const Runs &runs)
 			continue;
 		const bool confirms =
 			sight.extra != LS_COMPLETE_OPEN && confirmed.insert(done).second;
-		/* Of the waiter, not of one that completes. */
+		/* An observation of the waiter, not of a completer. */
 		if (sight.extra == LS_COMPLETE_CONFIRMED)
 			continue;
 		std::map<ClassId, Need> here;
@@ -122,7 +125,7 @@ void LockGraph::add_needs(const Model &model, const Runs &runs)
 		for (auto &[lock, need] : at->second) {
 			const Need &now = here.at(lock);
 			need.kind = need.kind == LS_DEP_EN ? now.kind : need.kind;
-			/* What is shown first is of the context that confirms it. */
+			/* The observation of the confirming context is shown first. */
 			need.evidence.insert(confirms ? need.evidence.begin() : need.evidence.end(),
 					     now.evidence.front());
 		}
@@ -202,8 +205,8 @@ namespace {
 using Wanted = std::unordered_map<std::uint64_t, std::uint32_t>;
 using Facts = std::unordered_map<std::uint32_t, ChainFacts>;
 
-/* Once more @chain shows @fact as @kind, while @below is held. The dependency's own locks are
- * left out. */
+/* Add to @fact that @chain shows it as @kind, while @below is held. The dependency's own locks
+ * are left out. */
 void add_held(ChainFacts &fact, std::uint32_t kind, const Chain &chain,
 	      const std::vector<const Chain *> &below, ClassId from)
 {
@@ -217,7 +220,7 @@ void add_held(ChainFacts &fact, std::uint32_t kind, const Chain &chain,
 	known.any = true;
 }
 
-/* Only how a lock was taken: how it was held later no chain says. */
+/* Chains only have the context of the acquire, not of the rest of the hold. */
 void add_usage_facts(const Chain &chain, const std::vector<const Chain *> &below,
 		     const Wanted &wanted, Facts &facts)
 {
@@ -255,8 +258,8 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 		if (!runs[number])
 			continue;
 		for (const auto &chain : run.chains) {
-			/* Count 0: held like that after something else was released,
-			 * never acquired like that. */
+			/* Count 0: held like that after another lock was released, never
+			 * acquired like that. */
 			if (chain.cls == kNoClass || chain.count == 0)
 				continue;
 			below.clear();

@@ -13,8 +13,8 @@
 
 namespace lockscope {
 
-/// Sight number @sight saw @held[position] held while acquiring, or completing. A
-/// dependency with an interrupt is about one lock only: that one, or kOwnLock.
+/// Sight number @sight had @held[position] held while acquiring, or completing. A dependency
+/// with an interrupt has one lock only: that one, or kOwnLock.
 struct Evidence {
 	std::size_t sight;	///< in Model::sights
 	std::uint32_t position; ///< in Sight::held
@@ -25,24 +25,24 @@ struct Dependency {
 	ClassId from, to;
 	std::uint32_t kinds = 0; ///< LS_DEP_* mask
 	std::vector<Evidence> evidence;
-	bool need = false; ///< of a completion on what all who complete it hold
+	bool need = false; ///< from a completion to a lock held at all completions
 };
 
-/// Which runs count, by number.
+/// Runs to include, by number.
 using Runs = std::vector<bool>;
 
 class LockGraph {
 public:
-	/// Of what @runs have shown.
+	/// From the observations of @runs.
 	LockGraph(const Model &model, const Runs &runs);
 
-	/// Edge i is dependencies()[i - 1]: first the order of locks, completions
-	/// among them, size() of them, then what leads to interrupts and out of them.
+	/// Edge i is dependencies()[i - 1]: first the order of locks and completions, size()
+	/// of them, then edges to and from interrupts.
 	const std::vector<Dependency> &dependencies() const { return dependencies_; }
 	const Dependency &dependency(std::uint32_t edge) const { return dependencies_[edge - 1]; }
 	/// The edge between two classes, or a class and an interrupt; 0 when there is none.
 	std::uint32_t find(ClassId from, ClassId to) const;
-	/// Cycles of locks alone; see interrupts.h for the others.
+	/// Cycles of locks only; see interrupts.h for the others.
 	std::vector<Cycle> cycles() const;
 	std::size_t size() const { return orders_; }
 
@@ -58,19 +58,20 @@ private:
 	std::unordered_map<std::uint64_t, std::uint32_t> by_ends_;
 };
 
-/// What the chains say about one dependency.
+/// Information from chains about one dependency.
 struct ChainFacts {
-	/// Of chains that show it as one kind.
+	/// From chains that show it as one kind.
 	struct Kind {
 		bool any = false; ///< there is such a chain
-		/// Classes held in every such chain, other than the two; true: always exclusively.
+		/// Classes held in every such chain, other than the two; true: always
+		/// exclusively.
 		std::map<ClassId, bool> held;
 	};
 
 	std::uint64_t count = 0; ///< acquisitions of `to` under `from`
 	Kind kinds[4];		 ///< per LS_DEP_* bit
 
-	/// Of all chains that show it as one of @mask.
+	/// From all chains that show it as one of @mask.
 	Kind of(std::uint32_t mask) const;
 };
 
@@ -79,7 +80,7 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 							  const LockGraph &graph,
 							  const std::set<std::uint32_t> &edges);
 
-/// Classes in both, exclusive only where exclusive in both.
+/// Intersection; exclusive only if exclusive in both.
 std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,
 				     const std::map<ClassId, bool> &b);
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every reason to distrust a data race, and what each may hide by mistake.
+ * Filters: reasons to doubt a data race, and races that each may hide.
  *
- *   filter                   applies when                       may be wrong about
+ *   filter                   applies when                       false negatives
  *   thread-local-allocation  a side runs while the object is    an object published before
- *                            made, by name or call path, and    it is complete
- *                            nobody else had it yet
- *   unsharing                a side takes the object apart: it  frees without unlinking,
+ *                            initialised (name or call path),   it is complete
+ *                            and not shared yet
+ *   unsharing                a side tears the object down: it   frees without unlinking,
  *                            was unlinked before                readers that are still there
  *   initialisation-only      a side ran in init code only       init code that races with
  *                                                               what it started
  *   same-entry-point         both sides are one work function,  two items, timers or lines
  *                            timer or handler, which runs once  with one function
  *                            at a time
- *   conditional-locking      the function that takes the lock   the condition itself
- *                            for other accesses is on the way
- *                            here too, and left it out
+ *   conditional-locking      the function that acquires the     the condition itself
+ *                            lock for other accesses is on the
+ *                            stack here too, without the lock
  *   bit-lock                 both sides' functions change one   atomic bits that are no
  *                            word of the object by atomic       lock; jumps over either
  *                            instructions, before the access    of the two
@@ -24,15 +24,15 @@
  *                            writing a word of the object      of the object ignore
  *                            without a lock, which others
  *                            read and write with one
- *   different-objects        the two sides took the memory for  one object of two types
- *                            different types of object: it was
+ *   different-objects        the two sides accessed different   one object of two types
+ *                            types of object: the memory was
  *                            freed in between
  *   sequence-counter         the reader is in a read section    a reader that does not
- *                            of a sequence counter, the writer  try again
+ *                            of a sequence counter, the writer  retry
  *                            in a write section: hidden
  *
- * All but the last demote: severity warning instead of error. What was caught in
- * the act did happen: of those only the last is told. [RELAY 4.3, figures 8-11]
+ * All but the last demote: severity warning instead of error. What was caught in the act did
+ * happen: there only the last one applies. [RELAY 4.3, figures 8-11]
  */
 #include "analysis/races/filters.h"
 
@@ -97,7 +97,7 @@ private:
 		finding_.filters.push_back({name, hidden, std::move(why)});
 	}
 
-	/* The side is known by its function: races of a pair differ in who came first. */
+	/* The side is identified by its function: which side is first differs between races. */
 	void on_a_side(const char *name, Test test, const char *what)
 	{
 		for (const auto &side : finding_.race->sides) {
@@ -125,7 +125,7 @@ private:
 
 	std::string function(CodeId frame) const { return plain_function(model_[frame].function); }
 
-	/* For itself still, as far as the granule remembers it. */
+	/* Not shared yet, according to the granule's history. */
 	bool alone(const Race &race, std::size_t access) const
 	{
 		return std::any_of(race.history.begin(), race.history.end(),
@@ -178,7 +178,7 @@ private:
 			    "both sides are " + entry + ", which one at a time runs");
 	}
 
-	/* Is the function on the way that takes a lock for this variable elsewhere? */
+	/* Is a function on the stack that acquires a lock for this variable elsewhere? */
 	bool left_out(const Race &race, bool second) const
 	{
 		const auto &side = access(race, second);
@@ -209,8 +209,8 @@ private:
 
 	/*
 	 * Words of the object of @side that its function changes atomically both before and
-	 * behind it: test-and-set and clear, as far as it is known. Who probes code sees such
-	 * instructions; compilers do not report those that are written as assembly.
+	 * behind the access: test-and-set and clear, as far as known. Probes see such
+	 * instructions; compilers do not report those written in assembly.
 	 */
 	std::set<std::uint32_t> bracketing_words(const MemoryAccess &side) const
 	{
@@ -249,7 +249,7 @@ private:
 			    "bit that is used as a lock has them");
 	}
 
-	/* Is the same lock held for itself in both? */
+	/* Is the same lock held exclusively in both? */
 	static bool under_one_lock(const MemoryAccess &a, const MemoryAccess &b)
 	{
 		return std::any_of(a.guards.begin(), a.guards.end(), [&](const Guard &guard) {
@@ -262,7 +262,7 @@ private:
 		});
 	}
 
-	/* Is the function of @place on @stack, at a place that comes before it in its code? */
+	/* Is the function of @place on @stack, at an earlier address? */
 	bool before(const std::vector<CodeId> &stack, const Code &place) const
 	{
 		const std::string function = function_key(place);
@@ -274,8 +274,8 @@ private:
 	}
 
 	/*
-	 * Words of the object of a side whose change without a lock ends a function that the
-	 * side is within: what it has claimed is given back there.
+	 * Words of the object whose unlocked write ends a function that is on the stack of the
+	 * side: it releases there what it has claimed.
 	 */
 	std::set<std::uint32_t> given_back(const Race &race, bool second) const
 	{
@@ -290,7 +290,7 @@ private:
 		return words;
 	}
 
-	/* Is the word read and then written with one lock held, in one function? */
+	/* Is the word read and then written under one lock, in one function? */
 	bool claimed(DataId data, std::uint32_t word) const
 	{
 		const auto &all = index_.of(data);
@@ -370,7 +370,7 @@ Context race_context(const Model &model, const Race &race, bool second)
 	const auto &access = model.accesses[second ? race.second : race.first];
 	if (race.sides[second].known)
 		return context_of(model, access, race.sides[second]);
-	/* Older modules tell a task's number only, and not always all of it. */
+	/* Older modules only record a task's PID, and not always all of its bits. */
 	Context context = context_of(model, access);
 	const std::uint32_t pid = second ? race.second_pid : race.first_pid;
 	if (pid && pid != context.pid && context.level == LS_TASK) {

@@ -7,10 +7,10 @@
 
 namespace lockscope {
 
-/// The context of the race's first side, or of the one that showed it, as it raced.
+/// The context of the race's first side, or of the one that showed it.
 Context race_context(const Model &model, const Race &race, bool second);
 
-/// The stack of that side, or of the first access of its way where that is all there is.
+/// The stack of that side, or of the first access at its site if that is all there is.
 const std::vector<CodeId> &race_stack(const Model &model, const Race &race, bool second);
 
 /// Add each filter that applies to @finding, whose race is filled in.

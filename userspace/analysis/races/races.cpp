@@ -23,7 +23,7 @@ std::string function_of(const Model &model, const MemoryAccess &access)
 	return code.function.empty() ? "?" : plain_function(code.function);
 }
 
-/// Which of two accesses names the variable: the one that says more of it.
+/// Which of two accesses names the variable: the one with more information.
 const MemoryAccess &naming(const Model &model, const MemoryAccess &a, const MemoryAccess &b)
 {
 	auto value = [&](const MemoryAccess &access) {
@@ -35,14 +35,14 @@ const MemoryAccess &naming(const Model &model, const MemoryAccess &a, const Memo
 	return value(a) < value(b) ? a : b;
 }
 
-/// Do both leave a trace, and does one say nothing about others?
+/// Is one of them a write, and one of them plain?
 bool is_race(const MemoryAccess &a, const MemoryAccess &b, std::uint32_t flags)
 {
 	return (a.writes() || b.writes()) &&
 	       (!(a.marked() && b.marked()) || (flags & LS_RACE_CHANGED));
 }
 
-/// All that is known of the races between two functions over one variable.
+/// The races between two functions over one variable.
 class Pair {
 public:
 	Pair(const Model &model, const AccessIndex &index, const RaceWeights &weights,
@@ -81,7 +81,7 @@ public:
 	}
 
 private:
-	/* What is shown: the worst, the surest, the one with most to tell. */
+	/* The race to show: the worst, the most certain, the most informative one. */
 	const Race &choose()
 	{
 		auto value = [&](std::size_t number) {
@@ -99,8 +99,8 @@ private:
 	}
 
 	/*
-	 * Does the function of @access write what it reads there? An atomic operation takes
-	 * the value that it changes from the memory itself.
+	 * Does the function of @access write back the value that it reads? An atomic operation
+	 * reads the memory itself.
 	 */
 	bool writes_back(const MemoryAccess &access) const
 	{
@@ -117,9 +117,9 @@ private:
 	}
 
 	/*
-	 * A marked side says that its author knows of others, so the other one is
-	 * worth a note; unless the two are of different sizes, for then a value can
-	 * tear, or a value was seen to change, or who reads it writes it back.
+	 * A marked side shows that concurrent accesses are expected, so that the plain one is
+	 * worth a note; unless the two differ in size, when a value can tear, or the value was
+	 * seen to change, or the reader writes it back.
 	 */
 	Severity severity(const Race &race) const
 	{
@@ -139,8 +139,8 @@ private:
 		return first.key() != second.key() ? Confidence::Observed : Confidence::Possible;
 	}
 
-	/* The locks that some accesses hold and others do not, those that most hold
-	 * first; each place of the code counts once [RacerX 8.5]. */
+	/* Locks held at some accesses and not at others, the most frequent first; each place
+	 * in the code counts once [RacerX 8.5]. */
 	std::vector<std::string> candidates(const std::vector<std::size_t> &all) const
 	{
 		std::set<CodeId> places;
@@ -168,7 +168,7 @@ private:
 		return out;
 	}
 
-	/// A writer first; of two the earlier one.
+	/// A writer first; of two writers the earlier one.
 	void fill_sides(const Race &race, const std::vector<std::size_t> &all)
 	{
 		const bool swap = !model_.accesses[race.first].writes();

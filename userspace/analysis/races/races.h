@@ -9,8 +9,8 @@
 
 namespace lockscope {
 
-/// The races of @model, united by variable and pair of functions. Two marked
-/// sides are none, nor are two reads.
+/// The races of @model, merged by variable and pair of functions. Two marked accesses are no
+/// race, nor are two reads.
 std::vector<Finding> data_races(const Model &model, const RaceWeights &weights);
 
 /// "read", "write" or "read-write"

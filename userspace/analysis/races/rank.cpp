@@ -19,7 +19,7 @@ namespace lockscope {
 
 namespace {
 
-/* RacerX's chance that an access to something that needs a lock has one [8.4]. */
+/* RacerX's probability that an access which needs a lock has one [8.4]. */
 constexpr double kExpected = 0.8;
 
 class RaceRank {

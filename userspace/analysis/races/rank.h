@@ -7,13 +7,13 @@
 
 namespace lockscope {
 
-/// Fill in features and score, and lower the severity for filters, from what else
-/// the finding says. Every feature that counts is listed with its points.
+/// Fill in features and score, and lower the severity for filters, based on the rest of the
+/// finding. Every feature that counts is listed with its points.
 void rank_race(const Model &model, const AccessIndex &index, const RaceWeights &weights,
 	       Finding &finding);
 
-/// Let the first race of each variable come before the others' second: whoever looks
-/// at one sees them all. @races: all of a store, each ranked.
+/// Rank the first race of each variable before second ones of others, so that the top of the
+/// report has them all. @races: all of a store, each ranked.
 void rank_variables(const RaceWeights &weights, std::vector<Finding> &races);
 
 } // namespace lockscope

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readers without the lock that the writer holds. They race, and what was caught in
- * the act too; these filters say which of them are made to bear it.
+ * Readers without the lock that the writer holds. They race, also when caught in the act;
+ * these filters find those that are designed to tolerate it.
  *
- *   filter            applies when                           may be wrong about
- *   wait-condition    a task that is about to sleep looks:   a value that is used after
- *                     it looks again when it is woken        the wait, and is another by then
+ *   filter            applies when                           false negatives
+ *   wait-condition    a task that is about to sleep tests:   a value that is used after
+ *                     it tests again when it is woken        the wait, and has changed by then
  *   checked-again     the reader's function, or what it      what is done without a second
- *                     calls, reads it again with the lock    look on some other path
+ *                     calls, reads it again with the lock    read on some other path
  *   lockless-read     one word, read and not written back;   a value that has to stay, or to
  *                     the writers agree on a lock, and       go with others; a pointer to what
  *                     other readers do not hold it           is freed
@@ -30,10 +30,10 @@ constexpr char kWaitCondition[] = "wait-condition";
 constexpr char kCheckedAgain[] = "checked-again";
 constexpr char kLocklessRead[] = "lockless-read";
 
-/* That many of the functions that read hold the lock, and more than one: it is expected. */
+/* Share of the reading functions that hold the lock, if more than one: it is expected then. */
 constexpr double kMostReaders = 0.5;
 
-/* By class as well: how a lock is tied to the object is not found each time. */
+/* Also by class: the relation of a lock to the object is not always found. */
 bool holds(const MemoryAccess &access, const Guard &lock)
 {
 	return std::any_of(access.guards.begin(), access.guards.end(), [&](const Guard &guard) {
@@ -98,7 +98,7 @@ private:
 		finding_.filters.push_back({name, false, std::move(why), most});
 	}
 
-	/* A macro that waits looks at its condition twice: before it begins, and then. */
+	/* A wait macro tests its condition twice: before it begins, and after that. */
 	bool in_wait(const MemoryAccess &reader, const std::vector<std::size_t> &all) const
 	{
 		if (reader.where & LS_WHERE_WAITING)
@@ -114,8 +114,8 @@ private:
 	}
 
 	/*
-	 * Locks that the writer has for itself and the reader does not have. Innermost first:
-	 * the nearest to the access is the likeliest to be meant.
+	 * Locks that the writer holds exclusively and the reader does not hold. Innermost
+	 * first: the nearest to the access is the likeliest guard.
 	 */
 	std::vector<const Guard *> between(const MemoryAccess &reader,
 					   const MemoryAccess &writer) const
@@ -127,7 +127,7 @@ private:
 		return out;
 	}
 
-	/* Is the lock always held there, or never? Else it is up to the callers. */
+	/* Is the lock always held there, or never? Otherwise it depends on the callers. */
 	bool always(CodeId at, const Guard &lock, bool held,
 		    const std::vector<std::size_t> &all) const
 	{
@@ -172,7 +172,7 @@ private:
 		const std::string function = function_key(model_[reader.at]);
 		if (function.empty() || !one_word(reader, writer))
 			return nullptr;
-		/* A reader that then writes decides by an old value. */
+		/* A reader that writes afterwards decides on a stale value. */
 		for (auto number : all) {
 			const auto &other = model_.accesses[number];
 			if (other.writes() && function_key(model_[other.at]) == function)

@@ -10,7 +10,7 @@ namespace lockscope {
 /// Add to @finding, a data race, each filter that applies to its reader.
 void apply_reader_filters(const Model &model, const AccessIndex &index, Finding &finding);
 
-/// Does the filter speak of harm alone? Then it is no doubt that there is a race.
+/// Does the filter only concern the harm? Then it does not doubt the race itself.
 bool about_harm(const Filter &filter);
 
 } // namespace lockscope

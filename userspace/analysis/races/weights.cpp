@@ -12,8 +12,8 @@ namespace lockscope {
 namespace {
 
 /*
- * RacerX's points [Table 4] times 20. Confidence and contexts are worth what they
- * are for locks (rank.cpp), so that findings of both sorts can be compared.
+ * RacerX's points [Table 4] times 20. Confidence and contexts have the same weights as for
+ * locks (rank.cpp), so that both kinds of findings are comparable.
  */
 constexpr RaceWeight kTable[] = {
 	{"confidence", 1300, "per level: possible 0, observed 1, confirmed 2"},

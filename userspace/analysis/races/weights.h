@@ -23,10 +23,10 @@ struct RaceWeight {
 
 class RaceWeights {
 public:
-	/// The table as built in.
+	/// The built-in table.
 	RaceWeights();
-	/// The same with the changes of @text. Unknown names, values that are no
-	/// number and names given twice are errors that begin with "@name:LINE: ".
+	/// The same with the changes in @text. Unknown names, invalid numbers and duplicates
+	/// are errors that begin with "@name:LINE: ".
 	static Result<RaceWeights> parse(std::string_view text, const std::string &name);
 
 	/// Points of a feature that is in the table.

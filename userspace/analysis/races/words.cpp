@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Words that many change and that no lock is held for. They race, and what was caught in
- * the act too; these filters say which of them are made to bear it.
+ * Words that are changed without a lock. They race, also when caught in the act; these filters
+ * find those that are designed to tolerate it.
  *
- *   filter              applies when                         may be wrong about
+ *   filter              applies when                         false negatives
  *   statistics-counter  it is only counted up or down        a count that something relies on
- *   last-store-wins     it is stored again and again, as a   a value that goes with others; a
+ *   last-store-wins     it is stored repeatedly, as a        a value that goes with others; a
  *                       whole, by code that does not read    pointer to what is freed
  *                       it: a time, a position, a setting
  *
@@ -13,7 +13,7 @@
  *                                                            a race of its own
  *
  * The second demotes to a warning, the others to a note. No lock means none that some code
- * always holds there, but locks of the callers.
+ * always holds there; locks of the callers do not count.
  */
 #include "analysis/races/words.h"
 
@@ -27,12 +27,12 @@ namespace lockscope {
 
 namespace {
 
-/* Instructions of one `count++` lie this close together, in bytes. */
+/* Maximum distance between the instructions of one `count++`, in bytes. */
 constexpr std::uint64_t kPairBytes = 64;
-/* Stores seen of one word: what is only published, or set up, has fewer. */
+/* Minimum number of stores to one word: words that are only published or set up have fewer. */
 constexpr std::uint64_t kManyStores = 64;
 
-/* A line that reads and writes counts; one that decides and one that writes do not. */
+/* A line that reads and writes counts; separate lines that test and write do not. */
 bool maybe_one_line(const Code &a, const Code &b)
 {
 	return a.lines.empty() || b.lines.empty() ||
@@ -40,8 +40,8 @@ bool maybe_one_line(const Code &a, const Code &b)
 		a.lines.front().line == b.lines.front().line);
 }
 
-/// Locks of other objects that both sides of the race hold: they raced, so it is not
-/// the same one, and such a lock guards nothing here.
+/// Locks of other objects that both sides of the race hold: they raced, so these are different
+/// instances, which protect nothing here.
 std::set<ClassId> callers_locks(const Model &model, const Race &race)
 {
 	std::set<ClassId> first, both;
@@ -54,9 +54,9 @@ std::set<ClassId> callers_locks(const Model &model, const Race &race)
 	return both;
 }
 
-/// Is there a lock that guards the memory, as far as some code says so that always holds
-/// it? Where the same code runs with and without it, it is the callers' own. A lock of an
-/// object that has nothing to do with the memory has to be held by half of all accesses.
+/// Is the memory protected by a lock, in that some code always holds it? Where the same code
+/// runs with and without it, it is the callers' lock. A lock of an unrelated object has to be
+/// held at half of all accesses.
 bool mostly_guarded(const Model &model, const Race &race, const std::vector<std::size_t> &all)
 {
 	const auto callers = callers_locks(model, race);
@@ -87,15 +87,15 @@ bool mostly_guarded(const Model &model, const Race &race, const std::vector<std:
 	});
 }
 
-/// What is known of the stores to one word.
+/// The stores to one word.
 struct Stores {
-	std::vector<std::size_t> shared;	///< accesses to it when several contexts had it
+	std::vector<std::size_t> shared;	///< accesses to it while it was shared
 	std::set<std::string> storing, reading; ///< functions
 	std::uint64_t times = 0;
 };
 
-/// Add to @stores all accesses to the word of @named. False when one of them stores
-/// anything but that word as a whole.
+/// Add to @stores all accesses to the word of @named. False when one of them stores anything
+/// but the whole word.
 bool add_stores(const Model &model, const AccessIndex &index, const MemoryAccess &named,
 		Stores &stores)
 {
@@ -122,13 +122,13 @@ bool add_stores(const Model &model, const AccessIndex &index, const MemoryAccess
 	return true;
 }
 
-/// Are all stores of @race's variable plain ones of one aligned word as a whole, by functions
-/// that do not read it? Any order of such stores is one that could have been without the race.
+/// Are all stores to @race's variable plain ones of one whole aligned word, by functions that
+/// do not read it? Then any order of them is possible without the race, too.
 bool last_store_wins(const Model &model, const AccessIndex &index, const Race &race)
 {
 	const auto &first = model.accesses[race.first], &second = model.accesses[race.second];
 	Stores stores;
-	/* Of an array each side may be known by another element. */
+	/* In an array the two sides may have different elements. */
 	if (first.size != second.size || !add_stores(model, index, first, stores) ||
 	    (first.offset != second.offset && !add_stores(model, index, second, stores)))
 		return false;
@@ -180,7 +180,7 @@ bool statistics_counter(const Model &model, const AccessIndex &index, const Race
 	return written;
 }
 
-/// Whichever of the two comes last, the value is the same.
+/// Whichever store is last, the value is the same.
 bool same_constant(const Model &model, const Race &race)
 {
 	const auto &first = model.accesses[race.first], &second = model.accesses[race.second];

@@ -13,9 +13,9 @@ namespace lockscope {
 /// Has the function that allocates the object not returned yet?
 bool in_the_making(const Model &model, const MemoryAccess &access);
 
-/// Do the accesses @all, all there are to one variable on which @race is, only count it up
-/// or down, without a lock that most of them hold? Every write is one instruction that reads as
-/// well, or has a read of the same bytes by the same code close by; code that only reads writes
+/// Do the accesses @all, all accesses to the variable of @race, only count it up or down,
+/// without a lock that most of them hold? Every write is one instruction that reads as well,
+/// or has a read of the same bytes by the same code close by; code that only reads writes
 /// nothing else, so that nothing depends on it.
 bool statistics_counter(const Model &model, const AccessIndex &index, const Race &race,
 			const std::vector<std::size_t> &all);

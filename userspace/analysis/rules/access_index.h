@@ -14,11 +14,11 @@
 
 namespace lockscope {
 
-/// A function as "module:name", without what compilers add to clones; empty when
-/// the code is not known.
+/// Key of a function as "module:name", without compiler suffixes; empty when the code is not
+/// known.
 std::string function_key(const Code &code);
 
-/// What a machine reads and writes at once, in bytes.
+/// Bytes that the CPU accesses atomically.
 inline constexpr std::uint32_t kWordBytes = 8;
 
 /// A place in an object or variable.
@@ -28,23 +28,23 @@ class AccessIndex {
 public:
 	explicit AccessIndex(const Model &model);
 
-	/// Accesses of all runs to bytes that @access touches, itself included.
+	/// Accesses of all runs to bytes that @access touches, including itself.
 	std::vector<std::size_t> overlapping(const MemoryAccess &access) const;
 
 	/// Accesses of all runs to @data.
 	const std::vector<std::size_t> &of(DataId data) const;
 
-	/// Was a lock ever taken in @code's function?
+	/// Was a lock ever acquired in @code's function?
 	bool takes_locks(const Code &code) const;
-	/// Places that accesses in the function write.
+	/// Number of places that accesses in the function write.
 	std::size_t written_in(const std::string &function) const;
-	/// Places that accesses in the function touch with no lock held.
+	/// Number of places that accesses in the function touch with no lock held.
 	std::size_t unlocked_in(const std::string &function) const;
 
-	/// A critical section: all that was touched with a lock held that was taken
-	/// at one place, in the order in which it was first seen.
+	/// A critical section: everything that was accessed with a lock held from one acquire
+	/// site, in the order of first observation.
 	using Section = std::vector<Place>;
-	/// By the place where the lock was taken.
+	/// By acquire site of the lock.
 	const std::map<CodeId, Section> &sections() const { return sections_; }
 
 private:

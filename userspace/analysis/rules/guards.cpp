@@ -2,12 +2,11 @@
 /*
  * For every variable and kind of access: evidence, hypotheses, verdict.
  *
- * Writers need a guard exclusively, readers in any mode. A hypothesis is a lock
- * as seen from the object, or a context. When writers were never seen with one of
- * two locks without the other, the rule asks for both, and readers do with either
- * [Eraser 5]; readers may use RCU or a sequence count instead of what writers hold.
- * Interrupts, softirqs and preemption switched off keep other processors out of
- * nothing: they guard per-CPU data only.
+ * Writers need a guard exclusively, readers in any mode. A hypothesis is a lock relative to
+ * the object, or a context. When writers always hold two locks together, the rule requires
+ * both, and readers need either [Eraser 5]; readers may use RCU or a sequence count instead of
+ * the writers' lock. Disabled interrupts, softirqs and preemption do not exclude other CPUs:
+ * they protect per-CPU data only.
  */
 #include "analysis/rules/guards.h"
 
@@ -24,11 +23,11 @@ namespace {
 
 struct Variables {
 	std::map<std::string, std::size_t> numbers;
-	std::vector<std::size_t> of_access; ///< every access has one
+	std::vector<std::size_t> of_access; ///< index of each access
 	std::vector<std::vector<std::size_t>> accesses;
 };
 
-/* Objects of one type are one, wherever they were allocated. */
+/* Objects of one type are one variable, wherever they were allocated. */
 std::string key_of(const Model &model, const MemoryAccess &access)
 {
 	if (access.data == kNoData)
@@ -68,7 +67,7 @@ public:
 		std::vector<Rule> out;
 		for (std::size_t i = 0; i < variables_.accesses.size(); i++) {
 			const auto &first = model_.accesses[variables_.accesses[i].front()];
-			/* By the function that accesses it: that is no variable. */
+			/* Data named by the accessing function are no variable. */
 			if (first.data == kNoData || model_[first.data].kind == LS_DATA_OTHER)
 				continue;
 			add_rules(i, out);
@@ -94,7 +93,7 @@ private:
 		Side writes = gather(AccessKind::Write), reads = gather(AccessKind::Read);
 		judge(writes, nullptr, reads);
 		judge(reads, &writes, reads);
-		/* Too little of each may be enough of both. */
+		/* Too few of each may be enough together. */
 		if (writes.rule.verdict == Verdict::TooFew ||
 		    reads.rule.verdict == Verdict::TooFew) {
 			Side both = gather(AccessKind::Any);
@@ -135,7 +134,7 @@ private:
 			known;
 		for (std::size_t i : accesses) {
 			const auto &access = model_.accesses[i];
-			/* What reads and writes at once is a write. */
+			/* A read-modify-write counts as a write. */
 			if (kind != AccessKind::Any &&
 			    access.writes() != (kind == AccessKind::Write))
 				continue;
@@ -185,7 +184,7 @@ private:
 		return {model_, sections_, variable_, side.evidence};
 	}
 
-	/* @writes has been judged, or is nullptr while that is going on. */
+	/* @writes was judged, or is nullptr while it is being judged. */
 	void judge(Side &side, const Side *writes, const Side &reads) const
 	{
 		Rule &rule = side.rule;
@@ -207,7 +206,7 @@ private:
 		examples(side);
 	}
 
-	/* Writers that hold a lock as readers do: told, but never a rule. */
+	/* Writers that hold a lock shared: reported, but never a rule. */
 	void add_shared(Side &side, const Single &single) const
 	{
 		if (!single.lock || !single.h.exclusive)
@@ -220,8 +219,8 @@ private:
 			side.rule.hypotheses.push_back(std::move(shared));
 	}
 
-	/* The best lock; with another one when each was held wherever the other
-	 * was, unless readers make do with one of them all the time. */
+	/* The best lock; with another one if each was held whenever the other was, unless
+	 * readers always use just one of them. */
 	Hypothesis with_partner(const Side &side, const std::vector<const Single *> &accepted,
 				const Side &reads) const
 	{
@@ -246,7 +245,7 @@ private:
 		return scales(reads).weighed(std::move(h)).accepted();
 	}
 
-	/* What writers hold is enough, any of it; so may be RCU or a sequence count,
+	/* Any of the locks that writers hold is enough; so may be RCU or a sequence count,
 	 * unless a lock was found, @any_lock. */
 	bool choose_for_readers(Side &side, const Rule &writers, bool any_lock) const
 	{
@@ -271,7 +270,7 @@ private:
 		const auto locks = h.terms;
 		h.all = false;
 		for (const char *instead : {kRcu, kSeqcount}) {
-			/* Without a reader that holds the lock it is no part of it. */
+			/* If no reader holds the lock it is not part of the rule. */
 			h.terms = {instead};
 			if (fits())
 				return true;
@@ -287,7 +286,7 @@ private:
 		const auto &first = model_.accesses[variables_.accesses[variable_].front()];
 		if (model_[first.data].kind != LS_DATA_PERCPU)
 			return false;
-		/* The strongest that is always held: it includes the others. */
+		/* The strongest context that is always held: it includes the others. */
 		for (const char *term : {kIrq, kBh, kPreempt})
 			for (const auto &single : all)
 				if (single.h.terms[0] == term && single.h.accepted()) {
@@ -297,7 +296,7 @@ private:
 		return false;
 	}
 
-	/* The lock of some object, whichever: a belief about the class [RacerX 8.4]. */
+	/* The lock of an unknown object: a belief about the class [RacerX 8.4]. */
 	static bool choose_class(Side &side, const std::vector<Single> &all)
 	{
 		for (const auto &single : all)
@@ -308,7 +307,7 @@ private:
 		return false;
 	}
 
-	/// One task made all accesses, and no interrupt.
+	/// All accesses are by one task, and none by an interrupt.
 	bool one_task() const
 	{
 		const auto &accesses = variables_.accesses[variable_];
@@ -320,7 +319,7 @@ private:
 		});
 	}
 
-	/* Held all the time, but that was in too few sections to call it anything. */
+	/* Always held, but in too few sections for a verdict. */
 	static bool promising(const Single &single)
 	{
 		return single.lock && single.h.support.holds > 0 &&

@@ -12,43 +12,43 @@
 
 namespace lockscope {
 
-/// From here on a rule is not one by chance: one in ten of a normal distribution.
-/// 14 of 15 reach it, 13 of 14 do not.
+/// A rule from here on is statistically significant: one in ten of a normal distribution. 14
+/// of 15 reach it, 13 of 14 do not.
 inline constexpr double kSureZ = 1.28;
 
 enum class AccessKind { Read, Write, Any };
 const char *name(AccessKind kind);
 
-/// ByClass: always with some lock of one class held, and nobody could tell whether
-/// it is the lock of the right object. Weaker than Guarded: nothing breaks it.
+/// ByClass: always with some lock of one class held, but it is unknown whether it is the lock
+/// of the right object. Weaker than Guarded: no access breaks it.
 enum class Verdict { Guarded, ByClass, NoLock, Unclear, TooFew };
 inline constexpr std::size_t kVerdicts = 5;
 const char *name(Verdict verdict);
 
-/// What was found out about one kind of access to one variable.
+/// The result for one kind of access to one variable.
 struct Rule {
 	Variable variable;
 	std::string type;   ///< "struct inode"; empty when it is not known
-	std::string member; ///< path in the type; empty when there is none, or not known
+	std::string member; ///< path in the type; empty when there is none, or it is unknown
 	std::uint32_t offset = 0;
 	bool global = false; ///< one variable, not a member of many objects
 	AccessKind kind = AccessKind::Read;
 	Verdict verdict = Verdict::TooFew;
-	std::string why;		    ///< in words, for all but Guarded
+	std::string why;		    ///< as text, for all but Guarded
 	Support support;		    ///< of the guard; else of holding no lock
 	std::vector<Hypothesis> hypotheses; ///< of the guard first, then by score
 	/// In Model::accesses: the first of each piece of evidence.
 	std::vector<std::size_t> examples, counterexamples;
-	std::size_t pairs = 0; ///< of a place in code and what it held
-	/// Ways of accessing that are no evidence: marked or atomic; before anyone
-	/// else can see the object, or when nobody can any more; blocks of members.
+	std::size_t pairs = 0; ///< of a place in the code and the locks held there
+	/// Access sites that are no evidence: marked or atomic; before the object is
+	/// published, or when it is not reachable any more; blocks of members.
 	std::size_t marked = 0, initial = 0, blocks = 0;
 
 	const Hypothesis *guard() const
 	{
 		return verdict == Verdict::Guarded ? &hypotheses.front() : nullptr;
 	}
-	/// guard(), or the class of it.
+	/// guard(), or its class.
 	const Hypothesis *believed() const
 	{
 		return verdict == Verdict::ByClass ? &hypotheses.front() : guard();
@@ -59,15 +59,14 @@ struct Rule {
 	std::string owner() const;
 };
 
-/// By type and place in it, reads before writes. Where reads and writes together
-/// have evidence enough for one guard, and not each alone, there is one rule of
-/// kind Any instead.
+/// By type and offset, reads before writes. If reads and writes together have enough evidence
+/// for one guard, and not each alone, there is one rule of kind Any instead.
 std::vector<Rule> infer_rules(const Model &model);
 
-/// An access that is taken to set up or tear down what nobody else can see: it
-/// holds no lock of the object, and a module's start runs it, or its function's name says
-/// so, or that it gives a reference back, perhaps the last one. May hide accesses that
-/// come too early or too late in such functions.
+/// Is the access assumed to initialise or tear down an unpublished object? It holds no lock of
+/// the object, and it is under a module's init function, or its function has such a name, or
+/// one that drops a reference, perhaps the last one. False negatives: accesses too early or
+/// too late in such functions.
 bool initialises(const Model &model, const MemoryAccess &access);
 
 } // namespace lockscope

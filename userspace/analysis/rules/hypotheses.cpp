@@ -13,7 +13,7 @@ namespace lockscope {
 
 namespace {
 
-/// The fewer, the better it fits: own locks before those of others.
+/// Smaller is better: own locks before those of others.
 int distance(ls_relation relation)
 {
 	return relation == LS_REL_SELF	   ? 0
@@ -94,8 +94,7 @@ std::vector<Single> Scales::singles(bool writers) const
 			single.where.push_back(section(single.h, seen).has_value());
 		out.push_back(std::move(single));
 	}
-	/* Of locks alike the object's own, then the one taken last, which was taken
-	 * for less. */
+	/* Among equal locks the object's own, then the innermost one, which protects least else. */
 	std::stable_sort(out.begin(), out.end(), [](const Single &a, const Single &b) {
 		if (a.h.score() != b.h.score())
 			return a.h.score() > b.h.score();

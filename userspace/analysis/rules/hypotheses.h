@@ -12,25 +12,25 @@
 
 namespace lockscope {
 
-/// Less evidence than this says nothing.
+/// With less evidence there is no verdict.
 inline constexpr std::size_t kLeastEvidence = 3;
-/// A rule may be broken this often and is one still.
+/// Share of observations that a rule needs.
 inline constexpr double kLeastShare = 0.9;
-/// That some locks or contexts are held during accesses to a variable.
+/// The hypothesis that some locks or contexts are held during accesses to a variable.
 struct Hypothesis {
 	std::vector<std::string> terms; ///< at most three, see Protection
 	bool all = true;		///< every term is needed; else one is enough
-	bool exclusive = false;		///< a lock held by readers is not enough
-	bool checked = true;		///< no term is the lock of just some object
+	bool exclusive = false;		///< a lock held shared is not enough
+	bool checked = true;		///< no term is a lock of an unknown object
 	Support support;
 	Standing standing;
-	std::size_t excused = 0; ///< observations without it that are alone
-	bool shared = false;	 ///< one with it is not
+	std::size_t excused = 0; ///< observations without it that were exclusive to one context
+	bool shared = false;	 ///< an observation with it was not
 
 	/// "self.i_lock", "global.inode_hash_lock & self.i_lock", "rcu | self.lock"
 	std::string guard() const;
 	double score() const { return support.z() + standing.points(); }
-	/// What its owner alone did excuses nothing as long as nobody else was seen.
+	/// Exclusive observations are no excuse unless the variable was seen to be shared.
 	bool believed() const
 	{
 		return support.of >= kLeastEvidence && support.share() >= kLeastShare &&
@@ -39,7 +39,7 @@ struct Hypothesis {
 	bool accepted() const { return checked && believed(); }
 };
 
-/// A lock or context that some access holds, as a guard.
+/// A lock or context held at some access, as a guard.
 struct Single {
 	Hypothesis h;
 	bool lock = true;
@@ -51,23 +51,23 @@ struct Single {
 /// Weighs hypotheses about one kind of access to one variable.
 class Scales {
 public:
-	/// @all has to outlive it.
+	/// @all has to outlive this.
 	Scales(const Model &model, const Sections &sections, std::size_t variable,
 	       const std::vector<Observation> &all)
 		: model_(model), sections_(sections), variable_(variable), all_(all)
 	{
 	}
 
-	/// Where the locks of @h were taken, nothing where it is not held.
+	/// Acquire sites of the locks of @h, nullopt if it is not held.
 	std::optional<Section> section(const Hypothesis &h, const Observation &seen) const;
 	/// Fill in support and standing.
 	Hypothesis weighed(Hypothesis h) const;
-	/// Every lock and context held anywhere, the likeliest guard first. Where
-	/// @writers, locks have to be held exclusively.
+	/// Every lock and context held anywhere, the likeliest guard first. For @writers,
+	/// locks have to be held exclusively.
 	std::vector<Single> singles(bool writers) const;
-	/// That both are needed.
+	/// The hypothesis that both are needed.
 	Hypothesis both(const Hypothesis &a, const Hypothesis &b) const;
-	/// Support of holding no lock at all.
+	/// Support for holding no lock at all.
 	Support no_lock() const;
 
 private:

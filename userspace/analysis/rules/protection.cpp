@@ -13,7 +13,7 @@ bool starts_with(const std::string &text, const char *prefix)
 	return text.rfind(prefix, 0) == 0;
 }
 
-/// "struct.member" of "cache+0x10 struct foo.lock", else the name as it is.
+/// "struct.member" of "cache+0x10 struct foo.lock", else the unchanged name.
 std::string of_struct(const std::string &name)
 {
 	const auto at = name.find(" struct ");
@@ -56,7 +56,7 @@ std::string Protections::term(const MemoryAccess &access, const Guard &guard) co
 		return out;
 	}
 	case LS_REL_STATIC: {
-		/* A lock inside the variable itself is as good as one in an object. */
+		/* A lock inside the variable itself counts like one in the object. */
 		const std::string *own =
 			access.data == kNoData ? nullptr : &model_[access.data].name;
 		if (own && model_[access.data].global() && starts_with(guard.name, own->c_str()) &&
@@ -105,7 +105,7 @@ std::vector<Protection> Protections::of(const MemoryAccess &access) const
 			held.checked = !several_.count(guard.cls);
 			break;
 		case LS_REL_PERCPU:
-			/* Of which processor is not told: good for data of the same. */
+			/* The CPU is not known: valid for data of the same CPU. */
 			held.checked = access.data != kNoData &&
 				       model_[access.data].kind == LS_DATA_PERCPU;
 			break;
@@ -123,7 +123,7 @@ std::vector<Protection> Protections::of(const MemoryAccess &access) const
 		if (held)
 			out.push_back({.term = term, .lock = false});
 	};
-	/* An interrupt level keeps out what those below it do [Eraser 3.4]. */
+	/* An interrupt level excludes those below it [Eraser 3.4]. */
 	const auto level = level_of(access.where);
 	const bool irq = level >= LS_HARDIRQ || (access.where & LS_VAL_IRQ_OFF);
 	const bool bh = irq || level == LS_SOFTIRQ || (access.where & LS_VAL_BH_OFF);

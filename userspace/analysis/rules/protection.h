@@ -14,15 +14,15 @@ namespace lockscope {
 /// One lock, or one context, that an access holds.
 struct Protection {
 	std::string term; ///< "self.i_lock", "global.sb_lock", "irq"
-	/// The same as the lock of some object: "other.inode.i_lock", or empty.
+	/// The same as a lock of an unknown object: "other.inode.i_lock", or empty.
 	std::string of_class = {};
 	bool lock = true;
-	/// The lock is tied to the object or to the whole system. Otherwise it is
-	/// that of some object, and no guard of this one [LOCKSMITH].
+	/// Is the lock tied to the object or global? Otherwise it belongs to an unknown
+	/// object, and is no guard of this one [LOCKSMITH].
 	bool checked = true;
 	bool exclusive = true;
 	ls_relation relation = LS_REL_OTHER;
-	CodeId taken{};		 ///< where; of contexts not known
+	CodeId taken{};		 ///< acquire site; not known for contexts
 	std::size_t nesting = 0; ///< 0: the outermost
 
 	bool operator==(const Protection &other) const
@@ -50,11 +50,11 @@ private:
 	std::string of_class(const Guard &guard) const;
 
 	const Model &model_;
-	/// Classes with several locks in static memory, such as buckets of a hash:
-	/// their name does not tell which one it is.
+	/// Classes with several locks in static memory, such as buckets of a hash: the name
+	/// does not identify the lock.
 	std::set<ClassId> several_;
-	/// "foo.lock" of classes whose own name does not tell, as kmalloc memory's: what
-	/// the types say of those locks where a pointer leads to them. Empty: they differ.
+	/// "foo.lock" for classes whose own name is not specific, as in kmalloc memory: type
+	/// information about those locks where a pointer leads to them. Empty: it differs.
 	std::map<ClassId, std::string> places_;
 };
 

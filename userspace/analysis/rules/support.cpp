@@ -10,8 +10,8 @@ namespace lockscope {
 
 namespace {
 
-/* The most pairs of a place and a section with no place or section in two of
- * them: augmenting paths, after a greedy start. */
+/* The largest set of pairs of a place and a section in which no place and no section occurs
+ * twice: augmenting paths, after a greedy start. */
 class Matching {
 public:
 	explicit Matching(const std::map<CodeId, std::set<std::size_t>> &edges) : edges_(edges)
@@ -34,7 +34,7 @@ public:
 	std::size_t size() const { return matched_.size(); }
 
 private:
-	/* Breadth first: the depth of a path is not bounded by anything. */
+	/* Breadth first: the depth of a path is not bounded. */
 	bool augment(CodeId start)
 	{
 		std::map<std::size_t, CodeId> reached_from;
@@ -95,7 +95,7 @@ const Protection *Observation::find(const std::string &term) const
 	for (const auto &each : held) {
 		if (each.term == term)
 			return &each;
-		/* The right object's lock is one of its class as well. */
+		/* The right object's lock also counts as one of its class. */
 		if (each.of_class == term && (!found || each.exclusive))
 			found = &each;
 	}
@@ -122,7 +122,7 @@ Support count_support(const Model &model, const std::vector<Observation> &all, c
 		for (CodeId taken : *section)
 			if (index(taken))
 				key += std::to_string(index(taken)) + ' ';
-		/* Nobody knows where it began: one for the function. */
+		/* The begin is not known: one section for the function. */
 		if (key.empty())
 			key = function;
 		edges[evidence.at].insert(sections.try_emplace(key, sections.size()).first->second);
@@ -144,8 +144,8 @@ Sections::Sections(const Model &model, const std::vector<std::size_t> &variables
 		std::uint64_t time = 0;
 		std::size_t variable = 0;
 	};
-	/* One lock taken at one place by one task is one section: its first run gave
-	 * most of its accesses their times. */
+	/* One lock from one acquire site in one task is one section: in its first run most of
+	 * its accesses got their timestamps. */
 	using Key = std::tuple<std::uint32_t, std::uint32_t, CodeId, std::uint64_t>;
 	std::map<Key, std::vector<Touched>> sections;
 	for (std::size_t i = 0; i < model.accesses.size(); i++) {

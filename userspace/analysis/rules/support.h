@@ -16,17 +16,17 @@
 
 namespace lockscope {
 
-/// How often something is protected by chance.
+/// Probability of being protected by chance.
 inline constexpr double kByChance = 0.8;
 /// (s/n - p0) / sqrt(p0 (1 - p0) / n): standard deviations above chance.
 double z_test(std::size_t holds, std::size_t of, double by_chance = kByChance);
 
-/// Code and what it held: one piece of evidence, however often it ran.
+/// Code and its held locks: one piece of evidence, however often it ran.
 struct Observation {
 	CodeId at{};
 	std::vector<Protection> held;	   ///< by term
 	std::vector<std::size_t> accesses; ///< in Model::accesses, that show it
-	bool alone = false;		   ///< all of them, see MemoryAccess
+	bool alone = false;		   ///< all accesses were exclusive, see MemoryAccess
 
 	const Protection *find(const std::string &term) const;
 };
@@ -40,29 +40,28 @@ struct Support {
 	double z() const { return z_test(holds, of); }
 };
 
-/// The critical section in which evidence holds what is asked for: where its
-/// locks were taken, or nothing where it does not hold it.
+/// The critical section in which an observation holds the requested guard: the acquire sites
+/// of its locks, or nullopt if it does not hold them.
 using Section = std::vector<CodeId>;
 using Holds = std::function<std::optional<Section>(const Observation &)>;
 
-/// Each place in code counts once and so does each critical section: a loop adds
-/// nothing, nor does a helper called from many of them. What does not hold it
-/// counts once for each function, and not at all if nobody else had the memory
-/// then: who makes an object needs no lock until others can find it [Eraser 2.2].
+/// Each place in the code counts once, and so does each critical section: a loop adds nothing,
+/// nor does a helper called from many of them. Observations without the guard count once per
+/// function, and not at all while the memory was exclusive: an object needs no lock before it
+/// is published [Eraser 2.2].
 Support count_support(const Model &model, const std::vector<Observation> &all, const Holds &holds);
 
-/// How a variable stands out in the critical sections of a lock.
+/// The position of a variable in the critical sections of a lock.
 struct Standing {
-	std::size_t only = 0, first = 0, last = 0; ///< sections, by where the lock was taken
+	std::size_t only = 0, first = 0, last = 0; ///< sections, by acquire site
 	/// RacerX's Table 4.
 	double points() const;
 };
 
-/// The data touched in every critical section that was seen, in the order in
-/// which it was first seen there.
+/// The data accessed in every observed critical section, in the order of first observation.
 class Sections {
 public:
-	/// @variables: number of the variable of every access.
+	/// @variables: number of the variable of each access.
 	Sections(const Model &model, const std::vector<std::size_t> &variables);
 	Standing standing(std::size_t variable, const std::set<CodeId> &taken) const;
 

@@ -16,7 +16,7 @@ namespace {
 constexpr double kPerZ = 20;	    ///< for each standard deviation
 constexpr double kPerStanding = 10; ///< for each of RacerX's points for beliefs
 constexpr double kWrite = 10;
-constexpr double kOutright = 10; ///< it holds no lock at all: the wrong one is less clear [8.5]
+constexpr double kOutright = 10; ///< no lock held at all: a wrong one is less clear [8.5]
 
 std::string function_of(const Model &model, std::size_t access)
 {
@@ -54,7 +54,7 @@ std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule
 		const Hypothesis *guard = rule.guard();
 		if (!guard)
 			continue;
-		/* Of a rule for any access reads and writes are told apart. */
+		/* For rules of kind Any, reads and writes are separate. */
 		std::map<std::pair<std::string, bool>, std::vector<std::size_t>> found;
 		for (std::size_t i : rule.counterexamples)
 			found[{function_of(model, i), model.accesses[i].writes()}].push_back(i);
@@ -98,7 +98,7 @@ bool told_as_race(const Model &model, const Finding &violation,
 		if (!finding.race)
 			return false;
 		const auto &race = *finding.race;
-		/* One type may come from several caches. */
+		/* One type may be allocated from several caches. */
 		if (race.variable.stable != evidence.variable.stable &&
 		    (race.variable.type != evidence.variable.type || race.variable.type.empty()))
 			return false;

@@ -9,13 +9,13 @@
 
 namespace lockscope {
 
-/// One for each variable, kind of access and function that breaks a rule; all are
-/// possible, for a rule is statistics. Warnings where the rule's z is kSureZ or
-/// more, notes where it is less.
+/// One for each variable, kind of access and function that breaks a rule; all are possible,
+/// since rules are statistical. Warnings where the rule's z is kSureZ or more, notes where it
+/// is less.
 std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule> &rules);
 
-/// Is a data race over the variable, with a side in the function, among @findings?
-/// It says all that the violation could, and that it happened.
+/// Is a data race over the variable, with a side in the function, among @findings? It has all
+/// the information of the violation, and it happened.
 bool told_as_race(const Model &model, const Finding &violation,
 		  const std::vector<Finding> &findings);
 

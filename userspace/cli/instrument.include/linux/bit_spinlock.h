@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Comes before the kernel's header of that name in modules that `lockscope instrument`
- * builds: bits used as locks, which are taken inline, are reported as taken and
- * released. Where a bit is one of many in one byte, all of those are one lock.
+ * Comes before the kernel's header of that name in modules that `lockscope instrument` builds:
+ * bits used as locks, which are inlined, are reported as acquired and released. Bits that
+ * share a byte are one lock.
  */
 #ifndef LOCKSCOPE_BIT_SPINLOCK_H
 #define LOCKSCOPE_BIT_SPINLOCK_H

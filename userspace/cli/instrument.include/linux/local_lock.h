@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Comes before the kernel's header of that name in modules that `lockscope instrument`
- * builds: a local lock is nothing but preemption or interrupts turned off in a kernel
- * that is not for real time, and is reported as a lock of its CPU.
+ * Comes before the kernel's header of that name in modules that `lockscope instrument` builds:
+ * without PREEMPT_RT a local lock only disables preemption or interrupts; it is reported as a
+ * lock of its CPU.
  */
 #ifndef LOCKSCOPE_LOCAL_LOCK_H
 #define LOCKSCOPE_LOCAL_LOCK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Comes before the kernel's header of that name in modules that `lockscope instrument`
- * builds: a bucket of a hash table is locked by bit_spin_lock(), but released by storing
- * its new head, which no function reports. Its locks are left out on both sides.
+ * Comes before the kernel's header of that name in modules that `lockscope instrument` builds:
+ * a bucket of a hash table is locked by bit_spin_lock(), but released by storing its new head,
+ * which no function reports. Its locks are ignored on both sides.
  */
 #ifndef LOCKSCOPE_RHASHTABLE_H
 #define LOCKSCOPE_RHASHTABLE_H

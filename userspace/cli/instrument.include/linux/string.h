@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Comes before the kernel's header of that name in modules that `lockscope instrument`
- * builds: memcpy(), memmove(), memset() and memcmp() read and write their blocks in
- * assembly or in the kernel, where no compiler reports it. The names of the builtins are
- * taken because the kernel's checks of sizes end in those.
+ * Comes before the kernel's header of that name in modules that `lockscope instrument` builds:
+ * memcpy(), memmove(), memset() and memcmp() read and write their blocks in assembly or in the
+ * kernel, without call-outs. The builtins are replaced because the kernel's size checks call
+ * those.
  */
 #ifndef LOCKSCOPE_STRING_H
 #define LOCKSCOPE_STRING_H
@@ -59,7 +59,7 @@
 
 #include_next <linux/string.h>
 
-/* A file that does without the checks. */
+/* A file without the size checks. */
 #ifndef _LINUX_FORTIFY_STRING_H_
 #define memcpy(to, from, n) __builtin_memcpy(to, from, n)
 #define memmove(to, from, n) __builtin_memmove(to, from, n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Comes before the kernel's header of that name in modules that `lockscope instrument`
- * builds: copy_from_user() and copy_to_user() copy in the kernel, where no compiler reports
- * what they write and read. The variants that copy inline have KCSAN's calls.
+ * Comes before the kernel's header of that name in modules that `lockscope instrument` builds:
+ * copy_from_user() and copy_to_user() copy in the kernel, without call-outs. The variants that
+ * copy inline have KCSAN's calls.
  */
 #ifndef LOCKSCOPE_UACCESS_H
 #define LOCKSCOPE_UACCESS_H
@@ -10,7 +10,7 @@
 #include <linux/compiler.h>
 #include <linux/instrumented.h>
 
-/* Declared here, so that the next header's declarations are of these. */
+/* Declared here, so that the declarations in the next header refer to these. */
 static __always_inline unsigned long
 __lockscope_copy_from_user(void *to, const void __user *from, unsigned long n);
 static __always_inline unsigned long

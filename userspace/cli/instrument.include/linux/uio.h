@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Comes before the kernel's header of that name in modules that `lockscope instrument`
- * builds: copy_to_iter() and copy_from_iter() copy in the kernel, where no compiler reports
- * what they read and write.
+ * Comes before the kernel's header of that name in modules that `lockscope instrument` builds:
+ * copy_to_iter() and copy_from_iter() copy in the kernel, without call-outs.
  */
 #ifndef LOCKSCOPE_UIO_H
 #define LOCKSCOPE_UIO_H
@@ -13,7 +12,7 @@
 
 struct iov_iter;
 
-/* Declared here, so that the next header's declarations are of these. */
+/* Declared here, so that the declarations in the next header refer to these. */
 static __always_inline size_t
 __lockscope_copy_to_iter(const void *from, size_t n, struct iov_iter *i);
 static __always_inline size_t
