@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Findings that have one cause are one thing to look at.
+// Findings with a common cause are grouped.
 #pragma once
 
 #include "analysis/finding.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// In which context an acquisition ran, and where that context was entered.
+// The context of an acquisition, and its entry point.
 #pragma once
 
 #include "model/model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// From all that was seen of a finding to what is shown of it.
+// Selection of the observations that a finding shows.
 #pragma once
 
 #include "analysis/finding.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// A fault as it is reported.
+// A finding, as it is reported.
 #pragma once
 
 #include "analysis/context.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// The module judges while it records, userspace judges the record: what one
-// finds and the other does not shows an error in one of them.
+// Cross-check of the module, which searches while it records, and userspace, which searches
+// the record: a finding of only one of them shows an error in one of them.
 #pragma once
 
 #include "analysis/finding.h"

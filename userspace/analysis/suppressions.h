@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-// Findings that are known and left, by the file /etc/lockscope/suppressions: one
-// entry a line of key=value, values with blanks in double quotes, # comments.
+// Suppressions of known findings, in the file /etc/lockscope/suppressions: one entry per line
+// of key=value, values with blanks in double quotes, # comments.
 //
 //   id=0123456789abcdef reason="vendor knows" until=2027-01-31
 //   kind=irq-inversion class="ext4:*" reason="only in the test module"
 //
-// reason is mandatory, the rest says what is meant: an id, or a kind, a class or
-// both.
+// reason is mandatory, the rest is the target: an id, or a kind, a class or both.
 #pragma once
 
 #include "analysis/finding.h"

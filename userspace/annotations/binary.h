@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// The calls in a kernel's or a module's code and where in the source they come from, by
-// its debug information.
+// The calls in a kernel's or a module's code and their places in the source, from debug
+// information.
 #pragma once
 
 #include "util/result.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Makes a table: what the source says, at the places that the debug information has it.
+// Builds a table: annotations in the source, mapped to code by debug information.
 #pragma once
 
 #include "annotations/binary.h"

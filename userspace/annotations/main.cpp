@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope-annotations: makes the table of a release, see scripts/annotations.
+// lockscope-annotations: builds the table of a release, see scripts/annotations.
 #include "annotations/builder.h"
 #include "util/file.h"
 #include "util/text.h"

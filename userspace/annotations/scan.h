@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// The calls and definitions of a C source file, as far as annotations of locks need
-// them. Nothing is preprocessed: both branches of an #if are read.
+// The calls and definitions of a C source file that annotations of locks need. Without
+// preprocessing: both branches of an #if are read.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a source tree says about locks: the annotated places, and the functions and
-// macros that pass an annotation on.
+// Lock annotations of a source tree: the annotated places, and the functions and macros that
+// pass an annotation on.
 #pragma once
 
 #include "annotations/scan.h"

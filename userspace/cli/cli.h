@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the subcommands share. Each one lives in a file of its own and adds
-// itself to the application; its callback sets the exit status.
+// Common parts of the subcommands. Each is in a file of its own and adds itself to the
+// application; its callback sets the exit status.
 #pragma once
 
 #include "util/result.h"

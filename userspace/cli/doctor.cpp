@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope doctor: what this kernel offers, what is missing, what to do.
+// lockscope doctor: what this kernel supports, what is missing, and the remedies.
 #include "cli/cli.h"
 
 #include "model/model.h"

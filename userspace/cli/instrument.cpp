@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope instrument: a module's source, built so that it tells its accesses.
+// lockscope instrument: build a module from its source so that it reports its accesses.
 #include "cli/cli.h"
 
 #include "cli/child.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Names that an instrumented module needs from others.
+// Undefined symbols of an instrumented module.
 #pragma once
 
 #include "util/result.h"

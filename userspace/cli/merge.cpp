@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope merge: unite the runs of many boots and machines in one store.
+// lockscope merge: copy the runs of many boots and machines into one store.
 #include "cli/cli.h"
 
 #include "store/merge.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope rules: who guards what, as inferred from accesses.
+// lockscope rules: locking rules, inferred from accesses.
 #include "cli/cli.h"
 #include "cli/suppressed.h"
 

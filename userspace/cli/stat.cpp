@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope stat: how often each lock class is taken, waited for, and how long.
+// lockscope stat: acquisitions, contention, wait and hold times per lock class.
 #include "cli/child.h"
 #include "cli/cli.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope suppress: leave a finding out of reports from now on.
+// lockscope suppress: hide a finding in future reports.
 #include "cli/cli.h"
 
 #include "analysis/suppression_file.h"

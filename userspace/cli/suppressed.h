@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The analysis as report and show see it: with the suppressions applied.
+// The analysis for report and show: with suppressions applied.
 #pragma once
 
 #include "analysis/findings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope top: statistics as they come.
+// lockscope top: live statistics.
 #include "cli/cli.h"
 
 #include "report/stat.h"

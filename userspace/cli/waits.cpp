@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope waits: who waits for which lock now, and who has it.
+// lockscope waits: tasks that wait for locks now, and the owners of the locks.
 #include "cli/cli.h"
 
 #include "report/waits.h"

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-// Which instructions of a function touch memory, and how their address is made:
-// what a probe has to know to tell every access of code that nobody instrumented.
+// Instructions of a function that access memory, and the computation of their addresses: what
+// a probe needs to report every access of uninstrumented code.
 //
-// A site says all that the kernel needs at a breakpoint on it:
+// A site has all that the kernel needs at a breakpoint on it:
 //
 //   address = (Segment::Gs ? this CPU's gs base : 0)
 //           + (rip_relative ? function + offset + length : base)
 //           + index * scale + disp                            modulo 2^64
 //
-// with the registers as they are before the instruction. The stack is left out:
-// what push, pop, call, ret and every operand over %rsp touch, over %rbp where it
-// is the frame pointer, and the stack protector's canary at %gs:0x28. So is what
-// has a memory operand and no access: lea, nop, prefetches, invlpg, ud1. What
-// accesses memory but does not fit a site is counted by reason, never dropped
-// silently.
+// with the registers before the instruction. Accesses to the stack are skipped: push, pop,
+// call, ret, every operand with %rsp, with %rbp if it is the frame pointer, and the stack
+// protector's canary at %gs:0x28. So are instructions with a memory operand and no access:
+// lea, nop, prefetches, invlpg, ud1. Other accesses without a site are counted by reason,
+// never dropped silently.
 #pragma once
 
 #include <array>

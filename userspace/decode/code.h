@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Where machine code comes from: the running kernel, or a file.
+// Sources of machine code: the running kernel, or a file.
 #pragma once
 
 #include "decode/access.h"

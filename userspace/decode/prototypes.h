@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Which functions are given an object of some type, by the kernel's BTF.
+// Functions with a parameter of some type, from the kernel's BTF.
 #pragma once
 
 #include "util/result.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-// What to watch, in words, and the memory accesses that there are in it.
+// Patterns of functions to watch, and the memory accesses in them.
 //
 //   auto code = open_kernel_code();                        decode/code.h
 //   SiteOptions options{.refused = probe_blacklist()};
 //   auto list = list_sites(**code, "ext4:ext4_mb_*", options);
 //   std::vector<ls_site> probes = probe_sites(*list);      for LS_IOC_SITES
 //
-// The kernel has the last word on where a probe may be: registering one can fail
-// for a site of this list (jump labels, static calls, addresses that another
-// tracer has), which is to be counted, not to be an end of it all.
+// The kernel decides where a probe is allowed: registering one can fail for a site of this
+// list (jump labels, static calls, addresses of another tracer), which is to be counted and is
+// no fatal error.
 #pragma once
 
 #include "decode/code.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscoped: drains the module into a store for days. The module may come and
-// go; so may the daemon.
+// lockscoped: drains the module into a store continuously. The module may be unloaded and
+// loaded again, and the daemon restarted.
 #include "lockscoped/deadlocks.h"
 
 #include "lockclass/abi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the decoders of log records share.
+// Common parts of the decoders of log records.
 #pragma once
 
 #include "lockclass/abi.h"

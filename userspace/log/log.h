@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// The module's log, decoded. Every byte is taken as hostile: lengths, types,
-// counts, ids and string ends are checked before anything is used.
+// The module's log, decoded. Every byte is untrusted: lengths, types, counts, ids and string
+// ends are checked before anything is used.
 #pragma once
 
 #include "lockclass/abi.h"

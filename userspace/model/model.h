@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What was recorded, as the analyses see it: runs united, classes and code
-// sites numbered over all of them, no addresses.
+// Recorded data for the analyses: runs merged, classes and code sites numbered over all of
+// them, no addresses.
 #pragma once
 
 #include "lockclass/abi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// How lock classes were used: what stat and top print, and what a store keeps of it.
+// Statistics of lock classes: for stat, top and a store.
 #pragma once
 
 #include "bpf/stat.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What symbol tables and types say of code and locks: made by symbolize/, kept by store/.
+// Results of symbol tables and type information for code and locks: from symbolize/, stored by
+// store/.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Names of what accesses touch, and of the locks that guard it.
+// Names of accessed data, and of the locks that protect it.
 #pragma once
 
 #include "model/model.h"

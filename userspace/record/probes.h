@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Watching the accesses of unmodified code: functions are decoded, and some of
-// their access sites at a time have probes.
+// Watches accesses of unmodified code: functions are decoded, and probes rotate over their
+// access sites.
 #pragma once
 
 #include "decode/code.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// From a source into a store: what `record` and the daemon share.
+// From a source into a store: shared by `record` and the daemon.
 #pragma once
 
 #include "model/stat.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Which of many access sites have a probe when. All get their turn, those seen
-// least first [LiteRace 3: what runs seldom has the races nobody met yet], and
-// what is hit so often that it costs more than it may has to wait.
+// Rotation of probes over many access sites. All get a turn, those with the fewest turns first
+// [LiteRace 3: unknown races are in code that runs rarely], and sites with too many hits for
+// the budget have to wait.
 //
 //   Rotation rotation(sites, {.live = 400, .hits_per_second = 30000});
 //   rotation.begin_turn();

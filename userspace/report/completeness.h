@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Whether what was recorded is enough to call a kernel clean: nothing found in a run
-// that was cut short, saw nothing or lost much says little.
+// Is a record complete enough to call a kernel clean? An empty report of a run that was cut
+// short, observed nothing or lost much means little.
 #pragma once
 
 #include "model/model.h"

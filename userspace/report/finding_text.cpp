@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// One finding for people.
+// Text of one finding.
 #include "report/finding_text.h"
 
 #include "report/race_text.h"

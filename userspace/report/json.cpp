@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The report for programs: "lockscope-report/1".
+// The report as JSON: "lockscope-report/1".
 #include "report/completeness.h"
 #include "report/json_parts.h"
 #include "report/report.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What all JSON formats have in common.
+// Common parts of all JSON formats.
 #pragma once
 
 #include "analysis/finding.h"

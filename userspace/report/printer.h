@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Lines of a text report: wrapped, indented, coloured where wanted.
+// Lines of a text report: wrapped, indented, optionally coloured.
 #pragma once
 
 #include "report/report.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The parts of a data race's text that no other finding has.
+// Parts of the text that only data races have.
 #include "report/race_text.h"
 
 #include "analysis/races/races.h"

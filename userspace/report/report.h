@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What goes into a report, and its formats.
+// Contents and formats of a report.
 #pragma once
 
 #include "analysis/findings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Inferred rules for programs: "lockscope-rules/1".
+// Inferred rules as JSON: "lockscope-rules/1".
 #include "report/rules.h"
 
 #include "model/counters.h"

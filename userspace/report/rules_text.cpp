@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Inferred rules for people.
+// Inferred rules as text.
 #include "report/rules.h"
 
 #include "model/counters.h"

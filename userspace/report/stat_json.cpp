@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Statistics for programs: "lockscope-stat/1".
+// Statistics as JSON: "lockscope-stat/1".
 #include "report/json_parts.h"
 #include "report/stat.h"
 

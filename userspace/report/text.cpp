@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The report for people.
+// The report as text.
 #include "report/completeness.h"
 #include "report/finding_text.h"
 #include "report/printer.h"

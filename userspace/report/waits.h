@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Formats of a snapshot of who waits for whom.
+// Formats of a snapshot of waiting tasks.
 #pragma once
 
 #include "report/report.h"

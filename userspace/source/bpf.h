@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The backend without a module.
+// The backend without the module.
 #pragma once
 
 #include "source/source.h"

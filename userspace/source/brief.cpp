@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// A source that is open only while it is asked something.
+// A source that opens the device for each call.
 #include "source/source.h"
 
 #include <cerrno>

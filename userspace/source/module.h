@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Loading lockscope.ko for the time of a recording.
+// Loads lockscope.ko for the duration of a recording.
 #pragma once
 
 #include "util/result.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Identity of locks that no module tells: from what BPF programs saw of each to
-// classes named as the module names them.
+// Identity of locks without the module: from observations of BPF programs to classes with the
+// names that the module gives.
 #pragma once
 
 #include "bpf/order.h"

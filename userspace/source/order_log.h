@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The log that the module would have written, from what BPF programs saw.
+// Converts observations of BPF programs to the log that the module would have written.
 #pragma once
 
 #include "analysis/orders/cycles.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Where records come from. The recorder knows only this interface; the device
-// of the module and saved images implement it.
+// Sources of records. The recorder only uses this interface; it is implemented by the module's
+// device and saved images.
 #pragma once
 
 #include "lockclass/abi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Counts every use of every lock, by BPF programs on the module's tracepoints.
+// Counts every acquisition, by BPF programs on the module's tracepoints.
 #pragma once
 
 #include "model/stat.h"

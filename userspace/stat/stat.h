@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Statistics for tables: of a store's runs, sorted and selected.
+// Statistics for tables: from a store's runs, sorted and selected.
 #pragma once
 
 #include "model/stat.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// SQLite with owners and errors as values.
+// SQLite with ownership and errors as values.
 #pragma once
 
 #include "util/fd.h"

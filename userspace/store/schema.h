@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a store file looks like, and whether a file is one.
+// The schema of a store file, and its checks.
 #pragma once
 
 #include "store/database.h"

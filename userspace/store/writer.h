@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a recorder writes. All calls between begin() and commit() become
-// visible together, with the log offset that goes with them, so that a killed
-// recorder has either stored a batch and its offset or neither.
+// The writer of a store. All calls between begin() and commit() become visible together, with
+// the log offset that belongs to them, so that a killed recorder has stored both a batch and
+// its offset, or neither.
 #pragma once
 
 #include "log/log.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Fields of lock classes: what the types of the running kernel say of the memory
-// that a lock lies in.
+// Fields of lock classes: from the types of the memory around a lock in the running kernel.
 #pragma once
 
 #include "log/log.h"

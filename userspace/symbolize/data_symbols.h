@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Data addresses of the running kernel to symbols, and which of several symbols of a name
-// one is.
+// Resolves data addresses of the running kernel to symbols, and numbers symbols that share a
+// name.
 #pragma once
 
 #include "symbolize/symbols.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Locks inside slab objects: from cache, size and offset to a struct's field.
+// Locks in slab objects: from cache, size and offset to a struct's field.
 #pragma once
 
 #include "lockclass/abi.h"

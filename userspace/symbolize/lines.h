@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Source lines and inlined functions, where debug information is there.
+// Source lines and inlined functions, from debug information.
 #pragma once
 
 #include "model/model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// libbpf's messages as errors of ours.
+// Messages of libbpf as errors.
 #pragma once
 
 #include "util/result.h"

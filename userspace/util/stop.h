@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Signals that end a program which otherwise goes on.
+// Signals that end a program.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Puts together what the guest starts from: busybox, the few modules its root
-// needs, the user's modules and the command.
+// Builds the guest's initramfs: busybox, the few modules that its root needs, the user's
+// modules and the command.
 #pragma once
 
 #include "vm/kernel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the user asked of `lockscope vm run` or `vm shell`.
+// Options of `lockscope vm run` and `vm shell`.
 #pragma once
 
 #include <filesystem>

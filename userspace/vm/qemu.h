@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// One QEMU process: its command line, its start and its end.
+// One QEMU process: command line, start and end.
 #pragma once
 
 #include "vm/kernel.h"

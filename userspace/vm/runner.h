@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Boots the disposable VM, passes the command's output through, brings back
-// /out and the exit status, and never waits longer than it was told.
+// Boots the disposable VM, forwards the command's output, and returns /out and the exit
+// status. Never waits longer than the time limit.
 #pragma once
 
 #include "vm/options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a VM run can end with besides the command's own exit status.
+// Exit statuses of a VM run besides the command's own.
 #pragma once
 
 #include "util/result.h"

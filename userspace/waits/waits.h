@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who waits for which lock, and who has it: one moment of the running kernel.
+// A snapshot of tasks that wait for locks, and the locks' owners.
 #pragma once
 
 #include "record/class_names.h"

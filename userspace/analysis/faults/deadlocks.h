@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Tasks that were seen to wait for each other.
+// Deadlocked tasks that the module observed.
 #pragma once
 
 #include "analysis/evidence.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Faults that one sight shows: somebody did what must not be done.
+// Faults that one sight shows: violations of locking rules that did happen.
 #pragma once
 
 #include "analysis/evidence.h"

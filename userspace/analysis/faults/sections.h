@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Critical sections in which nothing is ever touched: a mistake of the programmer's,
-// or of ours [RacerX 8.6].
+// Critical sections without any access: an error of the code, or of this analysis [RacerX
+// 8.6].
 #pragma once
 
 #include "analysis/finding.h"

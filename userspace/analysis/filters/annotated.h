@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What authors said of a finding's acquires, as filters.
+// Annotations at a finding's acquires, as filters.
 #pragma once
 
 #include "analysis/finding.h"

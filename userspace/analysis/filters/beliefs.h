@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What counts of a class say about how it is used [RacerX 5.1].
+// Beliefs about the use of a class, from its counts [RacerX 5.1].
 #pragma once
 
 #include "model/model.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Can the instances that a finding was seen with meet? docs/severity.md says what
-// follows from the answer.
+// Do the observed instances of a finding match? docs/severity.md has the consequences.
 #pragma once
 
 #include "analysis/finding.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Readers that no writer can block: a lock held shared keeps another reader out only while a
+// Readers that no writer can block: a lock held shared only blocks another reader while a
 // writer waits in between.
 #pragma once
 

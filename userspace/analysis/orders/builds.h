@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Which runs are of one build of the kernel. An order of one build and an order of
-// another are never followed at the same time.
+// Runs grouped by build of the kernel. Dependencies of different builds never occur at the
+// same time.
 #pragma once
 
 #include "analysis/finding.h"

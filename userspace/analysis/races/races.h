@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Data races: what the module saw happen to memory, as findings.
+// Data races that the module reported, as findings.
 #pragma once
 
 #include "analysis/finding.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Races in which a reader without the writers' lock does no harm that the accesses show.
+// Races in which a reader without the writers' lock does no harm, according to the accesses.
 #pragma once
 
 #include "analysis/finding.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Words that many change and that no lock is held for, so that a race over them is meant.
+// Words that are changed without a lock by design, so that a race over them is intended.
 #pragma once
 
 #include "analysis/finding.h"

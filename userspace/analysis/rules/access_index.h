@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The accesses of a model, by what is asked of them.
+// Indices over the accesses of a model.
 #pragma once
 
 #include "model/model.h"

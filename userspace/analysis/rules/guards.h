@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who guards what: locking rules inferred from the accesses seen.
+// Locking rules, inferred from the accesses of a model.
 #pragma once
 
 #include "analysis/rules/hypotheses.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What might guard a variable, and how much speaks for it.
+// Hypotheses about the guard of a variable, and their support.
 #pragma once
 
 #include "analysis/rules/support.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What an access holds, in the words of locking rules (selftests/rules/README.md).
+// The locks and contexts held at an access, in terms of locking rules
+// (selftests/rules/README.md).
 #pragma once
 
 #include "model/model.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// How much was seen of a belief "this keeps accesses to that apart" [RacerX 8.4, 8.5].
+// Statistical support of the belief "this guard protects that variable" [RacerX 8.4, 8.5].
 #pragma once
 
 #include "analysis/rules/protection.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Accesses without the lock that others hold, as findings.
+// Accesses without the lock that other accesses hold, as findings.
 #pragma once
 
 #include "analysis/finding.h"
