@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Direct-call trampolines. A hooked function's first instruction calls one of
- * these, so on entry
+ * Direct-call trampolines. A hooked function's first instruction calls one of these, so on
+ * entry
  *
- *	  (%rsp)	function + 5, where the function goes on
+ *	  (%rsp)	function + 5, where the function continues
  *	 8(%rsp)	return address into the caller: the acquire site
  *
- * and every argument register must be as it was when we return. Hooked
- * functions are ordinary C functions: only the arguments that the primitives
- * of a group take are saved (ACQUIRE one, RELEASE two, the others up to four).
+ * and every argument register must be unchanged on return. Hooked functions are ordinary C
+ * functions: only the arguments that the primitives of a group take are saved (ACQUIRE one,
+ * RELEASE two, the others up to four).
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
@@ -18,7 +18,7 @@
 
 #include "features.h"
 
-/* Where a CPU has its current task and preemption count. */
+/* Per-CPU location of the current task and preemption count. */
 #ifdef LS_HOT_PREEMPT_COUNT
 #define CURRENT_TASK	pcpu_hot + LS_HOT_CURRENT_TASK
 #define PREEMPT_COUNT	pcpu_hot + LS_HOT_PREEMPT_COUNT
@@ -29,7 +29,7 @@
 
 .text
 
-/* Called and jumped to by address, never through a pointer: no place for ENDBR. */
+/* Called and jumped to by address, never through a pointer: no ENDBR is needed. */
 #ifndef SYM_F_ALIGN
 #define SYM_F_ALIGN SYM_A_ALIGN
 #endif
@@ -45,7 +45,10 @@ TRAMP_START(ls_tramp_acquire)
 SYM_FUNC_END(ls_tramp_acquire)
 
 #ifdef CONFIG_X86_KERNEL_IBT
-/* Where a function goes on behind its hook is no place to jump to; returning there is allowed. */
+/*
+ * A jump to the address where a function continues behind its hook is not allowed by IBT; a
+ * return to it is.
+ */
 SYM_FUNC_START_LOCAL(ls_tramp_go_on)
 	pushq	%rax
 	UNWIND_HINT_FUNC
@@ -54,10 +57,10 @@ SYM_FUNC_END(ls_tramp_go_on)
 #endif
 
 /*
- * For locks that turn preemption off, on kernels that preempt anybody: from when such a
- * lock counts as taken to when it is, the task must not be switched out, or it would seem
- * to hold the lock meanwhile. So the body is called with preemption off. The slot of our
- * own return address is kept.
+ * For locks that disable preemption, on fully preemptible kernels: from the hook to the
+ * acquisition the task must not be switched out, or it would seem to hold the lock meanwhile.
+ * So the body is called with preemption off. The slot of the trampoline's own return address
+ * is kept.
  */
 TRAMP_START(ls_tramp_spin)
 	incl	PER_CPU_VAR(PREEMPT_COUNT)
@@ -81,8 +84,8 @@ TRAMP_START(ls_tramp_spin)
 SYM_FUNC_END(ls_tramp_spin)
 
 /*
- * The function that changes how the kernel preempts, which has one argument: the hook
- * calls the body, and returns to the caller itself.
+ * The function that changes the preemption model, with one argument: the hook calls the body,
+ * and returns to the caller itself.
  */
 TRAMP_START(ls_tramp_preempt)
 	movq	(%rsp), %rsi
@@ -91,7 +94,7 @@ TRAMP_START(ls_tramp_preempt)
 	jmp	ls_hook_preempt
 SYM_FUNC_END(ls_tramp_preempt)
 
-/* Calls what is at the second argument, be it behind a hook, with the first. */
+/* Calls the second argument, which may be behind a hook, with the first. */
 SYM_FUNC_START(ls_call_at)
 	pushq	%rsi
 	UNWIND_HINT_FUNC
@@ -123,7 +126,7 @@ TRAMP_START(ls_tramp_special)
 	RET
 SYM_FUNC_END(ls_tramp_special)
 
-/* As ls_tramp_special; also where the caller's return address lies: its frame. */
+/* Like ls_tramp_special; also passes the address of the caller's return address: its frame. */
 TRAMP_START(ls_tramp_queue)
 	pushq	%rdi
 	pushq	%rsi
@@ -141,8 +144,8 @@ TRAMP_START(ls_tramp_queue)
 SYM_FUNC_END(ls_tramp_queue)
 
 /*
- * Places that may sleep take no arguments. All but a few calls are where that is
- * allowed: preemption and interrupts on, no RCU read side.
+ * Places that may sleep take no arguments. Nearly all calls are where that is allowed:
+ * preemption and interrupts on, no RCU read side.
  */
 TRAMP_START(ls_tramp_sleep)
 	testl	$0x7fffffff, PER_CPU_VAR(PREEMPT_COUNT)
@@ -159,7 +162,7 @@ TRAMP_START(ls_tramp_sleep)
 	jmp	ls_hook_sleep
 SYM_FUNC_END(ls_tramp_sleep)
 
-/* As ls_tramp_result, with a look at what is there before. */
+/* Like ls_tramp_result, with a check before the call. */
 TRAMP_START(ls_tramp_ww)
 	pushq	%rdi
 	pushq	%rsi
@@ -170,7 +173,7 @@ TRAMP_START(ls_tramp_ww)
 	jmp	ls_tramp_result
 SYM_FUNC_END(ls_tramp_ww)
 
-/* The same for who waits; which function it is tells whether for ever. */
+/* The same for waits; the function determines whether there is a timeout. */
 TRAMP_START(ls_tramp_wait)
 	pushq	%rdi
 	pushq	%rsi
@@ -183,12 +186,11 @@ TRAMP_START(ls_tramp_wait)
 SYM_FUNC_END(ls_tramp_wait)
 
 /*
- * The return value decides: call the body ourselves and come back here. The
- * task may sleep inside for as long as it likes, and must not keep the module
- * loaded: so the frame looks like that of a common kernel function, four
- * callee-saved registers below the return address (function + 5 gives its place
- * to r13, rbp is kept for the unwinder). unhook.c leads sleepers past us when we
- * go.
+ * The return value decides: call the body and return here. The task may sleep inside for any
+ * time, and must not keep the module loaded: so the frame looks like that of a common kernel
+ * function, four callee-saved registers below the return address (function + 5 is replaced by
+ * r13, rbp is kept for the unwinder). unhook.c redirects sleepers around the trampoline at
+ * unload.
  */
 TRAMP_START(ls_tramp_result)
 	incq	PER_CPU_VAR(ls_inflight)

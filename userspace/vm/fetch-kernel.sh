@@ -17,7 +17,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/lockscope/kernels
 mirror=${LOCKSCOPE_MIRROR:-http://deb.debian.org/debian}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 arch=amd64
-# Those that this machine's compiler and C library fit come first.
+# Suites that match this machine's compiler and C library come first.
 suites="bookworm-backports trixie trixie-backports sid"
 
 fail() {
@@ -45,7 +45,7 @@ case $wanted in
 	;;
 esac
 
-# What is there needs no network.
+# What is cached needs no network.
 found() {
 	[ -e "$cache/$1/boot/vmlinuz-$1" ] || return 1
 	echo "$cache/$1"
@@ -75,7 +75,7 @@ command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null ||
 mkdir -p "$cache/names" 2> /dev/null ||
 	fail "cannot write to $cache" "XDG_CACHE_HOME names another place for it"
 
-# Two at once would fetch the same twice.
+# Concurrent fetches would load the same twice.
 exec 9> "$cache/.lock"
 flock 9
 [ -n "$source" ] || found "$wanted" || true
@@ -84,7 +84,7 @@ rm -rf "$work"
 mkdir -p "$work/debs"
 trap 'rm -rf "$work"' EXIT
 
-# apt with a place of its own: nothing of this machine's is read or written.
+# apt with its own folders: this machine's are neither read nor written.
 apt() {
 	command=$1
 	shift
@@ -106,7 +106,7 @@ apt apt-get update > "$work/log" 2>&1 && ! grep -q '^[EW]: ' "$work/log" ||
 		"is the network there? LOCKSCOPE_MIRROR names another mirror"
 
 if [ -n "$source" ]; then
-	# "7.3.4-1~bpo13+1" is of 7.3.4+deb13-amd64; older releases do not tell.
+	# "7.3.4-1~bpo13+1" belongs to 7.3.4+deb13-amd64; older releases cannot be mapped.
 	versions=$(apt apt-cache madison "$package" | awk -F ' *\\| *' '{ print $2 }')
 	version=$(echo "$versions" | grep -m 1 "^${release%%[+-]*}-") || version=$(echo "$versions" | head -n 1)
 	[ -n "$version" ] || fail "Debian has no $package" "looked at: $suites"
@@ -121,8 +121,8 @@ if [ -n "$source" ]; then
 	exit 0
 fi
 
-# Debian keeps images for longer than what modules are built with. Among those that
-# have both, releases made for this machine's Debian come first.
+# Debian keeps images longer than headers. Among those that have both, releases for this
+# machine's Debian come first.
 apt apt-cache pkgnames > "$work/names"
 here=$(sed 's/\..*//' /etc/debian_version)
 release=
@@ -136,7 +136,7 @@ for this in $(sed -n "s/^linux-headers-\([0-9].*-$arch\)$/\1/p" "$work/names" |
 		sed -n 's/^ *Depends: \(linux-headers-.*-common\|linux-kbuild-.*\)$/\1/p')
 	image=$(grep -m 1 -x -e "linux-image-$this" "$work/names" ||
 		grep -m 1 -x -e "linux-image-$this-unsigned" "$work/names") || continue
-	# Image and modules may be packages that this one only asks for.
+	# Image and modules may be packages that this one depends on.
 	image="$image $(apt apt-cache depends "$image" |
 		sed -n "s/^ *Depends: \(linux-[a-z]*-.*\)$/\1/p" | grep -F -e "-$this" || true)"
 	missing=
@@ -164,7 +164,7 @@ for deb in "$work"/debs/*.deb; do
 	dpkg-deb -x "$deb" "$root" || fail "cannot unpack $(basename "$deb")" "is the disk full?"
 done
 
-# Packages think that they lie in the root.
+# Packages assume that they are unpacked to the root.
 [ -e "$root/lib/modules" ] || {
 	mkdir -p "$root/lib"
 	ln -s ../usr/lib/modules "$root/lib/modules"
@@ -186,9 +186,9 @@ fi
 [ -e "$root/$image" ] && [ -d "$root/lib/modules/$release/kernel" ] ||
 	fail "the packages of $release have no image or no modules" "name another kernel"
 
-# What builds modules may be made for a newer C library than this machine's, and the
-# compiler a newer one. Then all of that is fetched as well, put into tools/ and told
-# where its libraries are.
+# The tools that build modules may need a newer C library than this machine's, and the compiler
+# may be a newer one. Then all of them are fetched as well, to tools/, with the path of their
+# libraries set.
 compiler=$(apt apt-cache depends "linux-headers-$release" |
 	sed -n 's/^ *Depends: <\{0,1\}\(gcc-[0-9]*\).*/\1/p')
 if ! "$root"/usr/lib/linux-kbuild-*/scripts/basic/fixdep 2>&1 | grep -q -i usage ||
@@ -211,7 +211,7 @@ if ! "$root"/usr/lib/linux-kbuild-*/scripts/basic/fixdep 2>&1 | grep -q -i usage
 	libraries=$cache/$release/tools/lib/x86_64-linux-gnu
 	find "$root/tools/bin" "$root/tools/libexec" "$root"/usr/lib/linux-kbuild-* -type f -perm /111 |
 		while read -r program; do
-			# Only what asks for a dynamic linker is a program.
+			# Only files with a dynamic linker are programs.
 			patchelf --print-interpreter "$program" > /dev/null 2>&1 || continue
 			patchelf --set-interpreter "$libraries/ld-linux-x86-64.so.2" --force-rpath \
 				--set-rpath "$libraries" "$program" ||

@@ -20,7 +20,7 @@ power_off() {
 	while :; do sleep 10; done
 }
 
-# The host reads "failed TEXT" as: the guest could not be prepared.
+# "failed TEXT" is read by the host: the guest could not be prepared.
 failed() {
 	echo "lockscope-vm: $*" > /dev/console
 	echo "failed $*" > /ctl/status
@@ -34,11 +34,11 @@ while read -r module; do
 	insmod "$module" || echo "lockscope-vm: insmod $module failed" > /dev/console
 done < /ls/boot-modules
 
-# Boot messages are over: from here on everything goes to the console.
+# The boot is over: from here on everything is printed to the console.
 dmesg -n 8
 
-# Before anything else uses the kernel, so that they see allocations early;
-# failures are told when there is a way to tell them.
+# First, so that the modules see allocations early; failures are reported when there is a
+# channel for them.
 module_failure=
 while read -r module arguments; do
 	[ -n "$module_failure" ] ||
@@ -52,8 +52,8 @@ mount -t 9p -o trans=virtio,version=9p2000.L,cache=none,msize=262144 ctl /ctl ||
 	power_off
 }
 echo booted > /ctl/state
-# The kernel calls for modules by /sbin/modprobe in process 1's root, which is here; modules
-# and the tool are in the other root. Before that is there, the call fails.
+# The kernel requests modules by /sbin/modprobe in process 1's root, which is this one; modules
+# and the tool are in the other root. Until that is mounted the call fails.
 mkdir -p /sbin
 printf '#!/bin/sh\nexec /bin/chroot /new /sbin/modprobe "$@"\n' > /sbin/modprobe
 chmod 755 /sbin/modprobe
@@ -83,8 +83,8 @@ mount -t bpf bpf /new/sys/fs/bpf 2> /dev/null
 mkdir -p /new/tmp /new/out /new/run/lockscope-vm
 rm -rf /new/out/..?* /new/out/.[!.]* /new/out/* 2> /dev/null
 chmod 1777 /new/tmp
-# What is written to /out/live is in the result directory at once, so that it is there
-# when the guest dies. cache=mmap: SQLite shares memory through a file.
+# Files in /out/live appear in the result directory at once, also when the guest crashes.
+# cache=mmap: SQLite shares memory through a file.
 if [ "$LS_OUT" = 1 ]; then
 	mkdir /new/out/live
 	mount -t 9p -o trans=virtio,version=9p2000.L,cache=mmap,msize=262144 out /new/out/live ||
@@ -104,7 +104,7 @@ echo running > /ctl/state
 
 hand_back() {
 	if [ "$LS_OUT" = 1 ]; then
-		# The mount moves out of what is to be copied into it.
+		# Move the mount out of the folder that is copied into it.
 		mkdir -p /out
 		mount --move /new/out/live /out || failed "cannot move the result directory"
 		rmdir /new/out/live
@@ -117,14 +117,14 @@ hand_back() {
 	power_off
 }
 
-# A terminal on a line of its own: its end is the session's.
+# A terminal on a line of its own: it ends with the session.
 if [ "$LS_SHELL" = 1 ]; then
 	setsid -c chroot /new /bin/sh /run/lockscope-vm/command.sh < /dev/ttyS1 > /dev/ttyS1 2>&1
 	hand_back $?
 fi
 
-# Pipes, not the 9p files themselves: a command that opens /dev/stdout again
-# must not cut short what is there.
+# Pipes, not the 9p files themselves: a command that opens /dev/stdout again must not truncate
+# it.
 mkfifo /stdout /stderr
 cat < /stdout >> /ctl/stdout & out=$!
 cat < /stderr >> /ctl/stderr & err=$!
