@@ -3,12 +3,12 @@
  * Arrays of locks in memory from one allocation site: hash tables, one lock per queue.
  *
  * Two locks at two offsets of an object are two classes, however many there are. They are
- * elements of one array, and one class as with lockdep, when one acquire site acquires
+ * elements of one array, and one class as with lockdep, when one acquire site takes
  * LS_ARRAY_ELEMENTS of one kind at regular distances: code that loops or hashes does, code
  * that works on members of a structure does not. The stride is the greatest common divisor of
  * the distances; below LS_ARRAY_STRIDE, which members of any structure have, at least half of
  * the places between the first and the last have to be elements, or LS_ARRAY_MANY in all: no
- * structure has so many members that one site acquires.
+ * structure has so many members that one site takes.
  *
  * False negatives: a lock that is no element, but lies between two of them at a multiple of
  * the stride. Elements acquired before there were enough keep classes of their own.

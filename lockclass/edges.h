@@ -166,7 +166,7 @@ enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls
 bool ls_edges_want_pair(const struct ls_edges *e, ls_u32 prev, ls_u32 next);
 /* Count a reported pair. */
 void ls_edges_count_pair(struct ls_edges *e, ls_u32 prev, ls_u32 next);
-/* Was it marked by ls_edges_wanted()? Any context. */
+/* Is edge @prev -> @next part of a cycle? Any context. */
 bool ls_edges_is_wanted(const struct ls_edges *e, ls_u32 prev, ls_u32 next);
 /* Edge @prev -> @next is part of a cycle. */
 void ls_edges_wanted(struct ls_edges *e, ls_u32 prev, ls_u32 next);

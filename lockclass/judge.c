@@ -494,7 +494,7 @@ static void take_completion(struct ls_judge *j, ls_u32 id, const struct ls_rec_s
 		}
 		struct ls_judge_edge *e = edge_data(j, need->edge);
 
-		/* Report the observation of the context that confirms it. */
+		/* Show the observation of the confirming context. */
 		if (confirms && ge->from == id)
 			e->sight[__builtin_ctz(need->kinds)] = ordinal + 1;
 		/* A recursive reader needs less. */

@@ -85,7 +85,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 
 	ctx = ls_context_in(pc, count, &level);
 	if (unlikely(in_tail(ctx, ip, level))) {
-		/* Until its release, hooks leave the fast path. */
+		/* The fast path is off until its release. */
 		pc->tail = lock;
 		pc->behind = pc->cur;
 		pc->cur = NULL;

@@ -108,7 +108,7 @@ void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask)
 			continue;
 		tags[i] = 0;
 		wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
-		/* Dependencies in no cycle leave room for those in one. */
+		/* Half of the table is reserved for dependencies in a cycle. */
 		room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
 		ls_gates_mark(&ls.gates, ls_gates_key(h->val, val), tags, ctx->depth, false);
 		if (!ls_gates_mark(&ls.gates, pair_key(h, inner, val), tags, ctx->depth, room) && wanted)

@@ -14,7 +14,7 @@
 #define LS_PAIRS_TOLD 64	/* pairs of one class searched for cycles, or for pointers */
 #define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation is logged */
 #define LS_INVERSIONS_TOLD 32	/* pairs of one class that were acquired in both orders */
-#define LS_LOOK_BITS 11		/* bytes of an object that are searched for pointers */
+#define LS_LOOK_BITS 11		/* log2 of the bytes of an object searched for pointers */
 
 /* Exclusive locks held besides entry @i: gates between the two orders of a pair. */
 static u32 pair_gates(const struct ls_ctx *ctx, u32 i)

@@ -49,7 +49,7 @@ static int find_held(const struct ls_ctx *ctx, u64 p)
 	return -1;
 }
 
-/* An annotated release is of a held lock if and only if its acquire was seen. */
+/* Private locks are only known from annotations: without an entry the lock is not held. */
 static void release(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip)
 {
 	int i = find_held(ctx, lock);

@@ -86,7 +86,10 @@ void ls_identity_annotate(unsigned long lock, const char *text)
 	} else {
 		WRITE_ONCE(names[i].text, text);
 	}
-	/* The fast path's class is stale; the kind of the lock at this address is not known. */
+	/*
+	 * Drop the cached class for each kind; the kind of the lock at this address is not
+	 * known.
+	 */
 	forget_class(lock + LS_RTM_OFF);
 	forget_class(lock + LS_SEM_OFF);
 	forget_class(lock + LS_SOCK_OFF);

@@ -2,7 +2,7 @@
 /*
  * Refinements: what lockdep's keys depend on besides the structure around a lock, read from
  * the object whenever its class is looked up. Two objects with different roles are never one
- * instance, so a cycle needs both classes.
+ * instance, so a cycle that takes one for the other is false.
  *
  *   refinement	classes apart by			lockdep's keys (6.1)
  *   INODE	file system type; directories, quota	inode_init_always(): i_lock_key, i_mutex_key,

@@ -154,7 +154,7 @@ static void describe(const struct blocked *b, u32 what, u64 extra)
 	found.s.nr_held = depth;
 }
 
-/* Store it, with instances as in records. */
+/* Store the observation, with instances as in records. */
 static bool take_found(u32 *ordinal)
 {
 	u32 i;

@@ -195,7 +195,7 @@ void find_calls(const Tokens &tokens, std::size_t begin, std::size_t end,
 		    !wanted(tokens[i].text))
 			continue;
 		if (i > begin && (tokens[i - 1].text == "->" || is(tokens[i - 1], '.')))
-			continue; /* a member of that name */
+			continue; /* access to a member of that name */
 		Call call{std::string(tokens[i].text), tokens[i].line, tokens[i].column, 0, {}};
 		const std::size_t close = arguments_of(tokens, i + 1, call.arguments);
 		call.last_line = tokens[std::min(close, tokens.size() - 1)].line;

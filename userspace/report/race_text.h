@@ -17,7 +17,7 @@ std::string stack_origin(const Model &model, const AccessSide &side);
 std::string instance_note(const Model &model, const AccessSide &side, std::size_t i,
 			  const AccessSide &other);
 
-/// Print the variable and the locks that otherwise protect it.
+/// Print the variable and its usual guards.
 void print_variable(const RaceEvidence &race, Printer &out);
 
 /// Print a granule's history at the time of the race, and every state change of it that was

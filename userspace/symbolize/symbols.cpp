@@ -143,7 +143,7 @@ std::vector<SymbolTable::Range> SymbolTable::ranges(const std::string &name) con
 
 void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed)
 {
-	/* By number: address range of the module; the kernel does not move. */
+	/* Address range by module number; the kernel has none, as it does not move. */
 	std::vector<const Range *> places(modules_.size());
 	for (const auto &range : modules)
 		for (std::size_t i = 1; i < modules_.size(); i++)

@@ -6,8 +6,8 @@
 
 namespace lockscope::vm {
 
-// As in timeout(1): the timeout has expired; and a status that no usual command uses: the
-// guest crashed or disappeared.
+// 124 as in timeout(1): the timeout has expired. 125, which no usual command uses: the guest
+// crashed or disappeared.
 inline constexpr Exit kTimedOut{124};
 inline constexpr Exit kGuestLost{125};
 
