@@ -47,7 +47,7 @@ enum ls_class_state {
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
 #define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key has LS_KEY_ASK */
 #define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)
-#define LS_CLASS_TOLD (LS_CLASS_SAME | LS_CLASS_CONFIRMED)
+#define LS_CLASS_REPORTED (LS_CLASS_SAME | LS_CLASS_CONFIRMED)
 
 struct ls_class {
 	ls_u8 state;		/* written last */

@@ -38,7 +38,7 @@ static void mark_edges(const struct ls_ctx *ctx, u32 val, u64 mask)
 }
 
 /* One event of a kind is enough for a class: the worker reports it once. */
-static void mark_told(u32 val, u32 flags)
+static void mark_reported(u32 val, u32 flags)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 
@@ -134,7 +134,7 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		mark_edges(ctx, val, news.mask);
 		ls_instances_seen(ctx, lock, val, news.mask);
 		ls_gates_seen(ctx, lock, val, news.mask);
-		mark_told(val, news.flags);
+		mark_reported(val, news.flags);
 		ls_usage_mark(ctx, val, ls_usage(val));
 		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, news.mask,
 			      chain & LS_CHAIN_INDEX, news.flags, news.related);

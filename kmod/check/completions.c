@@ -52,8 +52,8 @@ static bool needs_left(const struct ls_class *c)
  * Report an event of @kind about class @id, which reduces the needed locks by @narrows. @ctx
  * not busy.
  */
-static void tell(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip, u64 mask,
-		 u32 level, u64 bits, u32 kind)
+static void report(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completion, u64 ip, u64 mask,
+		   u32 level, u64 bits, u32 kind)
 {
 	struct ls_class *c = &ls.classes.table[id];
 	struct ls_event *e;
@@ -97,7 +97,7 @@ void ls_see_completer(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 complet
 	    !(~(ls_load(&c->absent[1]) | (u32)(bits >> 32))) &&
 	    (kind == LS_COMPLETE_OPEN || ls_load(&c->marks) & LS_CLASS_CONFIRMED))
 		return;
-	tell(pc, ctx, id, completion, ip, mask, level, bits, kind);
+	report(pc, ctx, id, completion, ip, mask, level, bits, kind);
 }
 
 /* Mask of entries of @ctx that were needed to get here; none after an error. */
@@ -203,7 +203,7 @@ static void confirm(struct ls_cpu *pc, struct ls_ctx *ctx, u32 id, u64 completio
 		return;
 	last = ls_addrmap_find(&ls.completers, completion);
 	if (last && last != me(level))
-		tell(pc, ctx, id, completion, ip, 0, level, ~0ull, LS_COMPLETE_CONFIRMED);
+		report(pc, ctx, id, completion, ip, 0, level, ~0ull, LS_COMPLETE_CONFIRMED);
 }
 
 /* The current task is about to wait for @completion. Preemption off, hooks active. */

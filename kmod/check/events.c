@@ -17,12 +17,12 @@
  * One event is enough for a fault at one place. Two places that share a slot cost further
  * events, which the worker drops.
  */
-#define TOLD_BITS 9
-static u64 told[1 << TOLD_BITS];
+#define REPORTED_BITS 9
+static u64 reported[1 << REPORTED_BITS];
 
 void ls_events_clear(void)
 {
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 }
 
 /* Reserve an event about @ctx; NULL when there is no room now. */

@@ -11,9 +11,9 @@
 #include "identity/alloc.h"
 #include "identity/slab.h"
 
-#define LS_PAIRS_TOLD 64	/* pairs of one class searched for cycles, or for pointers */
+#define LS_PAIRS_REPORTED 64	/* pairs of one class searched for cycles, or for pointers */
 #define LS_PAIRS_KEPT 256	/* pairs of one class whose first observation is logged */
-#define LS_INVERSIONS_TOLD 32	/* pairs of one class that were acquired in both orders */
+#define LS_INVERSIONS_REPORTED 32	/* pairs of one class that were acquired in both orders */
 #define LS_LOOK_BITS 11		/* log2 of the bytes of an object searched for pointers */
 
 /* Exclusive locks held besides entry @i: gates between the two orders of a pair. */
@@ -61,15 +61,15 @@ static u32 related(u64 outer, u64 inner)
 
 /*
  * A pair not seen in this order. Only the first few pairs of a class and those that are
- * reported, @told, are searched for pointers. Returns LS_RELATED_*.
+ * reported, @reported, are searched for pointers. Returns LS_RELATED_*.
  */
-static u32 count_nesting(struct ls_class *c, u64 outer, u64 inner, bool told)
+static u32 count_nesting(struct ls_class *c, u64 outer, u64 inner, bool reported)
 {
-	bool count = ls_load(&c->nested[LS_NEST_LOOKED]) < LS_PAIRS_TOLD;
+	bool count = ls_load(&c->nested[LS_NEST_LOOKED]) < LS_PAIRS_REPORTED;
 	u32 how;
 
 	ls_fetch_add(&c->nested[inner > outer ? LS_NEST_ASCENDING : LS_NEST_DESCENDING], 1);
-	how = told || count ? related(outer, inner) : 0;
+	how = reported || count ? related(outer, inner) : 0;
 	if (!how || !count)
 		return how;
 	ls_fetch_add(&c->nested[LS_NEST_LOOKED], 1);
@@ -88,7 +88,7 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	u32 i, gates, how;
-	bool told;
+	bool reported;
 
 	/* All work items of a function share class and address; signals impose no order. */
 	if (c->kind == LS_KIND_WORK || ls_load(&c->marks) & LS_CLASS_UNORDERED)
@@ -113,9 +113,9 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 				     ls_dep_kind(h->val, val))) {
 		case LS_PAIR_INVERTED:
 			/* A hierarchy or an annotation may explain the first of them. */
-			told = ls_load(&c->inversions) < LS_INVERSIONS_TOLD;
-			how = count_nesting(c, h->lock, lock, told);
-			if (told) {
+			reported = ls_load(&c->inversions) < LS_INVERSIONS_REPORTED;
+			how = count_nesting(c, h->lock, lock, reported);
+			if (reported) {
 				ls_fetch_add(&c->inversions, 1);
 				news->inversions++;
 				news->flags |= LS_EV_INVERSION;
@@ -124,15 +124,16 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			}
 			break;
 		case LS_PAIR_NEW:
-			told = ls_load(&c->pairs) < LS_PAIRS_KEPT;
-			how = count_nesting(c, h->lock, lock, told);
-			if (!told)
+			reported = ls_load(&c->pairs) < LS_PAIRS_KEPT;
+			how = count_nesting(c, h->lock, lock, reported);
+			if (!reported)
 				break;
 			/*
 			 * The worker searches longer cycles of instances; it gets the first
 			 * few pairs.
 			 */
-			news->flags |= !gates && ls_load(&c->pairs) < LS_PAIRS_TOLD ? LS_EV_PAIR : LS_EV_NESTED;
+			news->flags |= !gates && ls_load(&c->pairs) < LS_PAIRS_REPORTED ?
+				       LS_EV_PAIR : LS_EV_NESTED;
 			ls_fetch_add(&c->pairs, 1);
 			news->pairs++;
 			news->mask |= 1ull << i;

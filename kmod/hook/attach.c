@@ -339,13 +339,13 @@ static long inflight(void)
 static void wait_for_sleepers(long redirected)
 {
 	unsigned long start = jiffies;
-	bool told = false;
+	bool printed = false;
 
 	while (inflight() > redirected) {
 		if (!told && time_after(jiffies, start + 10 * HZ)) {
 			pr_info("waiting for %ld tasks whose return somebody traces\n",
 				inflight() - redirected);
-			told = true;
+			printed = true;
 		}
 		if (test_taint(TAINT_DIE) && time_after(jiffies, start + OOPS_WAIT))
 			return;

@@ -44,7 +44,7 @@ static void forget(void)
 	ls_seen_clear(&ls.seen);
 	ls_findings_forget();
 	for (id = 1; id <= ls.classes.nr; id++) {
-		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_TOLD);
+		ls_fetch_and(&ls.classes.table[id].marks, ~LS_CLASS_REPORTED);
 		ls_class_counts_clear(&ls.classes.table[id]);
 		ls.classes.table[id].pairs = 0;
 		ls.classes.table[id].inversions = 0;

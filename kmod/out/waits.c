@@ -32,7 +32,7 @@ uint ls_long_wait_ms = 60000;
 static struct seen {
 	struct task_struct *task;
 	u64 since;		/* start of its wait, as recorded in the context */
-	bool told, told_dead;
+	bool reported, reported_dead;
 	u32 closes;		/* in a cycle of waits: 1 + the context that it waits for */
 	u64 closed;		/* time of the scan that first found it */
 } *waits;
@@ -206,12 +206,13 @@ static bool look(u32 i)
 	if (w->task != b.task || w->since != b.wait.since)
 		*w = (struct seen){ .task = b.task, .since = b.wait.since };
 	now = local_clock();
-	if (w->told || !ls_long_wait_ms || (s64)(now - w->since) < (s64)ls_long_wait_ms * NSEC_PER_MSEC)
+	if (w->reported || !ls_long_wait_ms ||
+	    (s64)(now - w->since) < (s64)ls_long_wait_ms * NSEC_PER_MSEC)
 		return false;
 	owner = owner_of(&b);
 	if (!owner)
 		return false;
-	w->told = true;
+	w->reported = true;
 	describe_long(&b, owner, now - w->since);
 	return true;
 }
@@ -284,20 +285,20 @@ static void look_for_deadlock(u32 start)
 		known &= (s64)(now - w->closed) >= (s64)DEADLOCK_STANDS;
 	}
 	rcu_read_unlock();
-	if (!n || !known || waits[start].told_dead)
+	if (!n || !known || waits[start].reported_dead)
 		return;
 	for (i = 0; i < n; i++) {
-		bool tell;
+		bool report;
 
 		rcu_read_lock();
-		tell = describe_member(ring[i], ring[(i + n - 1) % n], now);
+		report = describe_member(ring[i], ring[(i + n - 1) % n], now);
 		rcu_read_unlock();
-		if (!tell)
+		if (!report)
 			return;
 		edges[i].to = ls_worker_class(found.s.val);
 		edges[i].from = ls_worker_class(found.held[__ffs64(found.s.new_mask)].val);
 		edges[i].kinds = LS_DEP_EN;
-		waits[ring[i]].told_dead = true;
+		waits[ring[i]].reported_dead = true;
 		if (!take_found(&edges[i].sight))
 			return;
 	}
@@ -314,13 +315,13 @@ void ls_waits_look(void)
 		return;
 	for_each_context(i) {
 		u32 ordinal;
-		bool tell;
+		bool report;
 
 		rcu_read_lock();
-		tell = look(i);
+		report = look(i);
 		rcu_read_unlock();
 		nr += waits[i].task != NULL;
-		if (tell)
+		if (report)
 			take_found(&ordinal);
 	}
 	if (nr < 2)

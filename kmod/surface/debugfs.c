@@ -77,7 +77,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	struct ls_access_info accesses = { };
 	struct ls_info info = { };
 	u64 stale = 0, left_out = 0;
-	u64 told = 0, taken = ls_worker_taken(), produced, written;
+	u64 events = 0, taken = ls_worker_taken(), produced, written;
 	unsigned long memory, peak;
 	u32 i, sites, learnt;
 	int cpu;
@@ -86,7 +86,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	for_each_possible_cpu(cpu) {
 		stale += per_cpu_ptr(&ls_cpus, cpu)->stale;
 		left_out += READ_ONCE(per_cpu(ls_access_cpus, cpu).left_out);
-		told += READ_ONCE(per_cpu_ptr(&ls_cpus, cpu)->ring.hdr->events);
+		events += READ_ONCE(per_cpu_ptr(&ls_cpus, cpu)->ring.hdr->events);
 	}
 	ls_log_info(&produced, &written);
 	seq_printf(m, "active            %u\n", info.active);
@@ -101,7 +101,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "unproven cycles   %u\n", ls_evidence_unproven());
 	seq_printf(m, "log bytes         %llu\n", info.log_bytes);
 	seq_printf(m, "records           %llu of %llu written\n", written, produced);
-	seq_printf(m, "events            %llu of %llu taken\n", taken, told);
+	seq_printf(m, "events            %llu of %llu taken\n", taken, events);
 	ls_memory_info(&memory, &peak);
 	seq_printf(m, "memory            %lu KiB, at most %lu KiB so far\n", memory >> 10, peak >> 10);
 	seq_printf(m, "acquisitions      %llu (task %llu, softirq %llu, hardirq %llu, nmi %llu)\n",

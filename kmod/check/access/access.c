@@ -148,8 +148,8 @@ static void collect(struct ls_now *n)
 				add_element(n, i, false);
 }
 
-static LS_COLD void tell_history(struct ls_now *n, unsigned long addr, u32 site,
-				 const struct ls_shadow_result *r)
+static LS_COLD void report_history(struct ls_now *n, unsigned long addr, u32 site,
+				   const struct ls_shadow_result *r)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct ls_rec_history *h;
@@ -202,11 +202,11 @@ static noinline void judge(struct ls_now *n, struct ls_shadow_page *page, u32 si
 		if (unlikely(r.unknown))
 			ls_lose_access(LS_ALOSS_LOCKSETS);
 		if (unlikely(r.race))
-			ls_tell_race(n, at, g, &(struct ls_shadow_side){ r.other, r.other_context, r.other_lockset }, site);
+			ls_report_race(n, at, g, &(struct ls_shadow_side){ r.other, r.other_context, r.other_lockset }, site);
 		for (i = 0; unlikely(i < r.nr_further); i++)
-			ls_tell_race(n, at, g, &r.further[i], site);
+			ls_report_race(n, at, g, &r.further[i], site);
 		if (unlikely(at - ls_follow_start < ls_follow_bytes))
-			tell_history(n, at, site, &r);
+			report_history(n, at, site, &r);
 	}
 	if (shared && !(ls_load(&ls_acc->ops[site]) & LS_OP_SHARED))
 		ls_store(&ls_acc->ops[site], ls_acc->ops[site] | LS_OP_SHARED);

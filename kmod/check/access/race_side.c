@@ -14,12 +14,12 @@
 #include "check/access/race_side.h"
 #include "core/stacks.h"
 
-#define TOLD_BITS 10
+#define REPORTED_BITS 10
 #define TASK_BITS 0x7fffu		/* low bits of the PID in a context number */
 #define BEING_WRITTEN ~0ull
 #define GUARD_BITS 15			/* locks in locksets whose class is kept */
 
-static u64 told[1 << TOLD_BITS];	/* races that were reported to the worker */
+static u64 reported[1 << REPORTED_BITS];	/* to the worker */
 struct ls_side_task ls_side_tasks[1 << LS_SIDE_TASK_BITS];
 static struct ls_addrmap guards;	/* lock -> class */
 
@@ -129,7 +129,7 @@ static void remembered(struct ls_race_side *s, u32 context, u32 lockset)
 static struct ls_race_event *begin(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 flags)
 {
 	u64 key = ls_mix(((u64)second << 32 | first) + ((u64)flags << 60)) | 1;
-	u64 *slot = &told[key >> (64 - TOLD_BITS)];
+	u64 *slot = &reported[key >> (64 - REPORTED_BITS)];
 	struct ls_race_event *race;
 	struct ls_event *e;
 
@@ -162,8 +162,8 @@ static void end(struct ls_race_event *race)
  * Report that @n, at access site @site, races at @addr with @other of granule @g. Preemption
  * off.
  */
-LS_COLD void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
-			  const struct ls_shadow_side *other, u32 site)
+LS_COLD void ls_report_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
+			    const struct ls_shadow_side *other, u32 site)
 {
 	struct ls_race_event *race = begin(n, addr, other->site, site, 0);
 	u32 i;
@@ -189,8 +189,8 @@ LS_COLD void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_
  * Report that @n was stopped at @addr, at access site @second, when @side accessed it at site
  * @first; NULL: the other side was not recorded in time. Preemption off.
  */
-LS_COLD void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
-			    u32 flags, const struct ls_race_side *side)
+LS_COLD void ls_report_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
+			      u32 flags, const struct ls_race_side *side)
 {
 	struct ls_race_event *race = begin(n, addr, first, second, flags);
 
@@ -205,9 +205,9 @@ LS_COLD void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32
 }
 
 /* Allow races to be reported again. */
-void ls_access_untell(void)
+void ls_access_report_again(void)
 {
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 }
 
 /*

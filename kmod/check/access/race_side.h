@@ -42,10 +42,10 @@ struct ls_side_task {
 extern struct ls_side_task ls_side_tasks[];
 
 /* Any context, preemption off. */
-void ls_tell_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
-		  const struct ls_shadow_side *other, u32 site);
-void ls_tell_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
-		    u32 flags, const struct ls_race_side *side);
+void ls_report_race(struct ls_now *n, unsigned long addr, const struct ls_granule *g,
+		    const struct ls_shadow_side *other, u32 site);
+void ls_report_caught(struct ls_now *n, unsigned long addr, u32 first, u32 second, u32 first_pid,
+		      u32 flags, const struct ls_race_side *side);
 void ls_side_now(const struct ls_now *n, struct ls_race_side *s);
 void ls_side_locks(const struct ls_ctx *ctx);
 void ls_side_task_new(struct ls_side_task *t);
@@ -59,7 +59,7 @@ static __always_inline void ls_side_task(u32 context)
 		     *(const u64 *)t->comm != *(const u64 *)current->comm))
 		ls_side_task_new(t);
 }
-void ls_access_untell(void);
+void ls_access_report_again(void);
 void ls_sides_forget(void);
 int ls_sides_init(void);
 void ls_sides_exit(void);

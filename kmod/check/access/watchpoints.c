@@ -26,7 +26,7 @@ bool ls_watchpoints = true;
 #define UNCERTAIN 16		/* instructions that could not be decoded */
 #define STOP_US 500
 #define STOP_SPINS 20000	/* limit in case the clock stands still */
-#define TOLD_SPINS 4000	/* wait for the other side to record itself */
+#define RECORD_SPINS 4000	/* wait for the other side to record itself */
 
 #define CLAIMING (1ull << 32)
 
@@ -49,9 +49,9 @@ static struct {
 	u32 size;		/* of the watchpoint */
 	unsigned long addr;
 	unsigned long uncertain[UNCERTAIN];
-	/* The caught side, complete once told equals the turn; one writer at a time. */
+	/* The caught side, complete once recorded equals the turn; one writer at a time. */
 	struct ls_race_side side;
-	u32 writing, told;
+	u32 writing, recorded;
 } stop;
 
 /* caught: turn, bytes of the granule that the other side writes, its PID, its access site. */
@@ -146,7 +146,7 @@ static bool has_changed(u32 bytes)
 }
 
 /* Record side @n in @turn. One that comes while another is being recorded is dropped. */
-static void tell_side(const struct ls_now *n, u32 turn)
+static void record_side(const struct ls_now *n, u32 turn)
 {
 	u32 none = 0;
 
@@ -154,7 +154,7 @@ static void tell_side(const struct ls_now *n, u32 turn)
 		return;
 	if (ls_load_acquire(&stop.turn) == turn) {
 		ls_side_now(n, &stop.side);
-		ls_store_release(&stop.told, turn);
+		ls_store_release(&stop.recorded, turn);
 	}
 	ls_store_release(&stop.writing, 0);
 }
@@ -176,7 +176,7 @@ static void meet(const struct ls_now *n, u32 site, u64 owner)
 			ls_store(&stop.mixed, (u32)(seen >> 48));
 		own = catch(seen >> 48, n->op & LS_ACC_WRITE ? bytes : 0, n->level ? 0 : current->pid, site);
 		if (ls_cmpxchg(&stop.caught, &seen, own)) {
-			tell_side(n, own >> 48);
+			record_side(n, own >> 48);
 			return;
 		}
 	}
@@ -207,7 +207,7 @@ void ls_stop(struct ls_now *n, u32 site)
 	stop.stops++;
 	stop.turn = (stop.turn + 1) & 0xffff;
 	stop.mixed = ~0u;
-	ls_store(&stop.told, ~0u);
+	ls_store(&stop.recorded, ~0u);
 	ls_store_release(&stop.caught, catch(stop.turn, 0, 0, 0));
 	ls_store(&stop.from, n->addr);
 	ls_store(&stop.bytes, n->size);
@@ -227,10 +227,11 @@ void ls_stop(struct ls_now *n, u32 site)
 		if (has_changed(other >> (SITE_BITS + PID_BITS) & bytes_in(stop.addr & ~7ul, n->addr, n->size)) &&
 		    ls_load_acquire(&stop.mixed) != stop.turn)
 			flags |= LS_RACE_CHANGED;
-		for (spins = 0; ls_load_acquire(&stop.told) != stop.turn && spins < TOLD_SPINS; spins++)
+		for (spins = 0; ls_load_acquire(&stop.recorded) != stop.turn && spins < RECORD_SPINS;
+		     spins++)
 			cpu_relax();
-		ls_tell_caught(n, stop.addr, other & SITE_MASK, site, other >> SITE_BITS & PID_MASK, flags,
-			       ls_load_acquire(&stop.told) == stop.turn ? &stop.side : NULL);
+		ls_report_caught(n, stop.addr, other & SITE_MASK, site, other >> SITE_BITS & PID_MASK, flags,
+				 ls_load_acquire(&stop.recorded) == stop.turn ? &stop.side : NULL);
 		ls_fetch_add(&caught, 1);
 	}
 	ls_store_release(&stop.owner, 0);

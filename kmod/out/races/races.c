@@ -152,7 +152,7 @@ void ls_races_forget(void)
 	ls_acc->nr_sites = 0;
 	ls_data_forget();
 	nr_races = nr_early = 0;
-	ls_access_untell();
+	ls_access_report_again();
 	ls_epochs_forget();
 }
 

@@ -362,7 +362,7 @@ void Module::judge(Now &n)
 	}
 }
 
-/* ls_tell_race() and take_race() */
+/* ls_report_race() and take_race() */
 void Module::tell(const Now &n, const Shadow &shadow, std::uint32_t other, std::uint32_t context)
 {
 	if (!reported_sites_.insert({other, n.site}).second)
