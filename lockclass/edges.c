@@ -65,18 +65,18 @@ static ls_u32 find(const struct ls_edges *e, ls_u64 key, ls_u32 *free)
 	return NOT_FOUND;
 }
 
-enum ls_edge_news ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates)
+enum ls_edge_result ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates)
 {
 	ls_u32 place = find(e, edge_key(prev, next), (ls_u32 *)0);
 
 	if (place == NOT_FOUND)
-		return LS_EDGE_NEWS;
+		return LS_EDGE_NEW;
 	if (!(ls_load(&e->slots[place]) & seen_bit(prev, next)))
-		return LS_EDGE_NEWS;
-	return ~(ls_load(&e->absent[place]) | gates) ? LS_EDGE_NEWS : LS_EDGE_KNOWN;
+		return LS_EDGE_NEW;
+	return ~(ls_load(&e->absent[place]) | gates) ? LS_EDGE_NEW : LS_EDGE_KNOWN;
 }
 
-enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates)
+enum ls_edge_result ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates)
 {
 	ls_u64 key = edge_key(prev, next), slot;
 	ls_u32 bit = seen_bit(prev, next), place, free;
@@ -91,13 +91,13 @@ enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls
 		if (ls_cmpxchg(&e->slots[free], &slot, key | bit)) {
 			ls_fetch_or(&e->absent[free], ~gates);
 			ls_fetch_add(&e->nr, 1);
-			return LS_EDGE_NEWS;
+			return LS_EDGE_NEW;
 		}
 	}
 	slot = ls_fetch_or(&e->slots[place], bit);
 	if (~(ls_fetch_or(&e->absent[place], ~gates) | gates))
-		return LS_EDGE_NEWS;
-	return slot & bit ? LS_EDGE_KNOWN : LS_EDGE_NEWS;
+		return LS_EDGE_NEW;
+	return slot & bit ? LS_EDGE_KNOWN : LS_EDGE_NEW;
 }
 
 bool ls_edges_want_pair(const struct ls_edges *e, ls_u32 prev, ls_u32 next)

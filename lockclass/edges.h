@@ -140,9 +140,9 @@ LS_INLINE ls_u64 ls_need_bits(ls_u32 val)
 	return bits;
 }
 
-enum ls_edge_news {
+enum ls_edge_result {
 	LS_EDGE_KNOWN,
-	LS_EDGE_NEWS,		/* new dependency, kind, level, or a gate less */
+	LS_EDGE_NEW,		/* new dependency, kind, level, or a gate less */
 	LS_EDGE_FULL,
 };
 
@@ -150,10 +150,10 @@ enum ls_edge_news {
  * Is anything new in edge @prev -> @next with @gates held? Records nothing: the caller first
  * reserves an event. Any context.
  */
-enum ls_edge_news ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
+enum ls_edge_result ls_edges_peek(const struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
 
 /* Record it. Any context. */
-enum ls_edge_news ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
+enum ls_edge_result ls_edges_mark(struct ls_edges *e, ls_u32 prev, ls_u32 next, ls_u32 gates);
 
 #define LS_EDGE_WANTED 128u	/* part of a cycle: its instances have to be matched */
 #define LS_EDGE_PAIRS 6		/* pairs of instances reported of any edge */

@@ -78,7 +78,7 @@ static ls_u64 keep_word(ls_u64 word, ls_u32 i, const ls_u16 *held, ls_u32 nr)
 	return word;
 }
 
-enum ls_gates_news ls_gates_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr)
+enum ls_gates_result ls_gates_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr)
 {
 	struct ls_gate_set *free;
 	const struct ls_gate_set *s = find(g, key, &free);

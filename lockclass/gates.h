@@ -48,7 +48,7 @@ LS_INLINE ls_u16 ls_gate_tag(ls_u64 instance, ls_u32 val)
 	return (ls_u16)((hash ? hash : 1) << 1 | (val & LS_VAL_READ_MASK ? 1 : 0));
 }
 
-enum ls_gates_news {
+enum ls_gates_result {
 	LS_GATES_UNKNOWN,	/* no entry, or one under construction */
 	LS_GATES_ASKED,		/* an entry without observations yet */
 	LS_GATES_KNOWN,		/* all its gates are held */
@@ -56,7 +56,7 @@ enum ls_gates_news {
 };
 
 /* Compare entry @key with @held, @nr tags of held locks (0: skipped). Any context. */
-enum ls_gates_news ls_gates_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr);
+enum ls_gates_result ls_gates_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr);
 
 /* Has entry @key gates left that an observation could lack? Any context. */
 bool ls_gates_left(const struct ls_gates *g, ls_u64 key);

@@ -41,8 +41,8 @@ static ls_u32 how_bad(const struct ls_rec_access *a, const struct ls_rec_access 
 	return bad;
 }
 
-enum ls_race_news ls_race_take(struct ls_tagtab *reported, const struct ls_race_place *a,
-			       const struct ls_race_place *b, ls_u32 flags, ls_u32 *id)
+enum ls_race_result ls_race_take(struct ls_tagtab *reported, const struct ls_race_place *a,
+				 const struct ls_race_place *b, ls_u32 flags, ls_u32 *id)
 {
 	ls_u64 key = ls_mix(side_key(a) + side_key(b) + member_key(a->access, b->access));
 	ls_u64 element = element_key(a->access, b->access);

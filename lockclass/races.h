@@ -16,7 +16,7 @@ struct ls_race_place {
 	ls_u64 function;		/* start address */
 };
 
-enum ls_race_news {
+enum ls_race_result {
 	LS_RACE_KNOWN = 0,		/* nothing new */
 	LS_RACE_MORE,			/* a known one, worse: caught, both write, tearing */
 	LS_RACE_NEW,
@@ -27,7 +27,7 @@ enum ls_race_news {
  * Compare the race of @a and @b, with LS_RACE_* in @flags, to earlier ones; *@id: of its
  * finding, in: for a new one. @reported: keys of races -> finding.
  */
-enum ls_race_news ls_race_take(struct ls_tagtab *reported, const struct ls_race_place *a,
-			       const struct ls_race_place *b, ls_u32 flags, ls_u32 *id);
+enum ls_race_result ls_race_take(struct ls_tagtab *reported, const struct ls_race_place *a,
+				 const struct ls_race_place *b, ls_u32 flags, ls_u32 *id);
 
 #endif /* LOCKSCOPE_RACES_H */

@@ -13,17 +13,17 @@
 #include "identity/identity.h"
 #include "identity/lookup.h"
 
-static void find_news(const struct ls_ctx *ctx, u32 val, struct ls_news *news)
+static void find_new_dependencies(const struct ls_ctx *ctx, u32 val, struct ls_added *added)
 {
 	u32 i, gates = ls_gates_of(ctx);
 
 	for (i = 0; i < ctx->depth; i++) {
 		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
-			news->self = true;
+			added->self = true;
 		if (!ls_orders(ctx->held[i].val, val))
 			continue;
-		if (ls_edges_peek(&ls.edges, ctx->held[i].val, val, gates) == LS_EDGE_NEWS)
-			news->mask |= 1ull << i;
+		if (ls_edges_peek(&ls.edges, ctx->held[i].val, val, gates) == LS_EDGE_NEW)
+			added->mask |= 1ull << i;
 	}
 }
 
@@ -71,7 +71,7 @@ static bool holds_unrefined(const struct ls_ctx *ctx)
  */
 LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key)
 {
-	struct ls_news news = { 0 };
+	struct ls_added added = { 0 };
 	struct ls_chain *data = NULL;
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
@@ -89,10 +89,10 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	if (unlikely(ls_held_distrusted(ctx)))
 		return;
 	if (!chain) {
-		find_news(ctx, val, &news);
+		find_new_dependencies(ctx, val, &added);
 	} else {
 		data = ls_chains_get(&ls.chains, chain & LS_CHAIN_INDEX);
-		news.self = !data || ls_load(&data->looks) & LS_LOOKS_SELF;
+		added.self = !data || ls_load(&data->looks) & LS_LOOKS_SELF;
 	}
 	if (news.self)
 		ls_instances_look(ctx, lock, val, &news);
@@ -101,24 +101,24 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	news.mask |= pairs;
 	if (data && !news.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
 		ls_chains_ungate(data);
-	if (chain && !news.flags && !pairs) {
+	if (chain && !added.flags && !pairs) {
 		if (data)
 			ls_chains_looked(&ls.chains, key, data);
 		return;
 	}
-	news.usage = ls_usage_is_new(ctx, val, ls_usage(val));
+	added.usage = ls_usage_is_new(ctx, val, ls_usage(val));
 
-	if (news.mask || news.usage) {
+	if (added.mask || added.usage) {
 		e = ls_event_reserve(pc, ctx);
 		if (!e) {
-			ls_instances_forget(ctx, lock, val, &news);
+			ls_instances_forget(ctx, lock, val, &added);
 			return;
 		}
 	}
 	/* A chain with an unrefined class is checked each time, see ls_refine_held(). */
-	if (news.self || holds_unrefined(ctx))
-		news.looks |= LS_LOOKS_SELF;
-	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, news.looks, &chain);
+	if (added.self || holds_unrefined(ctx))
+		added.looks |= LS_LOOKS_SELF;
+	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, added.looks, &chain);
 	if (r == LS_CHAIN_FULL) {
 		ls_lose(LS_LOSS_CHAINS);
 		if (!e)
@@ -128,16 +128,16 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		if (r == LS_CHAIN_DEFER) {
 			ls_store_release(&e->state, LS_EVENT_SKIP);
 			ls_fetch_add(&pc->ring.hdr->deferred, 1);
-			ls_instances_forget(ctx, lock, val, &news);
+			ls_instances_forget(ctx, lock, val, &added);
 			return;
 		}
-		mark_edges(ctx, val, news.mask);
-		ls_instances_seen(ctx, lock, val, news.mask);
-		ls_gates_seen(ctx, lock, val, news.mask);
-		mark_reported(val, news.flags);
+		mark_edges(ctx, val, added.mask);
+		ls_instances_seen(ctx, lock, val, added.mask);
+		ls_gates_seen(ctx, lock, val, added.mask);
+		mark_reported(val, added.flags);
 		ls_usage_mark(ctx, val, ls_usage(val));
-		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, news.mask,
-			      chain & LS_CHAIN_INDEX, news.flags, news.related);
+		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, added.mask,
+			      chain & LS_CHAIN_INDEX, added.flags, added.related);
 		ls_ring_commit(e);
 	}
 	if (data)

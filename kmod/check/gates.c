@@ -53,7 +53,7 @@ static bool has_gates(const struct ls_ctx *ctx)
 	return false;
 }
 
-u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
+u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added)
 {
 	u16 tags[LS_MAX_DEPTH] LS_UNSET;
 	u64 inner, mask = 0;
@@ -65,19 +65,19 @@ u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *ne
 	inner = ls_lock_instance(lock);
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];
-		enum ls_gates_news pair, all;
+		enum ls_gates_result pair, all;
 		u16 own = tags[i];
 		u64 key;
 
 		if (!orders(h, val))
 			continue;
-		news->looks |= LS_LOOKS_NEW;
+		added->looks |= LS_LOOKS_NEW;
 		tags[i] = 0;
 		key = ls_gates_key(h->val, val);
 		all = ls_gates_peek(&ls.gates, key, tags, ctx->depth);
 		if (all != LS_GATES_UNKNOWN && ls_gates_left(&ls.gates, key)) {
-			news->gated = true;
-			news->looks |= LS_LOOKS_GATED;
+			added->gated = true;
+			added->looks |= LS_LOOKS_GATED;
 		}
 		pair = ls_gates_peek(&ls.gates, pair_key(h, inner, val), tags, ctx->depth);
 		if (all == LS_GATES_ASKED || all == LS_GATES_FEWER || pair == LS_GATES_FEWER ||

@@ -84,7 +84,7 @@ static u32 count_nesting(struct ls_class *c, u64 outer, u64 inner, bool reported
  * The class is held already. The same instance again is a deadlock unless both are readers
  * that may certainly read at once; for two instances their order is compared.
  */
-void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
+void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	u32 i, gates, how;
@@ -103,8 +103,8 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE << LS_VAL_READ_SHIFT)
 				continue;
 			if (!(c->marks & LS_CLASS_SAME)) {
-				news->flags |= h->lock == lock ? LS_EV_SAME : LS_EV_STRICT;
-				news->mask |= 1ull << i;
+				added->flags |= h->lock == lock ? LS_EV_SAME : LS_EV_STRICT;
+				added->mask |= 1ull << i;
 			}
 			continue;
 		}
@@ -117,10 +117,10 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			how = count_nesting(c, h->lock, lock, reported);
 			if (reported) {
 				ls_fetch_add(&c->inversions, 1);
-				news->inversions++;
-				news->flags |= LS_EV_INVERSION;
-				news->mask |= 1ull << i;
-				news->related = how;
+				added->inversions++;
+				added->flags |= LS_EV_INVERSION;
+				added->mask |= 1ull << i;
+				added->related = how;
 			}
 			break;
 		case LS_PAIR_NEW:
@@ -132,21 +132,21 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 			 * The worker searches longer cycles of instances; it gets the first
 			 * few pairs.
 			 */
-			news->flags |= !gates && ls_load(&c->pairs) < LS_PAIRS_REPORTED ?
+			added->flags |= !gates && ls_load(&c->pairs) < LS_PAIRS_REPORTED ?
 				       LS_EV_PAIR : LS_EV_NESTED;
 			ls_fetch_add(&c->pairs, 1);
-			news->pairs++;
-			news->mask |= 1ull << i;
-			news->related = how;
+			added->pairs++;
+			added->mask |= 1ull << i;
+			added->related = how;
 			break;
 		case LS_PAIR_FEWER:
 			if (ls_load(&c->pairs) >= LS_PAIRS_KEPT)
 				break;
 			ls_fetch_add(&c->pairs, 1);
-			news->pairs++;
-			news->flags |= LS_EV_NESTED;
-			news->mask |= 1ull << i;
-			news->related = related(h->lock, lock);
+			added->pairs++;
+			added->flags |= LS_EV_NESTED;
+			added->mask |= 1ull << i;
+			added->related = related(h->lock, lock);
 			break;
 		default:
 			break;
@@ -155,21 +155,21 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ne
 }
 
 /* The ring was full: undo what ls_instances_look() recorded. */
-void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const struct ls_news *news)
+void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const struct ls_added *added)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	u32 i;
 
-	if (!(news->flags & (LS_EV_INVERSION | LS_EV_PAIR | LS_EV_NESTED)))
+	if (!(added->flags & (LS_EV_INVERSION | LS_EV_PAIR | LS_EV_NESTED)))
 		return;
 	for (i = 0; i < ctx->depth; i++)
 		if (!((ctx->held[i].val ^ val) & LS_VAL_CLASS_MASK))
 			ls_pairs_unsee(&ls.pairs, ctx->held[i].lock, lock,
 				       ls_lives(ctx->held[i].lock, lock));
-	if (news->pairs)
-		ls_fetch_add(&c->pairs, -news->pairs);
-	if (news->inversions)
-		ls_fetch_add(&c->inversions, -news->inversions);
+	if (added->pairs)
+		ls_fetch_add(&c->pairs, -added->pairs);
+	if (added->inversions)
+		ls_fetch_add(&c->inversions, -added->inversions);
 }
 
 static bool is_static(u64 lock)
@@ -190,7 +190,7 @@ static u64 pair_key(u64 outer, u64 inner, u32 kind)
 	return ls_mix(ls_mix(ls_mix(outer) + inner) + kind) | 1;
 }
 
-u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news)
+u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added)
 {
 	u64 inner = 0, mask = 0;
 	u32 i;
@@ -200,7 +200,7 @@ u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news
 
 		if (!has_instances(h, lock, val))
 			continue;
-		news->looks |= LS_LOOKS_NEW;
+		added->looks |= LS_LOOKS_NEW;
 		if (!ls_edges_want_pair(&ls.edges, h->val, val))
 			continue;
 		if (!inner)

@@ -6,7 +6,7 @@
 #include "core/state.h"
 
 /* What an acquisition adds. */
-struct ls_news {
+struct ls_added {
 	u64 mask;	/* held entries with a new dependency to this lock */
 	bool self;	/* the class is held already */
 	bool usage;	/* a usage not seen before */
@@ -19,14 +19,14 @@ struct ls_news {
 };
 
 /* Any context, preemption off, @ctx busy: @lock is about to be acquired as @val. */
-void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news);
-void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const struct ls_news *news);
+void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added);
+void ls_instances_forget(const struct ls_ctx *ctx, u64 lock, u32 val, const struct ls_added *added);
 
 /*
  * The same for dependencies between classes: held entries that were not seen with @lock
  * before, as long as more pairs are wanted. ls_instances_seen(): they were reported.
  */
-u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news);
+u64 ls_instances_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added);
 void ls_instances_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask);
 
 /*
@@ -34,7 +34,7 @@ void ls_instances_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask);
  * became fewer. ls_gates_seen(): those in @mask were reported. ls_gates_key(): key in ls.gates
  * of a dependency whose gates speak against a cycle.
  */
-u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_news *news);
+u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added);
 void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask);
 u64 ls_gates_key(u32 prev, u32 next);
 

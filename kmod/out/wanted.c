@@ -37,7 +37,7 @@ static struct wanted *wanted;		/* indexed by number */
 static u32 *sights[WANTED_MAX >> SEG_BITS];
 static u32 nr_wanted;
 static u32 looked_for;			/* chains of numbers up to this one are marked */
-static bool gated_news;			/* some are gated and their chains not marked yet */
+static bool gated_unmarked;			/* some are gated and their chains not marked yet */
 static u32 nr_gated;			/* chains marked for that */
 
 static u32 next_sight;			/* recorded up to here, for those wanted by then */
@@ -84,7 +84,7 @@ void ls_wanted_gated(u32 from, u32 to)
 		ls_lose(LS_LOSS_PAIRS);
 		return;
 	}
-	gated_news = gated_news || !wanted[number].gated;
+	gated_unmarked = gated_unmarked || !wanted[number].gated;
 	wanted[number].gated = true;
 }
 
@@ -134,11 +134,11 @@ static void look_at_chains(bool now)
 	static u32 vals[LS_MAX_DEPTH];
 	u32 id, upto = nr_wanted;
 
-	if ((looked_for == nr_wanted && !gated_news) ||
+	if ((looked_for == nr_wanted && !gated_unmarked) ||
 	    (!now && time_before(jiffies, last + WANTED_INTERVAL)))
 		return;
 	last = jiffies;
-	gated_news = false;
+	gated_unmarked = false;
 	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
 		struct ls_chain *data = ls_chains_get(&ls.chains, id);
 
@@ -234,7 +234,7 @@ void ls_wanted_forget(u32 nr)
 {
 	memset(numbers.slots, 0, ls_tagtab_bytes(WANTED_BITS));
 	nr_wanted = looked_for = nr_gated = 0;
-	gated_news = false;
+	gated_unmarked = false;
 	back_at = back_end = back_from = back_to = 0;
 	next_sight = nr;
 }

@@ -129,7 +129,7 @@ void Module::find_news(std::uint32_t val, News &news) const
 		if (class_of(ctx_.held[i].val) == class_of(val))
 			news.self = true;
 		if (ls_orders(ctx_.held[i].val, val) &&
-		    (keeps_ == Keeps::All || ls_edges_peek(&edges_, ctx_.held[i].val, val, signature) == LS_EDGE_NEWS))
+		    (keeps_ == Keeps::All || ls_edges_peek(&edges_, ctx_.held[i].val, val, signature) == LS_EDGE_NEW))
 			news.mask |= 1ull << i;
 	}
 }

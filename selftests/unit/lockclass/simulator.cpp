@@ -47,7 +47,7 @@ void Simulator::find_news(const ls_ctx &ctx, std::uint32_t val, News &news) cons
 		if (!((ctx.held[i].val ^ val) & LS_VAL_CLASS_MASK))
 			news.self = true;
 		if (ls_orders(ctx.held[i].val, val) &&
-		    ls_edges_peek(&edges_, ctx.held[i].val, val, gates) == LS_EDGE_NEWS)
+		    ls_edges_peek(&edges_, ctx.held[i].val, val, gates) == LS_EDGE_NEW)
 			news.mask |= 1ull << i;
 	}
 }

@@ -16,7 +16,7 @@ protected:
 		std::uint64_t function = 0x1000;
 		std::uint32_t op = LS_ACC_WRITE, offset = 0, size = 4, data = 1, line = 16;
 	};
-	ls_race_news take(const Side &a, const Side &b, std::uint32_t flags = 0)
+	ls_race_result take(const Side &a, const Side &b, std::uint32_t flags = 0)
 	{
 		ls_rec_access access[2]{};
 		ls_race_place side[2];

@@ -14,11 +14,11 @@ struct Edges {
 	{
 		ls_edges_init(&set, memory.get(), bits, max);
 	}
-	ls_edge_news peek(std::uint32_t prev, std::uint32_t next, std::uint32_t gates = 0) const
+	ls_edge_result peek(std::uint32_t prev, std::uint32_t next, std::uint32_t gates = 0) const
 	{
 		return ls_edges_peek(&set, prev, next, gates);
 	}
-	ls_edge_news mark(std::uint32_t prev, std::uint32_t next, std::uint32_t gates = 0)
+	ls_edge_result mark(std::uint32_t prev, std::uint32_t next, std::uint32_t gates = 0)
 	{
 		return ls_edges_mark(&set, prev, next, gates);
 	}
@@ -67,8 +67,8 @@ TEST(Edges, NewsOnceThenKnown)
 {
 	Edges e(6, 32);
 
-	EXPECT_EQ(e.peek(taken(A), taken(B)), LS_EDGE_NEWS);
-	EXPECT_EQ(e.mark(taken(A), taken(B)), LS_EDGE_NEWS);
+	EXPECT_EQ(e.peek(taken(A), taken(B)), LS_EDGE_NEW);
+	EXPECT_EQ(e.mark(taken(A), taken(B)), LS_EDGE_NEW);
 	EXPECT_EQ(e.peek(taken(A), taken(B)), LS_EDGE_KNOWN);
 	EXPECT_EQ(e.mark(taken(A), taken(B)), LS_EDGE_KNOWN);
 	EXPECT_EQ(e.set.nr, 1u);
@@ -79,7 +79,7 @@ TEST(Edges, PeekingRecordsNothing)
 	Edges e(6, 32);
 
 	e.peek(taken(A), taken(B));
-	EXPECT_EQ(e.peek(taken(A), taken(B)), LS_EDGE_NEWS);
+	EXPECT_EQ(e.peek(taken(A), taken(B)), LS_EDGE_NEW);
 	EXPECT_EQ(e.set.nr, 0u);
 }
 
@@ -88,7 +88,7 @@ TEST(Edges, TheOtherDirectionIsAnotherEdge)
 	Edges e(6, 32);
 
 	e.mark(taken(A), taken(B));
-	EXPECT_EQ(e.peek(taken(B), taken(A)), LS_EDGE_NEWS);
+	EXPECT_EQ(e.peek(taken(B), taken(A)), LS_EDGE_NEW);
 }
 
 TEST(Edges, EveryKindAtEveryLevelIsNewsOnce)
@@ -104,8 +104,8 @@ TEST(Edges, EveryKindAtEveryLevelIsNewsOnce)
 						   val = taken(B, next, level);
 
 					EXPECT_EQ(e.peek(prev, val),
-						  repeat ? LS_EDGE_KNOWN : LS_EDGE_NEWS);
-					news += e.mark(prev, val) == LS_EDGE_NEWS;
+						  repeat ? LS_EDGE_KNOWN : LS_EDGE_NEW);
+					news += e.mark(prev, val) == LS_EDGE_NEW;
 				}
 	EXPECT_EQ(news, 16u);
 	EXPECT_EQ(e.set.nr, 1u);
@@ -127,11 +127,11 @@ TEST(Edges, AGateLessIsNewsAGateMoreIsNot)
 	e.mark(taken(A), taken(B), 0b110);
 	EXPECT_EQ(e.peek(taken(A), taken(B), 0b111), LS_EDGE_KNOWN);
 	EXPECT_EQ(e.mark(taken(A), taken(B), 0b111), LS_EDGE_KNOWN);
-	EXPECT_EQ(e.peek(taken(A), taken(B), 0b011), LS_EDGE_NEWS);
-	EXPECT_EQ(e.mark(taken(A), taken(B), 0b011), LS_EDGE_NEWS);
+	EXPECT_EQ(e.peek(taken(A), taken(B), 0b011), LS_EDGE_NEW);
+	EXPECT_EQ(e.mark(taken(A), taken(B), 0b011), LS_EDGE_NEW);
 	// Only 0b010 was there every time.
 	EXPECT_EQ(e.peek(taken(A), taken(B), 0b010), LS_EDGE_KNOWN);
-	EXPECT_EQ(e.mark(taken(A), taken(B), 0), LS_EDGE_NEWS);
+	EXPECT_EQ(e.mark(taken(A), taken(B), 0), LS_EDGE_NEW);
 	EXPECT_EQ(e.mark(taken(A), taken(B), 0), LS_EDGE_KNOWN);
 }
 
@@ -140,7 +140,7 @@ TEST(Edges, ANewKindNarrowsTheGatesToo)
 	Edges e(6, 32);
 
 	e.mark(taken(A), taken(B), 0b10);
-	EXPECT_EQ(e.mark(taken(A, LS_SHARED), taken(B), 0b01), LS_EDGE_NEWS);
+	EXPECT_EQ(e.mark(taken(A, LS_SHARED), taken(B), 0b01), LS_EDGE_NEW);
 	EXPECT_EQ(e.peek(taken(A), taken(B), 0), LS_EDGE_KNOWN);
 }
 
@@ -162,11 +162,11 @@ TEST(Edges, TheBoundIsKeptAndSaid)
 	Edges e(6, 5);
 
 	for (std::uint32_t id = 2; id <= 6; id++)
-		EXPECT_EQ(e.mark(taken(A), taken(id)), LS_EDGE_NEWS);
+		EXPECT_EQ(e.mark(taken(A), taken(id)), LS_EDGE_NEW);
 	EXPECT_EQ(e.mark(taken(A), taken(7)), LS_EDGE_FULL);
-	EXPECT_EQ(e.peek(taken(A), taken(7)), LS_EDGE_NEWS);
+	EXPECT_EQ(e.peek(taken(A), taken(7)), LS_EDGE_NEW);
 	EXPECT_EQ(e.mark(taken(A), taken(3)), LS_EDGE_KNOWN);
-	EXPECT_EQ(e.mark(taken(A, LS_SHARED), taken(3)), LS_EDGE_NEWS);
+	EXPECT_EQ(e.mark(taken(A, LS_SHARED), taken(3)), LS_EDGE_NEW);
 	EXPECT_EQ(e.set.nr, 5u);
 }
 
@@ -177,7 +177,7 @@ TEST(Edges, ATableIsNeverFilledToTheLastSlot)
 	unsigned kept = 0;
 
 	for (std::uint32_t id = 2; id < 40; id++)
-		kept += e.mark(taken(A), taken(id)) == LS_EDGE_NEWS;
+		kept += e.mark(taken(A), taken(id)) == LS_EDGE_NEW;
 	EXPECT_EQ(kept, 15u);
 }
 
@@ -188,7 +188,7 @@ TEST(Edges, ClassIdsOfAllWidthsStayApart)
 
 	for (std::uint32_t prev : {1u, top, top - 1, 1u << 19})
 		for (std::uint32_t next : {1u, top, top - 1, 1u << 19})
-			EXPECT_EQ(e.mark(taken(prev), taken(next)), LS_EDGE_NEWS);
+			EXPECT_EQ(e.mark(taken(prev), taken(next)), LS_EDGE_NEW);
 	EXPECT_EQ(e.set.nr, 16u);
 }
 
@@ -199,7 +199,7 @@ TEST(Edges, ClearedIsAsNew)
 	e.mark(taken(A), taken(B), 0b1);
 	ls_edges_clear(&e.set);
 	EXPECT_EQ(e.set.nr, 0u);
-	EXPECT_EQ(e.mark(taken(A), taken(B), 0b10), LS_EDGE_NEWS);
+	EXPECT_EQ(e.mark(taken(A), taken(B), 0b10), LS_EDGE_NEW);
 	EXPECT_EQ(e.peek(taken(A), taken(B), 0b10), LS_EDGE_KNOWN);
 }
 
@@ -214,7 +214,7 @@ TEST(Edges, RacingForAnEdgeKeepsItOnceWithEveryKind)
 		const ls_read next = self & 2 ? LS_RECURSIVE : LS_EXCLUSIVE;
 
 		for (std::uint32_t id = 2; id < 2 + kIds; id++)
-			news[self] += e.mark(taken(A, held), taken(id, next)) == LS_EDGE_NEWS;
+			news[self] += e.mark(taken(A, held), taken(id, next)) == LS_EDGE_NEW;
 	});
 	EXPECT_EQ(e.set.nr, kIds);
 	for (auto &n : news)

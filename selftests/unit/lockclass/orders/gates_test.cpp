@@ -40,7 +40,7 @@ struct Gates {
 	{
 		ls_gates_init(&all, memory.get(), bits);
 	}
-	ls_gates_news peek(const Tags &tags, std::uint64_t key = kKey) const
+	ls_gates_result peek(const Tags &tags, std::uint64_t key = kKey) const
 	{
 		return ls_gates_peek(&all, key, tags.data(), static_cast<std::uint32_t>(tags.size()));
 	}
