@@ -62,7 +62,7 @@ struct ls_order_lock {
 	__u32 pad;
 };
 
-struct ls_order_sight {
+struct ls_order_observation {
 	__u64 key;		/* 0: free */
 	__u64 ready;		/* everything below is complete, only count changes */
 	__u64 count;		/* observations */

@@ -541,7 +541,7 @@ void ls_judge_settle(struct ls_judge *j)
 		j->graph.edges[j->needs[i].edge].kinds = 0;
 }
 
-void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal)
+void ls_judge_observe(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
 	ls_u32 to = ls_judge_class(j, s->val), i;
 

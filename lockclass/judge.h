@@ -137,7 +137,7 @@ LS_INLINE ls_u32 ls_judge_usage(const struct ls_judge *j, ls_u32 id)
 }
 
 /* Process observation number @ordinal. @s is well-formed; nr_held <= LS_MAX_DEPTH. */
-void ls_judge_sight(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal);
+void ls_judge_observe(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal);
 
 /*
  * Search cycles through completions, with what is known of their completers, and through

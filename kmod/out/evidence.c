@@ -68,7 +68,7 @@ static u32 add_sides(const struct ls_finding_edge *edge, u32 ordinal, struct ls_
 	static struct ls_held_rec held[LS_MAX_DEPTH];
 	u32 i;
 
-	if (!ls_worker_sight(ordinal, &s, held) || ls_worker_class(s.val) != edge->to)
+	if (!ls_worker_observation(ordinal, &s, held) || ls_worker_class(s.val) != edge->to)
 		return nr;
 	for (i = 0; i < s.nr_held && nr < SIDES; i++) {
 		if (ls_worker_class(held[i].val) != edge->from || !ls_orders(held[i].val, s.val))
@@ -102,7 +102,7 @@ static void try_cycle(struct cycle *c, struct ls_meeting_side *sides)
 
 	for (e = 0; e < c->nr; e++) {
 		struct ls_meeting_side *of = sides + e * SIDES;
-		const u32 *noted = ls_wanted_sights(c->numbers[e], &nr);
+		const u32 *noted = ls_wanted_observations(c->numbers[e], &nr);
 
 		for (i = 0; i < nr; i++)
 			m.nr[e] = add_sides(&c->edges[e], noted[i], of, m.nr[e]);

@@ -7,14 +7,14 @@
 
 #include "abi.h"
 
-#define LS_WANTED_SIGHTS 64	/* observations kept per dependency: first and latest */
+#define LS_WANTED_OBSERVATIONS 64	/* observations kept per dependency: first and latest */
 
 /* wanted.c */
 u32 ls_wanted_add(u32 from, u32 to);
 void ls_wanted_gated(u32 from, u32 to);
 void ls_wanted_work(u32 nr, bool all);
 bool ls_wanted_pending(void);
-const u32 *ls_wanted_sights(u32 number, u32 *nr);
+const u32 *ls_wanted_observations(u32 number, u32 *nr);
 void ls_wanted_forget(u32 nr);
 int ls_wanted_init(void);
 void ls_wanted_exit(void);

@@ -150,10 +150,10 @@ static void learn_signals(void)
 }
 
 /* Process observation number @ordinal, which is in the log. */
-static void judge_sight(const struct ls_rec_sight *s, u32 frames, u32 flags, u32 ordinal)
+static void judge_observation(const struct ls_rec_sight *s, u32 frames, u32 flags, u32 ordinal)
 {
 	learn_signals();
-	ls_judge_sight(&judge, s, ordinal);
+	ls_judge_observe(&judge, s, ordinal);
 	/* A deadlock has several observations: ls_worker_deadlock(). */
 	if (LS_SIGHT_IS_FAULT(s->what) && s->what != LS_FINDING_DEADLOCK)
 		report_fault(s, (const u64 *)&s->held[s->nr_held], frames, ordinal);
@@ -176,7 +176,7 @@ bool ls_worker_take(struct ls_event *e, u32 *ordinal)
 	s->stack = ls_worker_stack_id((u64 *)&s->held[s->nr_held], frames);
 	if (!ls_ledger_add(s, ordinal))
 		return false;
-	judge_sight(s, frames, flags, *ordinal);
+	judge_observation(s, frames, flags, *ordinal);
 	return true;
 }
 
@@ -246,7 +246,7 @@ void ls_findings_settle(bool all)
 {
 	lockdep_assert_held(&ls_work_mutex);
 	ls_judge_settle(&judge);
-	ls_evidence_work(ls_ledger_sights(), all);
+	ls_evidence_work(ls_ledger_observations(), all);
 	ls_nesting_settle();
 }
 

@@ -16,7 +16,7 @@
 #define MAX_STACKS (1u << (STACK_BITS - 1))
 
 static struct ls_tagtab stacks;		/* hash of a stack -> id */
-static struct ls_logindex stack_index, sight_index;
+static struct ls_logindex stack_index, observation_index;
 
 /* An empty table of 2^@bits slots. */
 int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits)
@@ -29,11 +29,11 @@ int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits)
 }
 
 /* Read observation @ordinal and its held locks; room for LS_MAX_DEPTH entries. */
-bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held)
+bool ls_worker_observation(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held)
 {
 	u64 at;
 
-	return ls_logindex_get(&sight_index, ordinal, &at) && ls_log_read(at, s, sizeof(*s)) &&
+	return ls_logindex_get(&observation_index, ordinal, &at) && ls_log_read(at, s, sizeof(*s)) &&
 	       ls_log_read(at + sizeof(*s), held, s->nr_held * sizeof(*held));
 }
 
@@ -92,14 +92,14 @@ bool ls_ledger_add(const struct ls_rec_sight *s, u32 *ordinal)
 	}
 	if (!ls_log_append(s, s->hdr.len, NULL, 0, &at))
 		return false;
-	*ordinal = sight_index.nr;
-	ls_logindex_add(&sight_index, at);
+	*ordinal = observation_index.nr;
+	ls_logindex_add(&observation_index, at);
 	return true;
 }
 
-u32 ls_ledger_sights(void)
+u32 ls_ledger_observations(void)
 {
-	return READ_ONCE(sight_index.nr);
+	return READ_ONCE(observation_index.nr);
 }
 
 u32 ls_ledger_stacks(void)
@@ -115,6 +115,6 @@ int ls_ledger_init(void)
 void ls_ledger_exit(void)
 {
 	ls_logindex_free(&stack_index);
-	ls_logindex_free(&sight_index);
+	ls_logindex_free(&observation_index);
 	ls_free(stacks.slots);
 }

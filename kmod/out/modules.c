@@ -74,8 +74,8 @@ static void code_going(unsigned long start, unsigned long end)
 			name_going(ips[i], start, end, &done);
 	}
 	/* Acquire sites of held locks may be in no stack. */
-	for (id = 0; held && id < ls_ledger_sights(); id++) {
-		if (!ls_worker_sight(id, &s, held))
+	for (id = 0; held && id < ls_ledger_observations(); id++) {
+		if (!ls_worker_observation(id, &s, held))
 			continue;
 		for (i = 0; i < s.nr_held; i++)
 			name_going(held[i].ip, start, end, &done);

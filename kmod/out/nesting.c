@@ -26,7 +26,7 @@ static struct ls_graph instances;	/* locks of classes that nest in themselves */
 static void *instance_memory;
 static struct ls_tagtab instance_ids;
 static u32 nr_instances;
-static u32 pair_sights[INSTANCE_EDGES + 1];	/* observation that added the edge */
+static u32 pair_observations[INSTANCE_EDGES + 1];	/* observation that added the edge */
 
 /* Recursive reads: printed once a waiting writer of the class was seen. */
 #define READ_AGAIN 16
@@ -56,7 +56,8 @@ static bool follows_hierarchy(const struct ls_rec_sight *s, u32 first)
 	static struct ls_held_rec held[LS_MAX_DEPTH];
 	const struct ls_held_rec *here, *there;
 
-	if (!inner_points_back(s) || !ls_worker_sight(first, &other, held) || !inner_points_back(&other))
+	if (!inner_points_back(s) || !ls_worker_observation(first, &other, held) ||
+	    !inner_points_back(&other))
 		return false;
 	here = outer_of(s, s->held);
 	there = outer_of(&other, held);
@@ -201,18 +202,19 @@ static bool apart(const struct ls_rec_sight *a, const struct ls_held_rec *a_held
 /* Can all sides of a cycle occur at once? Its first edge is that of @s. */
 static bool ring_meets(const struct ls_rec_sight *s, const u32 *path, u32 nr)
 {
-	static struct ls_rec_sight sights[2];
+	static struct ls_rec_sight observations[2];
 	static struct ls_held_rec held[2][LS_MAX_DEPTH];
 	u32 i, k;
 
 	for (i = 1; i < nr; i++) {
-		if (!ls_worker_sight(pair_sights[path[i]], &sights[0], held[0]))
+		if (!ls_worker_observation(pair_observations[path[i]], &observations[0], held[0]))
 			continue;
-		if (apart(s, s->held, &sights[0], held[0]))
+		if (apart(s, s->held, &observations[0], held[0]))
 			return false;
 		for (k = i + 1; k < nr; k++)
-			if (ls_worker_sight(pair_sights[path[k]], &sights[1], held[1]) &&
-			    apart(&sights[0], held[0], &sights[1], held[1]))
+			if (ls_worker_observation(pair_observations[path[k]], &observations[1],
+						  held[1]) &&
+			    apart(&observations[0], held[0], &observations[1], held[1]))
 				return false;
 	}
 	return true;
@@ -242,8 +244,8 @@ static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
 		if (nr > LS_CYCLE_MAX)
 			ls_lose(LS_LOSS_CYCLES);
 		else if (nr && ring_meets(s, path, nr))
-			report_recursion(s, ordinal, pair_sights[path[1]], false);
-		pair_sights[edge] = ordinal;
+			report_recursion(s, ordinal, pair_observations[path[1]], false);
+		pair_observations[edge] = ordinal;
 	}
 }
 

@@ -50,12 +50,12 @@ extern struct wait_queue_head ls_log_wait;	/* woken after new records */
 ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at);
 
 /* ledger.c */
-bool ls_worker_sight(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held);
+bool ls_worker_observation(u32 ordinal, struct ls_rec_sight *s, struct ls_held_rec *held);
 u32 ls_worker_stack(u32 id, u64 *ips);
 u32 ls_worker_stack_id(const u64 *ips, u32 nr);
 int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits);
 bool ls_ledger_add(const struct ls_rec_sight *s, u32 *ordinal);
-u32 ls_ledger_sights(void);
+u32 ls_ledger_observations(void);
 u32 ls_ledger_stacks(void);
 int ls_ledger_init(void);
 void ls_ledger_exit(void);

@@ -20,7 +20,7 @@
 #define WANTED_MAX 1024
 #define WANTED_INTERVAL HZ
 #define GATED_CHAINS 4096	/* that are checked for their gates */
-#define SIGHTS_FIRST (LS_WANTED_SIGHTS / 2)
+#define FIRST_KEPT (LS_WANTED_OBSERVATIONS / 2)
 #define SEG_BITS 6		/* dependencies whose observations are allocated at once */
 #define BACK_STEPS 2048		/* earlier observations scanned in one round */
 
@@ -34,13 +34,13 @@ struct wanted {
 
 static struct ls_tagtab numbers;	/* canonical classes -> number of the dependency, from 1 */
 static struct wanted *wanted;		/* indexed by number */
-static u32 *sights[WANTED_MAX >> SEG_BITS];
+static u32 *noted[WANTED_MAX >> SEG_BITS];
 static u32 nr_wanted;
 static u32 looked_for;			/* chains of numbers up to this one are marked */
 static bool gated_unmarked;			/* some are gated and their chains not marked yet */
 static u32 nr_gated;			/* chains marked for that */
 
-static u32 next_sight;			/* recorded up to here, for those wanted by then */
+static u32 next_observation;			/* recorded up to here, for those wanted by then */
 static u32 back_at, back_end;		/* scan of earlier ones, for numbers after back_from */
 static u32 back_from, back_to;
 
@@ -49,13 +49,14 @@ static u64 key_of(u32 from, u32 to)
 	return ls_mix((u64)from << 32 | to);
 }
 
-static u32 *sights_of(u32 number)
+static u32 *observations_of(u32 number)
 {
 	u32 seg = (number - 1) >> SEG_BITS;
 
-	if (!sights[seg])
-		sights[seg] = ls_zalloc(array_size(LS_WANTED_SIGHTS << SEG_BITS, sizeof(u32)));
-	return sights[seg] ? &sights[seg][((number - 1) & ((1u << SEG_BITS) - 1)) * LS_WANTED_SIGHTS] : NULL;
+	if (!noted[seg])
+		noted[seg] = ls_zalloc(array_size(LS_WANTED_OBSERVATIONS << SEG_BITS, sizeof(u32)));
+	return !noted[seg] ? NULL :
+	       &noted[seg][((number - 1) & ((1u << SEG_BITS) - 1)) * LS_WANTED_OBSERVATIONS];
 }
 
 /* Number of dependency @from -> @to, which is part of a cycle; 0 when there is no room. */
@@ -68,7 +69,7 @@ u32 ls_wanted_add(u32 from, u32 to)
 	if (number || nr_wanted == WANTED_MAX || !sights_of(nr_wanted + 1) ||
 	    !ls_tagtab_insert(&numbers, key, nr_wanted + 1))
 		return number;
-	wanted[++nr_wanted] = (struct wanted){ .since = next_sight };
+	wanted[++nr_wanted] = (struct wanted){ .since = next_observation };
 	return nr_wanted;
 }
 
@@ -163,22 +164,23 @@ static void note(u32 from, u32 to, u32 ordinal, bool back)
 		    ordinal < w->since))
 		return;
 	w->latest = ordinal + 1;
-	of = sights_of(number);
-	i = w->nr < LS_WANTED_SIGHTS ? w->nr :
-		SIGHTS_FIRST + (w->nr - LS_WANTED_SIGHTS) % (LS_WANTED_SIGHTS - SIGHTS_FIRST);
+	of = observations_of(number);
+	i = w->nr < LS_WANTED_OBSERVATIONS ? w->nr :
+		FIRST_KEPT + (w->nr - LS_WANTED_OBSERVATIONS) %
+			     (LS_WANTED_OBSERVATIONS - FIRST_KEPT);
 	of[i] = ordinal;
 	w->nr++;
 	ls_evidence_noted(number);
 }
 
 /* Record which wanted dependencies observation @ordinal shows. */
-static void take_sight(u32 ordinal, bool back)
+static void take_observation(u32 ordinal, bool back)
 {
 	static struct ls_rec_sight s;
 	static struct ls_held_rec held[LS_MAX_DEPTH];
 	u32 to, i;
 
-	if (!ls_worker_sight(ordinal, &s, held) || s.what != LS_SIGHT_ACQUIRE)
+	if (!ls_worker_observation(ordinal, &s, held) || s.what != LS_SIGHT_ACQUIRE)
 		return;
 	to = ls_worker_class(s.val);
 	for (i = 0; to && i < s.nr_held; i++)
@@ -195,11 +197,11 @@ void ls_wanted_work(u32 nr, bool all)
 
 	look_at_chains(all);
 	if (!nr_wanted) {
-		next_sight = nr;
+		next_observation = nr;
 		return;
 	}
-	while (next_sight < nr) {
-		take_sight(next_sight++, false);
+	while (next_observation < nr) {
+		take_observation(next_observation++, false);
 		cond_resched();
 	}
 	do {
@@ -209,19 +211,19 @@ void ls_wanted_work(u32 nr, bool all)
 			back_from = back_to;
 			back_to = nr_wanted;
 			back_at = 0;
-			back_end = next_sight;
+			back_end = next_observation;
 		}
 		for (steps = 0; back_at < back_end && steps < BACK_STEPS; steps++)
-			take_sight(back_at++, true);
+			take_observation(back_at++, true);
 		cond_resched();
 	} while (all);
 }
 
 /* Observations recorded of dependency @number, *@nr of them. */
-const u32 *ls_wanted_sights(u32 number, u32 *nr)
+const u32 *ls_wanted_observations(u32 number, u32 *nr)
 {
-	*nr = min(wanted[number].nr, (u32)LS_WANTED_SIGHTS);
-	return sights_of(number);
+	*nr = min(wanted[number].nr, (u32)LS_WANTED_OBSERVATIONS);
+	return observations_of(number);
 }
 
 /* Is there something left to scan? */
@@ -236,7 +238,7 @@ void ls_wanted_forget(u32 nr)
 	nr_wanted = looked_for = nr_gated = 0;
 	gated_unmarked = false;
 	back_at = back_end = back_from = back_to = 0;
-	next_sight = nr;
+	next_observation = nr;
 }
 
 int ls_wanted_init(void)
@@ -249,8 +251,8 @@ void ls_wanted_exit(void)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(sights); i++)
-		ls_free(sights[i]);
+	for (i = 0; i < ARRAY_SIZE(noted); i++)
+		ls_free(noted[i]);
 	ls_free(numbers.slots);
 	ls_free(wanted);
 }

@@ -131,7 +131,7 @@ static bool work(void)
 		cond_resched();
 	}
 	ls_findings_name_classes();
-	ls_evidence_work(ls_ledger_sights(), false);
+	ls_evidence_work(ls_ledger_observations(), false);
 	ls_waits_look();
 	ls_races_work();
 	pending = ls_wanted_pending();
@@ -214,7 +214,7 @@ u64 ls_worker_taken(void)
 void ls_worker_info(struct ls_info *info)
 {
 	info->stacks = ls_ledger_stacks();
-	info->sights = ls_ledger_sights();
+	info->sights = ls_ledger_observations();
 	ls_findings_info(info);
 }
 

@@ -285,7 +285,7 @@ private:
 	std::uint64_t missed() const;
 
 	order_bpf *bpf_ = nullptr;
-	Mapped<ls_order_sight> sights_;
+	Mapped<ls_order_observation> sights_;
 	Mapped<ls_order_semaphore> semaphores_;
 	Mapped<ls_order_counts> counts_;
 	int cpus_ = 0;
@@ -338,7 +338,7 @@ Status BpfSource::load()
 		return messages.error(-rc, "load the lock order programs");
 	LS_TRY_STATUS(probes ? attach_probes(messages) : attach(messages));
 
-	LS_TRY_STATUS(sights_.map(bpf_->maps.sights));
+	LS_TRY_STATUS(sights_.map(bpf_->maps.observations));
 	LS_TRY_STATUS(semaphores_.map(bpf_->maps.semaphores));
 	LS_TRY_STATUS(counts_.map(bpf_->maps.counts));
 
@@ -490,7 +490,7 @@ Status BpfSource::attach_probes(const BpfMessages &messages)
 void BpfSource::poll()
 {
 	data_.update();
-	std::vector<const ls_order_sight *> fresh;
+	std::vector<const ls_order_observation *> fresh;
 	for (std::size_t i = 0; i < LS_ORDER_SLOTS; i++) {
 		const auto *sight = sights_.at(i);
 		if (taken_[i] || !__atomic_load_n(&sight->ready, __ATOMIC_ACQUIRE))

@@ -59,7 +59,7 @@ void OrderLog::append_classes()
 
 /* Stack from the caller of the lock function outwards. A contended lock has no acquire site:
  * there it begins behind the last frame of the lock's own functions. */
-std::vector<std::uint64_t> OrderLog::stack_of(const ls_order_sight &sight, std::uint64_t &ip)
+std::vector<std::uint64_t> OrderLog::stack_of(const ls_order_observation &sight, std::uint64_t &ip)
 {
 	const std::size_t nr = std::min<std::size_t>(sight.nr_frames, std::size(sight.stack));
 	const std::vector<std::uint64_t> frames(sight.stack, sight.stack + nr);
@@ -170,7 +170,7 @@ void OrderLog::note_semaphore(const Taken &lock)
 		semaphores_[lock.cls].insert(lock.lock.lock);
 }
 
-void OrderLog::add(const ls_order_sight &sight)
+void OrderLog::add(const ls_order_observation &sight)
 {
 	const std::uint32_t nr = std::min<std::uint32_t>(sight.nr_held, LS_ORDER_DEPTH);
 	std::uint64_t ip = sight.lock.ip;

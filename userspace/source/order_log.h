@@ -25,7 +25,7 @@ public:
 
 	/// Add the observations of @sight: new classes and stacks, the sight itself, and
 	/// orders of instances of one class.
-	void add(const ls_order_sight &sight);
+	void add(const ls_order_observation &sight);
 
 	const std::vector<std::byte> &bytes() const { return log_; }
 	std::uint32_t classes() const { return classes_.size(); }
@@ -54,7 +54,7 @@ private:
 	void append(const void *record, std::size_t size, const void *more = nullptr,
 		    std::size_t more_size = 0);
 	void append_classes();
-	std::vector<std::uint64_t> stack_of(const ls_order_sight &sight, std::uint64_t &ip);
+	std::vector<std::uint64_t> stack_of(const ls_order_observation &sight, std::uint64_t &ip);
 	std::uint32_t stack_id(const std::vector<std::uint64_t> &frames);
 	void look_at_instances(const std::vector<Taken> &held, const Taken &taken,
 			       std::uint32_t ordinal);

@@ -65,7 +65,7 @@ const char *ls_splat_prefix(u32 class_id)
 
 bool ls_splat_load(struct ls_splat_side *x, u32 ordinal)
 {
-	if (!ls_worker_sight(ordinal, &x->s, x->held))
+	if (!ls_worker_observation(ordinal, &x->s, x->held))
 		return false;
 	x->nr_ips = ls_worker_stack(x->s.stack, x->ips);
 	return true;

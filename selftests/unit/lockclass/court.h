@@ -124,7 +124,7 @@ public:
 		s.lock = lock.lock;
 		sight(s);
 	}
-	void sight(const ls_rec_sight &s) { ls_judge_sight(&judge, &s, sights++); }
+	void sight(const ls_rec_sight &s) { ls_judge_observe(&judge, &s, sights++); }
 
 	ls_judge judge{};
 	Findings findings; ///< cycles of locks alone

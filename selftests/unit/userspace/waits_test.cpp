@@ -172,10 +172,10 @@ TEST(OrderClasses, PlacesThatMeetAreOne)
 }
 
 /* Lock @to taken under @from, both of one initialiser. */
-ls_order_sight nested(std::uint64_t from, std::uint64_t to, std::uint32_t life = 0,
+ls_order_observation nested(std::uint64_t from, std::uint64_t to, std::uint32_t life = 0,
 		      std::uint32_t val = LS_KIND_MUTEX)
 {
-	ls_order_sight sight{};
+	ls_order_observation sight{};
 	sight.nr_held = 1;
 	sight.held[0] = lock(from, 0x1000, val);
 	sight.idents[0] = ident(LS_ORDER_INIT, "&x->m", 0, life);
@@ -184,7 +184,7 @@ ls_order_sight nested(std::uint64_t from, std::uint64_t to, std::uint32_t life =
 	return sight;
 }
 
-std::uint32_t findings(const std::vector<ls_order_sight> &sights)
+std::uint32_t findings(const std::vector<ls_order_observation> &sights)
 {
 	OrderLog log(classes(), code);
 	for (const auto &sight : sights)
