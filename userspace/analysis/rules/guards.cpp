@@ -84,7 +84,7 @@ public:
 private:
 	struct Side {
 		Rule rule;
-		std::vector<Observation> evidence;
+		std::vector<AccessEvidence> evidence;
 	};
 
 	void add_rules(std::size_t variable, std::vector<Rule> &out)
@@ -150,7 +150,7 @@ private:
 				rule.initial++;
 				continue;
 			}
-			Observation evidence{access.at, protections_.of(access), {}, true};
+			AccessEvidence evidence{access.at, protections_.of(access), {}, true};
 			std::vector<CodeId> taken;
 			for (const auto &held : evidence.held)
 				taken.push_back(held.taken);

@@ -30,12 +30,12 @@ std::string Hypothesis::guard() const
 	return join(terms, all ? " & " : " | ");
 }
 
-bool Scales::writes(const Observation &seen) const
+bool Scales::writes(const AccessEvidence &seen) const
 {
 	return model_.accesses[seen.accesses.front()].writes();
 }
 
-std::optional<Section> Scales::section(const Hypothesis &h, const Observation &seen) const
+std::optional<Section> Scales::section(const Hypothesis &h, const AccessEvidence &seen) const
 {
 	Section out;
 	for (const auto &term : h.terms) {
@@ -56,7 +56,7 @@ std::optional<Section> Scales::section(const Hypothesis &h, const Observation &s
 Hypothesis Scales::weighed(Hypothesis h) const
 {
 	h.support = count_support(model_, all_,
-				  [&](const Observation &seen) { return section(h, seen); });
+				  [&](const AccessEvidence &seen) { return section(h, seen); });
 	std::set<CodeId> taken;
 	h.excused = 0;
 	h.shared = false;
@@ -113,10 +113,10 @@ Hypothesis Scales::both(const Hypothesis &a, const Hypothesis &b) const
 
 Support Scales::no_lock() const
 {
-	std::vector<Observation> shared;
+	std::vector<AccessEvidence> shared;
 	std::copy_if(all_.begin(), all_.end(), std::back_inserter(shared),
-		     [](const Observation &seen) { return !seen.alone; });
-	return count_support(model_, shared, [](const Observation &seen) -> std::optional<Section> {
+		     [](const AccessEvidence &seen) { return !seen.alone; });
+	return count_support(model_, shared, [](const AccessEvidence &seen) -> std::optional<Section> {
 		const bool any = std::any_of(seen.held.begin(), seen.held.end(),
 					     [](const Protection &p) { return p.lock; });
 		return any ? std::nullopt : std::optional(Section{});

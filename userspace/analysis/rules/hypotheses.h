@@ -53,13 +53,13 @@ class Scales {
 public:
 	/// @all has to outlive this.
 	Scales(const Model &model, const Sections &sections, std::size_t variable,
-	       const std::vector<Observation> &all)
+	       const std::vector<AccessEvidence> &all)
 		: model_(model), sections_(sections), variable_(variable), all_(all)
 	{
 	}
 
 	/// Acquire sites of the locks of @h, nullopt if it is not held.
-	std::optional<Section> section(const Hypothesis &h, const Observation &seen) const;
+	std::optional<Section> section(const Hypothesis &h, const AccessEvidence &seen) const;
 	/// Fill in support and standing.
 	Hypothesis weighed(Hypothesis h) const;
 	/// Every lock and context held anywhere, the likeliest guard first. For @writers,
@@ -71,12 +71,12 @@ public:
 	Support no_lock() const;
 
 private:
-	bool writes(const Observation &seen) const;
+	bool writes(const AccessEvidence &seen) const;
 
 	const Model &model_;
 	const Sections &sections_;
 	std::size_t variable_;
-	const std::vector<Observation> &all_;
+	const std::vector<AccessEvidence> &all_;
 };
 
 } // namespace lockscope

@@ -89,7 +89,7 @@ double z_test(std::size_t holds, std::size_t of, double by_chance)
 	       std::sqrt(by_chance * (1 - by_chance) / n);
 }
 
-const Protection *Observation::find(const std::string &term) const
+const Protection *AccessEvidence::find(const std::string &term) const
 {
 	const Protection *found = nullptr;
 	for (const auto &each : held) {
@@ -102,7 +102,7 @@ const Protection *Observation::find(const std::string &term) const
 	return found;
 }
 
-Support count_support(const Model &model, const std::vector<Observation> &all, const Holds &holds)
+Support count_support(const Model &model, const std::vector<AccessEvidence> &all, const Holds &holds)
 {
 	std::map<std::string, std::size_t> sections; ///< numbered
 	std::map<CodeId, std::set<std::size_t>> edges;

@@ -22,7 +22,7 @@ inline constexpr double kByChance = 0.8;
 double z_test(std::size_t holds, std::size_t of, double by_chance = kByChance);
 
 /// Code and its held locks: one piece of evidence, however often it ran.
-struct Observation {
+struct AccessEvidence {
 	CodeId at{};
 	std::vector<Protection> held;	   ///< by term
 	std::vector<std::size_t> accesses; ///< in Model::accesses, that show it
@@ -43,13 +43,13 @@ struct Support {
 /// The critical section in which an observation holds the requested guard: the acquire sites
 /// of its locks, or nullopt if it does not hold them.
 using Section = std::vector<CodeId>;
-using Holds = std::function<std::optional<Section>(const Observation &)>;
+using Holds = std::function<std::optional<Section>(const AccessEvidence &)>;
 
 /// Each place in the code counts once, and so does each critical section: a loop adds nothing,
 /// nor does a helper called from many of them. Observations without the guard count once per
 /// function, and not at all while the memory was exclusive: an object needs no lock before it
 /// is published [Eraser 2.2].
-Support count_support(const Model &model, const std::vector<Observation> &all, const Holds &holds);
+Support count_support(const Model &model, const std::vector<AccessEvidence> &all, const Holds &holds);
 
 /// The position of a variable in the critical sections of a lock.
 struct Standing {
