@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	if ((decoder.malformed() != 0) != !decoder.problem().empty())
 		std::abort();
 	for (const auto &record : records) {
-		if (const auto *sight = std::get_if<SightRecord>(&record);
+		if (const auto *sight = std::get_if<ObservationRecord>(&record);
 		    sight && sight->held.size() > LS_MAX_DEPTH)
 			std::abort();
 		if (const auto *access = std::get_if<AccessRecord>(&record);

@@ -143,9 +143,10 @@ template <typename Seen> Context plain_context(const Seen &seen, std::uint32_t l
 
 } // namespace
 
-Context context_of(const Model &model, const Sight &sight)
+Context context_of(const Model &model, const Observation &observation)
 {
-	return entered(model, plain_context(sight, level_of(sight.acquired.val)), sight.stack);
+	return entered(model, plain_context(observation, level_of(observation.acquired.val)),
+		       observation.stack);
 }
 
 Context context_of(const Model &model, const MemoryAccess &access)

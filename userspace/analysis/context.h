@@ -32,7 +32,7 @@ struct Context {
 	std::uint32_t level = LS_TASK;
 	std::string comm;
 
-	/// Two sights with different keys may run concurrently. Tasks are identified by their
+	/// Two observations with different keys may run concurrently. Tasks are identified by their
 	/// id, interrupts and work items by what they run [RELAY 4.3].
 	std::string key() const;
 	/// "system call openat", "work function foo_work", "task"
@@ -51,7 +51,7 @@ struct Context {
 	}
 };
 
-Context context_of(const Model &model, const Sight &sight);
+Context context_of(const Model &model, const Observation &observation);
 Context context_of(const Model &model, const MemoryAccess &access);
 /// The context of one side of a race, at access site @access. Where its stack is not known and
 /// the first access at that site came from a similar context, the entry point of the latter is

@@ -21,7 +21,7 @@ std::set<std::string> contexts_in(const Model &model, const FindingEdge &edge, s
 {
 	std::set<std::string> keys;
 	for (const auto &witness : edge.witnesses)
-		if (model.sights[witness.sight].run == run)
+		if (model.observations[witness.observation].run == run)
 			keys.insert(witness.context.key());
 	return keys;
 }
@@ -51,18 +51,18 @@ void show(FindingEdge &edge, std::size_t chosen)
 
 } // namespace
 
-SightsByPlace sights_by_place(const Model &model)
+ObservationsByPlace observations_by_place(const Model &model)
 {
-	SightsByPlace out;
-	for (std::size_t i = 0; i < model.sights.size(); i++)
-		if (model.sights[i].acquisition())
-			out[index(model.sights[i].acquired.at)].push_back(i);
+	ObservationsByPlace out;
+	for (std::size_t i = 0; i < model.observations.size(); i++)
+		if (model.observations[i].acquisition())
+			out[index(model.observations[i].acquired.at)].push_back(i);
 	return out;
 }
 
-Witness make_witness(const Model &model, std::size_t sight, std::uint32_t position)
+Witness make_witness(const Model &model, std::size_t observation, std::uint32_t position)
 {
-	return {sight, position, context_of(model, model.sights[sight])};
+	return {observation, position, context_of(model, model.observations[observation])};
 }
 
 Confidence confidence_of(const Model &model, const Finding &finding)
@@ -91,14 +91,15 @@ void choose_witnesses(const Model &model, Finding &finding)
 	std::set<std::string> shown;
 	for (auto &edge : finding.edges) {
 		auto value = [&](const Witness &witness) {
-			const Sight &sight = model.sights[witness.sight];
+			const Observation &observation = model.observations[witness.observation];
 			/* An acquire is better evidence than a lock held later. */
-			const bool acquires = (sight.acquisition() || sight.completion()) &&
-					      (witness.position == kOwnLock || !to_interrupt(edge));
-			return std::tuple(kind_of(model, edge, witness) == edge.kind,
-					  edges_seen[sight.run],
-					  !shown.count(witness.context.key()),
-					  !witness.context.init(), !sight.stack.empty(), acquires);
+			const bool acquires =
+				(observation.acquisition() || observation.completion()) &&
+				(witness.position == kOwnLock || !to_interrupt(edge));
+			return std::tuple(
+				kind_of(model, edge, witness) == edge.kind,
+				edges_seen[observation.run], !shown.count(witness.context.key()),
+				!witness.context.init(), !observation.stack.empty(), acquires);
 		};
 		auto best = std::max_element(
 			edge.witnesses.begin(), edge.witnesses.end(),
@@ -117,21 +118,22 @@ void choose_witnesses(const Model &model, Finding &finding)
 
 std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness)
 {
-	const Sight &sight = model.sights[witness.sight];
-	const std::uint32_t val = sight.at(witness.position).val;
+	const Observation &observation = model.observations[witness.observation];
+	const std::uint32_t val = observation.at(witness.position).val;
 	if (to_interrupt(edge))
 		return read_of(val) == LS_EXCLUSIVE ? LS_DEP_EN : LS_DEP_SN;
 	if (from_interrupt(edge))
 		return read_of(val) == LS_RECURSIVE ? LS_DEP_ER : LS_DEP_EN;
-	return sight.completion() ? ls_need_kind(val) : dependency_kind(val, sight.acquired.val);
+	return observation.completion() ? ls_need_kind(val)
+					: dependency_kind(val, observation.acquired.val);
 }
 
 std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witness &witness)
 {
-	const Sight &sight = model.sights[witness.sight];
-	std::vector<Held> held = sight.held;
+	const Observation &observation = model.observations[witness.observation];
+	std::vector<Held> held = observation.held;
 	if (to_interrupt(edge) && witness.position == kOwnLock)
-		held.push_back(sight.acquired);
+		held.push_back(observation.acquired);
 	return held;
 }
 
@@ -146,18 +148,20 @@ common_instance(const Model &model, const FindingEdge &in, const FindingEdge &ou
 	/* Among those shown first, better ones come first. */
 	std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> held;
 	for (std::size_t i = 0; i < out.witnesses.size(); i++) {
-		const Sight &sight = model.sights[out.witnesses[i].sight];
+		const Observation &observation = model.observations[out.witnesses[i].observation];
 		const auto position = out.witnesses[i].position;
-		held.try_emplace({sight.run, position == kOwnLock ? sight.acquired.instance
-								  : sight.from(position).instance},
+		held.try_emplace({observation.run, position == kOwnLock
+							   ? observation.acquired.instance
+							   : observation.from(position).instance},
 				 i);
 	}
 	for (std::size_t i = 0; i < in.witnesses.size(); i++) {
-		const Sight &sight = model.sights[in.witnesses[i].sight];
+		const Observation &observation = model.observations[in.witnesses[i].observation];
 		const auto position = in.witnesses[i].position;
-		const std::uint64_t instance = position == kOwnLock ? sight.acquired.instance
-								    : sight.to(position).instance;
-		auto at = held.find({sight.run, instance});
+		const std::uint64_t instance = position == kOwnLock
+						       ? observation.acquired.instance
+						       : observation.to(position).instance;
+		auto at = held.find({observation.run, instance});
 		if (instance != 0 && at != held.end())
 			return std::pair{i, at->second};
 	}
@@ -167,35 +171,37 @@ common_instance(const Model &model, const FindingEdge &in, const FindingEdge &ou
 std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, const FindingEdge &edge)
 {
 	const Witness &witness = edge.shown();
-	const Sight &sight = model.sights[witness.sight];
+	const Observation &observation = model.observations[witness.observation];
 	if (to_interrupt(edge))
-		return {sight.at(witness.position).instance, 0};
+		return {observation.at(witness.position).instance, 0};
 	if (from_interrupt(edge))
-		return {0, sight.at(witness.position).instance};
+		return {0, observation.at(witness.position).instance};
 	if (witness.position == kOwnLock)
-		return {sight.acquired.instance, sight.acquired.instance};
-	return {sight.from(witness.position).instance, sight.to(witness.position).instance};
+		return {observation.acquired.instance, observation.acquired.instance};
+	return {observation.from(witness.position).instance,
+		observation.to(witness.position).instance};
 }
 
 /*
  * The stack of an edge is that of its second acquire. The first acquire shares the part
  * outside of the function that acquired the first lock, if that function has not returned yet;
- * otherwise the stack of another sight at that acquire site is used, preferably of the same
+ * otherwise the stack of another observation at that acquire site is used, preferably of the same
  * instance by the same task shortly before.
  */
-void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place)
+void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlace &by_place)
 {
 	const Witness &witness = edge.shown();
-	const Sight &sight = model.sights[witness.sight];
-	const Held &held = sight.at(witness.position);
-	edge.to_stack = sight.stack;
+	const Observation &observation = model.observations[witness.observation];
+	const Held &held = observation.at(witness.position);
+	edge.to_stack = observation.stack;
 	/* A fault may have no place besides its stack. */
-	if (edge.to_stack.empty() || (!sight.fault() && edge.to_stack.front() != sight.acquired.at))
-		edge.to_stack.insert(edge.to_stack.begin(), sight.acquired.at);
+	if (edge.to_stack.empty() ||
+	    (!observation.fault() && edge.to_stack.front() != observation.acquired.at))
+		edge.to_stack.insert(edge.to_stack.begin(), observation.acquired.at);
 	if (witness.position == kOwnLock) {
 		if (from_interrupt(edge))
 			edge.from_stack = entry_part(model, edge.to_stack, witness.context);
-		else if (!sight.fault())
+		else if (!observation.fault())
 			edge.from_stack = edge.to_stack;
 		return;
 	}
@@ -214,21 +220,22 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 	if (index(held.at) == 0 || others == by_place.end())
 		return;
 	const auto value = [&](std::size_t number) {
-		const Sight &other = model.sights[number];
-		const bool here = other.run == sight.run;
-		return std::tuple(here, here && other.pid == sight.pid,
+		const Observation &other = model.observations[number];
+		const bool here = other.run == observation.run;
+		return std::tuple(here, here && other.pid == observation.pid,
 				  here && held.instance && other.acquired.instance == held.instance,
-				  here && other.ordinal < sight.ordinal ? other.ordinal + 1 : 0);
+				  here && other.ordinal < observation.ordinal ? other.ordinal + 1
+									      : 0);
 	};
 	for (auto number : others->second) {
-		const Sight &other = model.sights[number];
+		const Observation &other = model.observations[number];
 		if (!other.stack.empty() && other.acquired.cls == held.cls &&
 		    (!edge.borrowed || value(*edge.borrowed) < value(number)))
 			edge.borrowed = number;
 	}
 	if (!edge.borrowed)
 		return;
-	edge.from_stack = model.sights[*edge.borrowed].stack;
+	edge.from_stack = model.observations[*edge.borrowed].stack;
 	/* Calls down from the innermost function that both stacks have in common. */
 	for (std::size_t i = 0; i < edge.from_stack.size(); i++)
 		for (std::size_t j = 0; j < edge.to_stack.size(); j++)
@@ -238,16 +245,17 @@ void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_
 			}
 }
 
-const Sight *taken_before(const Model &model, const Sight &sight, const Held &lock)
+const Observation *taken_before(const Model &model, const Observation &observation,
+				const Held &lock)
 {
-	const Sight *best = nullptr;
-	auto value = [&](const Sight &other) {
+	const Observation *best = nullptr;
+	auto value = [&](const Observation &other) {
 		const bool same = lock.instance != 0 && other.acquired.instance == lock.instance;
 		return std::tuple(same, other.ordinal);
 	};
-	for (const auto &other : model.sights)
-		if (other.acquisition() && other.run == sight.run &&
-		    other.ordinal < sight.ordinal && lock.cls != kNoClass &&
+	for (const auto &other : model.observations)
+		if (other.acquisition() && other.run == observation.run &&
+		    other.ordinal < observation.ordinal && lock.cls != kNoClass &&
 		    other.acquired.cls == lock.cls && (!best || value(*best) < value(other)))
 			best = &other;
 	return best;

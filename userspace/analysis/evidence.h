@@ -12,11 +12,11 @@
 
 namespace lockscope {
 
-/// Acquisitions by the place (CodeId) of the acquire, as indices of Model::sights.
-using SightsByPlace = std::unordered_map<std::uint32_t, std::vector<std::size_t>>;
-SightsByPlace sights_by_place(const Model &model);
+/// Acquisitions by the place (CodeId) of the acquire, as indices of Model::observations.
+using ObservationsByPlace = std::unordered_map<std::uint32_t, std::vector<std::size_t>>;
+ObservationsByPlace observations_by_place(const Model &model);
 
-Witness make_witness(const Model &model, std::size_t sight, std::uint32_t position);
+Witness make_witness(const Model &model, std::size_t observation, std::uint32_t position);
 
 /// `observed`: one run saw every edge, in at least two contexts. For an irq inversion the
 /// contexts that hold a lock of it count: the interrupt may come in any of them.
@@ -31,11 +31,12 @@ void choose_witnesses(const Model &model, Finding &finding);
 std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, const FindingEdge &edge);
 
 /// Stacks of the chosen witness, see FindingEdge.
-void fill_stacks(const Model &model, FindingEdge &edge, const SightsByPlace &by_place);
+void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlace &by_place);
 
-/// The latest acquisition of @lock before @sight in the same run, of the same instance if
+/// The latest acquisition of @lock before @observation in the same run, of the same instance if
 /// possible, else of its class; nullptr when there is none.
-const Sight *taken_before(const Model &model, const Sight &sight, const Held &lock);
+const Observation *taken_before(const Model &model, const Observation &observation,
+				const Held &lock);
 
 /// The dependency kind (one LS_DEP_* bit) that @witness shows of @edge.
 std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness);

@@ -58,40 +58,40 @@ struct Filter {
 /// Name of the filter for suppressions.
 inline constexpr const char *kSuppressed = "suppressed";
 
-/// One sight that shows an edge: held[position] held while acquiring. With an
+/// One observation that shows an edge: held[position] held while acquiring. With an
 /// interrupt at one end, and for a fault, the edge is about that one lock.
 struct Witness {
-	std::size_t sight;	///< in Model::sights
-	std::uint32_t position; ///< in Sight::held, or kOwnLock
+	std::size_t observation; ///< in Model::observations
+	std::uint32_t position;	 ///< in Observation::held, or kOwnLock
 	Context context;
 };
 
-/// A dependency of a finding with the sight chosen to show it.
+/// A dependency of a finding with the observation chosen to show it.
 ///
 /// From a lock to an interrupt: to_stack is where the lock was held while the interrupt could
 /// come, from_stack its acquire. From an interrupt to a lock: to_stack is the acquire,
 /// from_stack begins at the interrupt. Out of a completion: to_stack is where it was
 /// completed, from_stack the acquire of the lock that was held there. For a fault shown by one
-/// sight, both ends are its lock or no class at all; to_stack is where it happened, from_stack
-/// the acquire of the lock, empty when that is not known.
+/// observation, both ends are its lock or no class at all; to_stack is where it happened,
+/// from_stack the acquire of the lock, empty when that is not known.
 struct FindingEdge {
 	ClassId from = kNoClass, to = kNoClass;
 	std::uint32_t kind = 0;			  ///< one LS_DEP_* bit
 	std::uint64_t count = 0;		  ///< acquisitions of `to` under `from`, 0 unknown
-	std::vector<Witness> witnesses;		  ///< all sights; the chosen one first
+	std::vector<Witness> witnesses;		  ///< all observations; the chosen one first
 	std::vector<CodeId> from_stack, to_stack; ///< innermost first; [0] is the acquire
 	std::optional<std::uint32_t> depth;	  ///< calls between the two acquires
-	/// The sight that from_stack comes from, if it is not the one shown: the function that
-	/// acquired the lock had returned there. The acquire site is the same.
+	/// The observation that from_stack comes from, if it is not the one shown: the function
+	/// that acquired the lock had returned there. The acquire site is the same.
 	std::optional<std::size_t> borrowed;
 
 	const Witness &shown() const { return witnesses.front(); }
 };
 
-/// A stack of a fault, and the sight whose context and held locks go with it.
+/// A stack of a fault, and the observation whose context and held locks go with it.
 struct ShownStack {
 	std::string role;  ///< "where"; "taken": the lock that is held, there; "taken-before"
-	std::size_t sight; ///< in Model::sights
+	std::size_t observation;   ///< in Model::observations
 	std::vector<CodeId> stack; ///< innermost first
 };
 
@@ -156,7 +156,7 @@ struct Finding {
 	std::vector<ClassId> classes; ///< edge i leads from class i to class i + 1 (the last to 0);
 				      ///< an interrupt comes last
 	std::vector<FindingEdge> edges;
-	std::vector<ShownStack> stacks; ///< of a fault that one sight shows
+	std::vector<ShownStack> stacks;	  ///< of a fault that one observation shows
 	std::optional<RaceEvidence> race; ///< of a data race
 	std::optional<ViolationEvidence> violation; ///< of a broken rule
 	std::vector<Feature> features;

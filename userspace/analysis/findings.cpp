@@ -136,7 +136,8 @@ class Analyser {
 public:
 	Analyser(const Model &model, const RaceWeights &weights)
 		: model_(model), weights_(weights), builds_(builds_of(model)),
-		  all_(model, Runs(model.runs.size(), true)), by_place_(sights_by_place(model))
+		  all_(model, Runs(model.runs.size(), true)),
+		  by_place_(observations_by_place(model))
 	{
 	}
 
@@ -319,7 +320,7 @@ private:
 			for (const auto &evidence : dependency.evidence) {
 				if (evidence.kind & usable)
 					edge.witnesses.push_back(make_witness(
-						model_, evidence.sight, evidence.position));
+						model_, evidence.observation, evidence.position));
 			}
 			edge.count = std::max<std::uint64_t>(fact.count, edge.witnesses.size());
 			finding.edges.push_back(std::move(edge));
@@ -348,14 +349,15 @@ private:
 		rank_finding(model_, finding);
 	}
 
-	/// One side of an inversion: the sight of the class nested in itself.
+	/// One side of an inversion: the observation of the class nested in itself.
 	void add_side(Finding &finding, ClassId cls, const NestedPair &pair) const
 	{
-		const Sight &sight = model_.sights[pair.sight];
+		const Observation &observation = model_.observations[pair.observation];
 		FindingEdge edge;
 		edge.from = edge.to = cls;
-		edge.kind = dependency_kind(sight.held[pair.position].val, sight.acquired.val);
-		edge.witnesses.push_back(make_witness(model_, pair.sight, pair.position));
+		edge.kind = dependency_kind(observation.held[pair.position].val,
+					    observation.acquired.val);
+		edge.witnesses.push_back(make_witness(model_, pair.observation, pair.position));
 		edge.count = 1;
 		finding.edges.push_back(std::move(edge));
 	}
@@ -364,17 +366,17 @@ private:
 	std::vector<NestedPair> sides(const Inversion &inversion) const
 	{
 		const auto &run = model_.runs[inversion.run];
-		auto at = run.sights.find(inversion.second);
-		if (inversion.cls == kNoClass || at == run.sights.end())
+		auto at = run.observations.find(inversion.second);
+		if (inversion.cls == kNoClass || at == run.observations.end())
 			return {};
-		const Sight &sight = model_.sights[at->second];
-		if (!sight.acquisition() || sight.acquired.cls != inversion.cls)
+		const Observation &observation = model_.observations[at->second];
+		if (!observation.acquisition() || observation.acquired.cls != inversion.cls)
 			return {};
 		if (!inversion.same_instance)
 			if (auto ring = ring_of(model_, inversion.cls, at->second); !ring.empty())
 				return ring;
-		for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
-			if (sight.held[i].cls == inversion.cls)
+		for (auto i = static_cast<std::uint32_t>(observation.held.size()); i-- > 0;)
+			if (observation.held[i].cls == inversion.cls)
 				return {{at->second, i}};
 		return {};
 	}
@@ -384,17 +386,18 @@ private:
 	{
 		if (ring.size() > 1)
 			return std::all_of(ring.begin(), ring.end(), [&](const NestedPair &pair) {
-				return declares_nesting(model_, model_.sights[pair.sight],
+				return declares_nesting(model_,
+							model_.observations[pair.observation],
 							pair.position);
 			});
 		bool any = false;
-		for (const auto &sight : model_.sights) {
-			if (!sight.acquisition() || sight.acquired.cls != cls)
+		for (const auto &observation : model_.observations) {
+			if (!observation.acquisition() || observation.acquired.cls != cls)
 				continue;
-			for (std::uint32_t i = 0; i < sight.held.size(); i++) {
-				if (sight.held[i].cls != cls)
+			for (std::uint32_t i = 0; i < observation.held.size(); i++) {
+				if (observation.held[i].cls != cls)
 					continue;
-				if (!declares_nesting(model_, sight, i))
+				if (!declares_nesting(model_, observation, i))
 					return false;
 				any = true;
 			}
@@ -498,7 +501,7 @@ private:
 	const RaceWeights &weights_;
 	std::vector<Build> builds_;
 	Orders all_;
-	SightsByPlace by_place_;
+	ObservationsByPlace by_place_;
 };
 
 } // namespace

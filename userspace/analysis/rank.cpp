@@ -123,7 +123,8 @@ Feature novelty(const Model &model, const Finding &finding)
 		std::any_of(finding.edges.begin(), finding.edges.end(), [&](const auto &edge) {
 			return std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
 					   [&](const Witness &w) {
-						   return model.sights[w.sight].run == latest;
+						   return model.observations[w.observation].run ==
+							  latest;
 					   });
 		});
 	return {"novelty", fresh ? kNovelty : 0,

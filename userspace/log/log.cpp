@@ -57,14 +57,14 @@ const char *decode_stack(std::span<const std::byte> bytes, StackRecord &out)
 	return nullptr;
 }
 
-const char *decode_sight(std::span<const std::byte> bytes, SightRecord &out)
+const char *decode_observation(std::span<const std::byte> bytes, ObservationRecord &out)
 {
 	Body body(bytes);
 	auto raw = body.get<ls_rec_sight>();
 	if (body.failed() || raw.nr_held > LS_MAX_DEPTH ||
 	    body.left() != raw.nr_held * sizeof(ls_held_rec))
 		return "sight record whose held count does not fit its length";
-	if (!valid_sight(raw.what))
+	if (!valid_observation(raw.what))
 		return "sight record of an unknown sort";
 	/* Only a fault can be about no lock at all. */
 	if (!(LS_SIGHT_IS_FAULT(raw.what) ? valid_mode(raw.val) : valid_val(raw.val)))
@@ -72,17 +72,17 @@ const char *decode_sight(std::span<const std::byte> bytes, SightRecord &out)
 	auto comm = text(raw.comm);
 	if (!comm)
 		return "sight record whose task name does not end";
-	SightRecord sight{raw.time_ns, raw.new_mask,   raw.ip,	  raw.lock,
-			  raw.val,     raw.chain,      raw.stack, raw.pid,
-			  raw.tgid,    raw.task_flags, raw.cpu,	  *comm,
-			  {},	       raw.what,       raw.extra, true};
+	ObservationRecord observation{raw.time_ns, raw.new_mask,   raw.ip,    raw.lock,
+				      raw.val,	   raw.chain,	   raw.stack, raw.pid,
+				      raw.tgid,	   raw.task_flags, raw.cpu,   *comm,
+				      {},	   raw.what,	   raw.extra, true};
 	for (std::uint32_t i = 0; i < raw.nr_held; i++) {
 		auto held = body.get<ls_held_rec>();
 		if (!valid_val(held.val))
 			return "sight record with an impossible held lock";
-		sight.held.push_back({held.val, held.ip, held.lock});
+		observation.held.push_back({held.val, held.ip, held.lock});
 	}
-	out = std::move(sight);
+	out = std::move(observation);
 	return nullptr;
 }
 
@@ -150,8 +150,8 @@ const char *append(const char *(*decode)(std::span<const std::byte>, Record &),
 {
 	Record record;
 	const char *problem = decode(bytes, record);
-	/* Sights are referred to by number: a malformed one keeps its place. */
-	if (!problem || std::is_same_v<Record, SightRecord>)
+	/* Observations are referred to by number: a malformed one keeps its place. */
+	if (!problem || std::is_same_v<Record, ObservationRecord>)
 		out.emplace_back(std::move(record));
 	return problem;
 }
@@ -193,7 +193,7 @@ std::size_t LogDecoder::decode(std::span<const std::byte> bytes, std::vector<Log
 			problem = append(decode_stack, record, out);
 			break;
 		case LS_REC_SIGHT:
-			problem = append(decode_sight, record, out);
+			problem = append(decode_observation, record, out);
 			break;
 		case LS_REC_FINDING:
 			problem = append(decode_finding, record, out);

@@ -31,7 +31,7 @@ struct HeldRecord {
 	std::uint64_t ip = 0, lock = 0;
 };
 
-struct SightRecord {
+struct ObservationRecord {
 	std::uint64_t time_ns = 0, new_mask = 0, ip = 0, lock = 0;
 	std::uint32_t val = 0, chain = 0, stack = 0, pid = 0, tgid = 0, task_flags = 0;
 	std::uint16_t cpu = 0;
@@ -42,8 +42,8 @@ struct SightRecord {
 	bool valid = false; ///< false: placeholder for a malformed one
 };
 
-/// Is @what a valid type of sight?
-inline bool valid_sight(std::uint64_t what)
+/// Is @what a valid type of observation?
+inline bool valid_observation(std::uint64_t what)
 {
 	return what == LS_SIGHT_ACQUIRE || what == LS_SIGHT_RELEASE || what == LS_SIGHT_COMPLETE ||
 	       (LS_SIGHT_IS_FAULT(what) && what < LS_NR_FINDINGS);
@@ -70,7 +70,7 @@ struct ModuleRecord {
 struct InversionRecord {
 	std::uint32_t class_id = 0;
 	bool same_instance = false;
-	std::uint32_t first = 0, second = 0; ///< sight ordinals
+	std::uint32_t first = 0, second = 0; ///< observation ordinals
 };
 
 struct ResetRecord {};
@@ -123,11 +123,11 @@ struct HistoryRecord {
 	std::vector<std::uint64_t> locks; ///< addresses, without empty slots
 };
 
-using LogRecord = std::variant<ClassRecord, StackRecord, SightRecord, FindingRecord, SymbolRecord,
-			       InversionRecord, ResetRecord, DataRecord, AccessRecord, RaceRecord,
-			       HistoryRecord, ModuleRecord, SideRecord>;
+using LogRecord = std::variant<ClassRecord, StackRecord, ObservationRecord, FindingRecord,
+			       SymbolRecord, InversionRecord, ResetRecord, DataRecord, AccessRecord,
+			       RaceRecord, HistoryRecord, ModuleRecord, SideRecord>;
 
-/// Longest record a reader accepts, in bytes; a full sight is under 2 KiB.
+/// Longest record a reader accepts, in bytes; a full observation is under 2 KiB.
 inline constexpr std::uint32_t kMaxRecordBytes = 65536;
 
 /// Decodes a sequence of whole records.
@@ -136,8 +136,8 @@ public:
 	/// Append the records in @bytes to @out and return how many bytes were used. Less than
 	/// all of them when a record's length is invalid: then the position of the next record
 	/// is not known, and broken() returns true. Malformed records are skipped and counted;
-	/// a malformed sight becomes an empty one, because later records refer to sights by
-	/// their number.
+	/// a malformed observation becomes an empty one, because later records refer to
+	/// observations by their number.
 	std::size_t decode(std::span<const std::byte> bytes, std::vector<LogRecord> &out);
 
 	/// Malformed records that were skipped.

@@ -102,11 +102,11 @@ struct Held {
 	std::uint64_t object = 0;   ///< the same for the object around the lock
 };
 
-/// Position in Sight::held for Sight::acquired.
+/// Position in Observation::held for Observation::acquired.
 inline constexpr std::uint32_t kOwnLock = 0xffffffffu;
 
 /// An acquisition with something new, such a release or completion, or a fault (ls_rec_sight).
-struct Sight {
+struct Observation {
 	std::uint32_t run = 0, ordinal = 0;
 	std::uint64_t time_ns = 0, new_mask = 0;
 	Held acquired; ///< or released, completed, or the lock of a fault; may be no class then
@@ -150,14 +150,14 @@ struct Chain {
 struct KernelFinding {
 	std::uint32_t run = 0, id = 0, kind = 0;
 	std::vector<ClassId> classes;	   ///< from of every edge, in order
-	std::vector<std::uint32_t> sights; ///< their ordinals
+	std::vector<std::uint32_t> observations; ///< their ordinals
 };
 
 struct Inversion {
 	std::uint32_t run = 0;
 	ClassId cls = kNoClass;
 	bool same_instance = false;
-	std::uint32_t first = 0, second = 0; ///< sight ordinals of the run
+	std::uint32_t first = 0, second = 0; ///< observation ordinals of the run
 };
 
 /// Counts of a class, over all runs; see struct ls_class_counts.
@@ -307,7 +307,8 @@ struct Run {
 	std::int64_t started = 0, updated = 0;		       ///< seconds since 1970
 	std::map<std::string, std::uint64_t> counters;	       ///< see model/counters.h
 	std::vector<Chain> chains;			       ///< [0] unused
-	std::unordered_map<std::uint32_t, std::size_t> sights; ///< ordinal -> Model::sights
+	std::unordered_map<std::uint32_t, std::size_t>
+		observations; ///< ordinal -> Model::observations
 	std::vector<Primitive> primitives;
 	std::optional<StatReport> stat; ///< if there were statistics
 	RunEnd end = RunEnd::Finished;
@@ -324,7 +325,7 @@ struct Model {
 	std::vector<std::string> damaged; ///< files that may only be read in part
 	std::vector<LockClass> classes;
 	std::vector<Code> code{Code{}};
-	std::vector<Sight> sights;
+	std::vector<Observation> observations;
 	std::vector<KernelFinding> kernel_findings;
 	std::vector<Inversion> inversions;
 	std::map<ClassId, ClassCounts> counts; ///< of classes with counts

@@ -9,7 +9,7 @@ namespace lockscope {
 
 namespace {
 
-/* Small enough that a kill loses little work, large enough for a full sight. */
+/* Small enough that a kill loses little work, large enough for a full observation. */
 constexpr std::size_t kBatchBytes = 1u << 20;
 constexpr std::size_t kChainsPerTransaction = 20000;
 
@@ -179,9 +179,9 @@ Status Recorder::put(const StackRecord &record)
 	return store_.put_stack(run_, record.id, rows);
 }
 
-Status Recorder::put(const SightRecord &record)
+Status Recorder::put(const ObservationRecord &record)
 {
-	/* A malformed sight leaves a gap in the numbers, nothing else. */
+	/* A malformed observation leaves a gap in the numbers, nothing else. */
 	if (record.valid) {
 		auto at = code(record.ip);
 		if (!at)
@@ -198,10 +198,10 @@ Status Recorder::put(const SightRecord &record)
 			held.push_back({entry.val, *row, instance(entry.lock),
 					object(entry.lock, entry.val)});
 		}
-		LS_TRY_STATUS(store_.put_sight(run_, record, *at, instance(record.lock),
-					       object(record.lock, record.val), held));
+		LS_TRY_STATUS(store_.put_observation(run_, record, *at, instance(record.lock),
+						     object(record.lock, record.val), held));
 	}
-	run_.sights++;
+	run_.observations++;
 	return success();
 }
 
@@ -239,7 +239,7 @@ Status Recorder::put(const InversionRecord &record)
 	return store_.put_inversion(run_, record);
 }
 
-/* Sights keep their numbering; data and accesses start again. */
+/* Observations keep their numbering; data and accesses start again. */
 Status Recorder::put(const ResetRecord &)
 {
 	data_.clear();

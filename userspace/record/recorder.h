@@ -74,7 +74,7 @@ private:
 	Status store_batch(const std::vector<LogRecord> &records);
 	Status put(const ClassRecord &record);
 	Status put(const StackRecord &record);
-	Status put(const SightRecord &record);
+	Status put(const ObservationRecord &record);
 	Status put(const FindingRecord &record);
 	Status put(const SymbolRecord &record);
 	Status put(const ModuleRecord &record);

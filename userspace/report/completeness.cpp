@@ -47,7 +47,7 @@ std::vector<std::string> losses_beyond_bounds(const Run &run)
 		accesses += value(run, loss.name);
 	std::vector<std::string> out = {
 		beyond(unjudged, value(run, "acquisitions"), kMostAcquisitionsLost, "acquisitions"),
-		beyond(records, records + run.sights.size(), kMostRecordsLost, "records"),
+		beyond(records, records + run.observations.size(), kMostRecordsLost, "records"),
 		beyond(accesses, value(run, kAccessesCounter), kMostAccessesLost, "accesses"),
 	};
 	std::erase(out, "");

@@ -131,25 +131,26 @@ private:
 	{
 		std::set<CodeId> at;
 		for (const auto &witness : edge.witnesses)
-			at.insert(model_.sights[witness.sight].acquired.at);
+			at.insert(model_.observations[witness.observation].acquired.at);
 		return at.size();
 	}
 
 	bool completes(const FindingEdge &edge) const
 	{
-		return model_.sights[edge.shown().sight].completion();
+		return model_.observations[edge.shown().observation].completion();
 	}
 
 	/// Text of a side: "holds [A], takes [B]".
 	std::string what_it_does(const FindingEdge &edge) const
 	{
 		const Witness &witness = edge.shown();
-		const Sight &sight = model_.sights[witness.sight];
-		const Held &held = sight.at(witness.position);
-		const std::string takes = sight.acquired.val & LS_VAL_WAIT || sight.deadlock()
-					  ? "waits for "
-					  : read_of(sight.acquired.val) == LS_EXCLUSIVE ? "takes "
-											: "reads ";
+		const Observation &observation = model_.observations[witness.observation];
+		const Held &held = observation.at(witness.position);
+		const std::string takes =
+			observation.acquired.val & LS_VAL_WAIT || observation.deadlock()
+				? "waits for "
+			: read_of(observation.acquired.val) == LS_EXCLUSIVE ? "takes "
+									    : "reads ";
 		if (from_interrupt(edge))
 			return takes + mark(edge.to) + " in " + interrupt_name(edge.from);
 		const std::string holds =
@@ -164,26 +165,26 @@ private:
 		const std::string on = std::string(" with ") + interrupt_name(edge.to) + "s on";
 		if (witness.position != kOwnLock)
 			return holds + mark(edge.from) + on;
-		return (sight.acquisition() ? takes : "releases ") + mark(edge.from) + on;
+		return (observation.acquisition() ? takes : "releases ") + mark(edge.from) + on;
 	}
 
 	void print_head(const std::string &what, const Witness &witness, std::uint64_t count)
 	{
-		const Sight &sight = model_.sights[witness.sight];
+		const Observation &observation = model_.observations[witness.observation];
 		std::string head = what + ": " + witness.context.describe();
-		head += ", " + sight.comm + "-" + std::to_string(sight.pid);
+		head += ", " + observation.comm + "-" + std::to_string(observation.pid);
 		if (count >= kMeasurable)
 			head += ", about " + with_commas(count) + " times";
 		out_.wrap(4, head, Tone::Bold, 2);
 		if (model_.runs.size() > 1)
-			out_.wrap(6, "seen in run " + std::to_string(sight.run + 1) + ", kernel " +
-					     model_.runs[sight.run].release);
+			out_.wrap(6, "seen in run " + std::to_string(observation.run + 1) +
+					     ", kernel " + model_.runs[observation.run].release);
 	}
 
 	void print_edge(const FindingEdge &edge, std::size_t number)
 	{
 		const auto &witness = edge.shown();
-		const Sight &sight = model_.sights[witness.sight];
+		const Observation &observation = model_.observations[witness.observation];
 		out_.blank();
 		print_head("side " + std::to_string(number) + " " + what_it_does(edge), witness,
 			   edge.count);
@@ -198,7 +199,7 @@ private:
 				     to_interrupt(edge) ? "on" : mark(edge.to));
 		if (detail_ == Detail::Full) {
 			std::vector<std::string> held;
-			for (const auto &entry : sight.held)
+			for (const auto &entry : observation.held)
 				held.push_back(entry.cls == kNoClass ? "?"
 								     : model_[entry.cls].name);
 			out_.wrap(6,
@@ -214,10 +215,10 @@ private:
 	void print_fault()
 	{
 		const auto &edge = finding_.edges.front();
-		const Sight &sight = model_.sights[edge.shown().sight];
+		const Observation &observation = model_.observations[edge.shown().observation];
 		for (const auto &stack : finding_.stacks) {
 			const Witness witness =
-				make_witness(model_, stack.sight, edge.shown().position);
+				make_witness(model_, stack.observation, edge.shown().position);
 			out_.blank();
 			if (stack.role == "where") {
 				print_head(edge.count > 1 ? "seen " + counted(edge.count, "time") +
@@ -225,16 +226,16 @@ private:
 							  : "seen once",
 					   witness, 0);
 				print_stack("=>", stack.stack);
-				print_held(sight);
+				print_held(observation);
 			} else if (stack.role == "taken") {
 				out_.wrap(4, mark(edge.from) + " was taken here", Tone::Bold, 2);
 				print_stack(mark(edge.from) + " ->", stack.stack,
 					    edge.borrowed ? another_time(*edge.borrowed) : "");
 			} else {
 				const auto instance =
-					model_.sights[stack.sight].acquired.instance;
-				const bool other = instance && sight.acquired.instance &&
-						   instance != sight.acquired.instance;
+					model_.observations[stack.observation].acquired.instance;
+				const bool other = instance && observation.acquired.instance &&
+						   instance != observation.acquired.instance;
 				print_head((other ? "another instance of " : "") +
 						   mark(edge.from) + " was taken earlier",
 					   witness, 0);
@@ -287,11 +288,11 @@ private:
 	}
 
 	/* All held locks with their acquire sites. */
-	void print_held(const Sight &sight)
+	void print_held(const Observation &observation)
 	{
-		if (sight.held.empty())
+		if (observation.held.empty())
 			out_.wrap(6, "no lock held");
-		for (const auto &held : sight.held) {
+		for (const auto &held : observation.held) {
 			print_taken(held.cls == kNoClass
 					    ? "a lock"
 					    : std::string(kind_name(model_[held.cls].kind)) + " " +
@@ -330,9 +331,9 @@ private:
 	}
 
 	/// Header for callers on a stack that belong to another acquisition.
-	std::string another_time(std::size_t sight) const
+	std::string another_time(std::size_t observation) const
 	{
-		const Sight &other = model_.sights[sight];
+		const Observation &other = model_.observations[observation];
 		return "callers as another time it was taken there, by " + other.comm + "-" +
 		       std::to_string(other.pid) + ":";
 	}

@@ -16,35 +16,35 @@ namespace lockscope {
 
 namespace {
 
-Json held_json(const Model &model, const Sight &sight)
+Json held_json(const Model &model, const Observation &observation)
 {
 	Json held = Json::array();
-	for (const auto &entry : sight.held)
+	for (const auto &entry : observation.held)
 		held.push_back(entry.cls == kNoClass ? "?" : model[entry.cls].name);
 	return held;
 }
 
-std::string task_name(const Sight &sight)
+std::string task_name(const Observation &observation)
 {
-	return sight.comm + "-" + std::to_string(sight.pid);
+	return observation.comm + "-" + std::to_string(observation.pid);
 }
 
 Json fault_stack_json(const Model &model, const ShownStack &shown)
 {
-	const Sight &sight = model.sights[shown.sight];
+	const Observation &observation = model.observations[shown.observation];
 	return {{"role", shown.role},
-		{"context", level_name(sight.acquired.val)},
-		{"entry", context_of(model, sight).describe()},
-		{"task", task_name(sight)},
-		{"run", sight.run},
+		{"context", level_name(observation.acquired.val)},
+		{"entry", context_of(model, observation).describe()},
+		{"task", task_name(observation)},
+		{"run", observation.run},
 		{"stack", stack_json(model, shown.stack)},
-		{"held", held_json(model, sight)}};
+		{"held", held_json(model, observation)}};
 }
 
 Json edge_json(const Model &model, const Finding &finding, std::size_t i, Instances &instances)
 {
 	const auto &edge = finding.edges[i];
-	const Sight &sight = model.sights[edge.shown().sight];
+	const Observation &observation = model.observations[edge.shown().observation];
 	auto number = [&](ClassId cls) {
 		return std::find(finding.classes.begin(), finding.classes.end(), cls) -
 		       finding.classes.begin();
@@ -53,17 +53,17 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i, Instan
 	return {{"from", number(edge.from)},
 		{"to", number(edge.to)},
 		{"mode", dependency_name(edge.kind)},
-		{"context", level_name(sight.acquired.val)},
+		{"context", level_name(observation.acquired.val)},
 		{"entry", edge.shown().context.describe()},
 		{"count", edge.count},
-		{"task", task_name(sight)},
-		{"run", sight.run},
+		{"task", task_name(observation)},
+		{"run", observation.run},
 		{"from_instance", instances.number(ends.first)},
 		{"to_instance", instances.number(ends.second)},
 		{"from_stack", stack_json(model, edge.from_stack)},
 		{"from_stack_of", edge.borrowed ? "another-acquisition" : "acquisition"},
 		{"to_stack", stack_json(model, edge.to_stack)},
-		{"held", held_json(model, sight)}};
+		{"held", held_json(model, observation)}};
 }
 
 Json semaphore_json(const ClassCounts &counts)

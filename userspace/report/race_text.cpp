@@ -61,10 +61,10 @@ std::string lock_name(const Model &model, const StateChange &change, std::uint64
 			for (const auto &guard : access.guards)
 				if (guard.instance == lock)
 					return guard.name;
-	for (const auto &sight : model.sights)
-		if (sight.run == change.run && sight.acquired.instance == lock &&
-		    sight.acquired.cls != kNoClass)
-			return model[sight.acquired.cls].name;
+	for (const auto &observation : model.observations)
+		if (observation.run == change.run && observation.acquired.instance == lock &&
+		    observation.acquired.cls != kNoClass)
+			return model[observation.acquired.cls].name;
 	return "a lock";
 }
 

@@ -205,7 +205,7 @@ public:
 		info.classes = log_->classes();
 		info.edges = log_->edges();
 		info.stacks = log_->stacks();
-		info.sights = log_->sights();
+		info.sights = log_->observations();
 		info.findings = log_->findings();
 		info.max_classes = LS_VAL_CLASS_MASK;
 		info.nr_prims = static_cast<__u32>(prims_.size());
@@ -285,7 +285,7 @@ private:
 	std::uint64_t missed() const;
 
 	order_bpf *bpf_ = nullptr;
-	Mapped<ls_order_observation> sights_;
+	Mapped<ls_order_observation> observations_;
 	Mapped<ls_order_semaphore> semaphores_;
 	Mapped<ls_order_counts> counts_;
 	int cpus_ = 0;
@@ -338,7 +338,7 @@ Status BpfSource::load()
 		return messages.error(-rc, "load the lock order programs");
 	LS_TRY_STATUS(probes ? attach_probes(messages) : attach(messages));
 
-	LS_TRY_STATUS(sights_.map(bpf_->maps.observations));
+	LS_TRY_STATUS(observations_.map(bpf_->maps.observations));
 	LS_TRY_STATUS(semaphores_.map(bpf_->maps.semaphores));
 	LS_TRY_STATUS(counts_.map(bpf_->maps.counts));
 
@@ -492,19 +492,19 @@ void BpfSource::poll()
 	data_.update();
 	std::vector<const ls_order_observation *> fresh;
 	for (std::size_t i = 0; i < LS_ORDER_SLOTS; i++) {
-		const auto *sight = sights_.at(i);
-		if (taken_[i] || !__atomic_load_n(&sight->ready, __ATOMIC_ACQUIRE))
+		const auto *observation = observations_.at(i);
+		if (taken_[i] || !__atomic_load_n(&observation->ready, __ATOMIC_ACQUIRE))
 			continue;
 		taken_[i] = true;
-		fresh.push_back(sight);
+		fresh.push_back(observation);
 	}
 	std::sort(fresh.begin(), fresh.end(),
 		  [](const auto *a, const auto *b) { return a->time_ns < b->time_ns; });
-	for (const auto *sight : fresh) {
+	for (const auto *observation : fresh) {
 		if (log_->bytes().size() > kLogBytes)
 			full_++;
 		else
-			log_->add(*sight);
+			log_->add(*observation);
 	}
 }
 

@@ -59,11 +59,13 @@ void OrderLog::append_classes()
 
 /* Stack from the caller of the lock function outwards. A contended lock has no acquire site:
  * there it begins behind the last frame of the lock's own functions. */
-std::vector<std::uint64_t> OrderLog::stack_of(const ls_order_observation &sight, std::uint64_t &ip)
+std::vector<std::uint64_t> OrderLog::stack_of(const ls_order_observation &observation,
+					      std::uint64_t &ip)
 {
-	const std::size_t nr = std::min<std::size_t>(sight.nr_frames, std::size(sight.stack));
-	const std::vector<std::uint64_t> frames(sight.stack, sight.stack + nr);
-	const auto kind = sight.lock.val & LS_VAL_CLASS_MASK;
+	const std::size_t nr =
+		std::min<std::size_t>(observation.nr_frames, std::size(observation.stack));
+	const std::vector<std::uint64_t> frames(observation.stack, observation.stack + nr);
+	const auto kind = observation.lock.val & LS_VAL_CLASS_MASK;
 	auto first = std::find(frames.begin(), frames.end(), ip);
 	if (LS_SPINNING_KINDS >> kind & 1) {
 		std::size_t last = 0;
@@ -155,12 +157,12 @@ void OrderLog::look_at_instances(const std::vector<Taken> &held, const Taken &ta
 			lost_pairs_++;
 			continue;
 		}
-		if (pair_sights_.size() <= edge)
-			pair_sights_.resize(edge + 1, ordinal);
+		if (pair_observations_.size() <= edge)
+			pair_observations_.resize(edge + 1, ordinal);
 		const auto ring = pairs_.shortest_cycle(edge, LS_DEP_EN);
 		if (ring.size() > 1)
-			invert(taken.cls, false, pair_sights_[ring[1]], ordinal);
-		pair_sights_[edge] = ordinal;
+			invert(taken.cls, false, pair_observations_[ring[1]], ordinal);
+		pair_observations_[edge] = ordinal;
 	}
 }
 
@@ -170,22 +172,23 @@ void OrderLog::note_semaphore(const Taken &lock)
 		semaphores_[lock.cls].insert(lock.lock.lock);
 }
 
-void OrderLog::add(const ls_order_observation &sight)
+void OrderLog::add(const ls_order_observation &observation)
 {
-	const std::uint32_t nr = std::min<std::uint32_t>(sight.nr_held, LS_ORDER_DEPTH);
-	std::uint64_t ip = sight.lock.ip;
-	const auto frames = stack_of(sight, ip);
+	const std::uint32_t nr = std::min<std::uint32_t>(observation.nr_held, LS_ORDER_DEPTH);
+	std::uint64_t ip = observation.lock.ip;
+	const auto frames = stack_of(observation, ip);
 
-	Taken taken{sight.lock, 0, sight.idents[nr].life};
+	Taken taken{observation.lock, 0, observation.idents[nr].life};
 	taken.lock.ip = ip;
 	std::vector<Taken> held;
 	for (std::uint32_t i = 0; i < nr; i++) {
-		Taken h{sight.held[i], classes_.find(sight.held[i], sight.idents[i]),
-			sight.idents[i].life};
+		Taken h{observation.held[i],
+			classes_.find(observation.held[i], observation.idents[i]),
+			observation.idents[i].life};
 		if (h.cls)
 			held.push_back(h);
 	}
-	taken.cls = classes_.find(taken.lock, sight.idents[nr]);
+	taken.cls = classes_.find(taken.lock, observation.idents[nr]);
 	if (!taken.cls || held.empty())
 		return;
 	append_classes();
@@ -202,20 +205,20 @@ void OrderLog::add(const ls_order_observation &sight)
 	const std::size_t bytes = records.size() * sizeof(records[0]);
 	rec.stack = stack_id(frames);
 	rec.hdr = {static_cast<__u32>(sizeof(rec) + bytes), LS_REC_SIGHT, 0};
-	rec.time_ns = sight.time_ns;
+	rec.time_ns = observation.time_ns;
 	rec.new_mask = (std::uint64_t{1} << records.size()) - 1;
 	rec.ip = ip;
-	rec.lock = sight.lock.lock;
-	rec.val = mode(sight.lock.val) | taken.cls;
-	rec.pid = sight.pid;
-	rec.tgid = sight.tgid;
-	rec.task_flags = sight.task_flags;
+	rec.lock = observation.lock.lock;
+	rec.val = mode(observation.lock.val) | taken.cls;
+	rec.pid = observation.pid;
+	rec.tgid = observation.tgid;
+	rec.task_flags = observation.task_flags;
 	rec.nr_held = static_cast<__u16>(records.size());
-	rec.cpu = static_cast<__u16>(sight.cpu);
-	std::memcpy(rec.comm, sight.comm, sizeof(rec.comm));
+	rec.cpu = static_cast<__u16>(observation.cpu);
+	std::memcpy(rec.comm, observation.comm, sizeof(rec.comm));
 	rec.comm[sizeof(rec.comm) - 1] = 0;
 	append(&rec, sizeof(rec), records.data(), bytes);
-	look_at_instances(held, taken, sights_++);
+	look_at_instances(held, taken, observations_++);
 }
 
 } // namespace lockscope

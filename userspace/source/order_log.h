@@ -23,15 +23,15 @@ public:
 	{
 	}
 
-	/// Add the observations of @sight: new classes and stacks, the sight itself, and
-	/// orders of instances of one class.
-	void add(const ls_order_observation &sight);
+	/// Add the observations of @observation: new classes and stacks, the observation itself,
+	/// and orders of instances of one class.
+	void add(const ls_order_observation &observation);
 
 	const std::vector<std::byte> &bytes() const { return log_; }
 	std::uint32_t classes() const { return classes_.size(); }
 	std::uint32_t edges() const { return static_cast<std::uint32_t>(edges_.size()); }
 	std::uint32_t stacks() const { return static_cast<std::uint32_t>(stacks_.size()); }
-	std::uint32_t sights() const { return sights_; }
+	std::uint32_t observations() const { return observations_; }
 	std::uint32_t findings() const { return findings_; }
 	/// Addresses of the observed semaphores of each class.
 	const std::map<std::uint32_t, std::set<std::uint64_t>> &semaphores() const
@@ -54,7 +54,8 @@ private:
 	void append(const void *record, std::size_t size, const void *more = nullptr,
 		    std::size_t more_size = 0);
 	void append_classes();
-	std::vector<std::uint64_t> stack_of(const ls_order_observation &sight, std::uint64_t &ip);
+	std::vector<std::uint64_t> stack_of(const ls_order_observation &observation,
+					    std::uint64_t &ip);
 	std::uint32_t stack_id(const std::vector<std::uint64_t> &frames);
 	void look_at_instances(const std::vector<Taken> &held, const Taken &taken,
 			       std::uint32_t ordinal);
@@ -66,10 +67,11 @@ private:
 	std::vector<std::byte> log_;
 	std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
 	std::set<std::pair<std::uint32_t, std::uint32_t>> edges_;
-	std::uint32_t sights_ = 0, findings_ = 0;
+	std::uint32_t observations_ = 0, findings_ = 0;
 	Graph pairs_; ///< of instances of one class, in one life each
 	std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> nodes_;
-	std::vector<std::uint32_t> pair_sights_; ///< by edge of pairs_: the sight that added it
+	std::vector<std::uint32_t>
+		pair_observations_; ///< by edge of pairs_: the observation that added it
 	std::set<std::pair<std::uint32_t, bool>> inverted_;
 	std::uint64_t lost_pairs_ = 0;
 	std::map<std::uint32_t, std::set<std::uint64_t>> semaphores_;

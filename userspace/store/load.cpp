@@ -39,7 +39,7 @@ public:
 		LS_TRY_STATUS(load_builds());
 		LS_TRY_STATUS(load_classes());
 		LS_TRY_STATUS(load_code());
-		LS_TRY_STATUS(load_sights());
+		LS_TRY_STATUS(load_observations());
 		LS_TRY_STATUS(load_chains());
 		LS_TRY_STATUS(load_findings());
 		LS_TRY_STATUS(load_inversions());
@@ -184,7 +184,7 @@ private:
 			    });
 	}
 
-	Status load_sights()
+	Status load_observations()
 	{
 		LS_TRY_STATUS(each("SELECT id, frames FROM stack", [&](Statement &row) {
 			auto frames = unpack_words(row.blob(1), LS_STACK_FRAMES);
@@ -195,7 +195,7 @@ private:
 				stack.push_back(code(frame));
 			return true;
 		}));
-		/* Before version 2 all sights were acquisitions. */
+		/* Before version 2 all observations were acquisitions. */
 		const std::string later = version_ >= 2 ? "what, extra" : "0, 0";
 		return each("SELECT ordinal, time, new_mask, code, lock, object, val, chain, "
 			    "stack, pid,"
@@ -203,36 +203,38 @@ private:
 				    later + " FROM sight",
 			    [&](Statement &row) {
 				    auto held = unpack_held(row.blob(14));
-				    if (!held || !valid_sight(row.word(15)))
+				    if (!held || !valid_observation(row.word(15)))
 					    return false;
 				    /* Read from both ends, or twice because of a damaged page. */
-				    if (run().sights.contains(
+				    if (run().observations.contains(
 						static_cast<std::uint32_t>(row.word(0))))
 					    return true;
-				    Sight sight;
-				    sight.what = static_cast<std::uint32_t>(row.word(15));
-				    sight.extra = row.word(16);
-				    sight.run = run_;
-				    sight.ordinal = static_cast<std::uint32_t>(row.word(0));
-				    sight.time_ns = row.word(1);
-				    sight.new_mask = row.word(2);
+				    Observation observation;
+				    observation.what = static_cast<std::uint32_t>(row.word(15));
+				    observation.extra = row.word(16);
+				    observation.run = run_;
+				    observation.ordinal = static_cast<std::uint32_t>(row.word(0));
+				    observation.time_ns = row.word(1);
+				    observation.new_mask = row.word(2);
 				    const auto val = static_cast<std::uint32_t>(row.word(6));
-				    sight.acquired = {cls(val), val, code(row.word(3)), row.word(4),
-						      row.word(5)};
-				    sight.chain = static_cast<std::uint32_t>(row.word(7));
+				    observation.acquired = {cls(val), val, code(row.word(3)),
+							    row.word(4), row.word(5)};
+				    observation.chain = static_cast<std::uint32_t>(row.word(7));
 				    if (auto at = stacks_.find(row.word(8)); at != stacks_.end())
-					    sight.stack = at->second;
-				    sight.pid = static_cast<std::uint32_t>(row.word(9));
-				    sight.tgid = static_cast<std::uint32_t>(row.word(10));
-				    sight.task_flags = static_cast<std::uint32_t>(row.word(11));
-				    sight.cpu = static_cast<std::uint32_t>(row.word(12));
-				    sight.comm = row.text(13);
+					    observation.stack = at->second;
+				    observation.pid = static_cast<std::uint32_t>(row.word(9));
+				    observation.tgid = static_cast<std::uint32_t>(row.word(10));
+				    observation.task_flags =
+					    static_cast<std::uint32_t>(row.word(11));
+				    observation.cpu = static_cast<std::uint32_t>(row.word(12));
+				    observation.comm = row.text(13);
 				    for (const auto &entry : *held)
-					    sight.held.push_back({cls(entry.val), entry.val,
-								  code(entry.code), entry.lock,
-								  entry.object});
-				    run().sights[sight.ordinal] = model_.sights.size();
-				    model_.sights.push_back(std::move(sight));
+					    observation.held.push_back({cls(entry.val), entry.val,
+									code(entry.code),
+									entry.lock, entry.object});
+				    run().observations[observation.ordinal] =
+					    model_.observations.size();
+				    model_.observations.push_back(std::move(observation));
 				    return true;
 			    });
 	}
@@ -267,7 +269,7 @@ private:
 					      {}};
 			for (std::size_t i = 0; i < words->size(); i += kWordsPerEdge) {
 				finding.classes.push_back(finding_class((*words)[i]));
-				finding.sights.push_back((*words)[i + 3]);
+				finding.observations.push_back((*words)[i + 3]);
 			}
 			model_.kernel_findings.push_back(std::move(finding));
 			return true;

@@ -13,7 +13,7 @@
 
 namespace lockscope {
 
-/// One element of sight.held, as stored.
+/// One element of observation.held, as stored.
 struct HeldRow {
 	std::uint32_t val = 0, code = 0;    ///< LS_VAL_*; code.id
 	std::uint64_t lock = 0, object = 0; ///< keyed hashes, 0 unknown
@@ -40,7 +40,7 @@ std::optional<std::vector<std::uint64_t>> unpack_hashes(std::string_view blob, s
 std::string pack(std::span<const std::uint32_t> words);
 std::optional<std::vector<std::uint32_t>> unpack_words(std::string_view blob, std::size_t most);
 
-/// kernel_finding.edges is from, to, kinds, sight of every edge.
+/// kernel_finding.edges is from, to, kinds, observation of every edge.
 inline constexpr std::size_t kWordsPerEdge = 4;
 
 /// In stat_total: the duration of counting. A run without it has no statistics.

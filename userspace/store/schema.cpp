@@ -16,10 +16,10 @@ namespace {
  * No kernel address is stored. Instances (lock, object) are keyed hashes whose key is in
  * run.key only while the run continues, so that a restarted recorder uses the same hashes. A
  * code row is one address from its first occurrence until the module there was unloaded.
- * Blobs: stack.frames, sight.held, class_count.nested, access.guards, race.history, side.locks
- * and history.locks are arrays, see store/rows.h; the counts in nested are followed by those
- * of instances and of the ones handed over. member.lock is an enum ls_kind, 0 for members that
- * are no lock; access.place has the bits of LS_WHERE_*. A race has several rows if a later one
+ * Blobs: stack.frames, observation.held, class_count.nested, access.guards, race.history,
+ * side.locks and history.locks are arrays, see store/rows.h; the counts in nested are followed by
+ * those of instances and of the ones handed over. member.lock is an enum ls_kind, 0 for members
+ * that are no lock; access.place has the bits of LS_WHERE_*. A race has several rows if a later one
  * of the same functions is worse.
  */
 constexpr const char *kAccessTables = R"sql(
@@ -128,7 +128,7 @@ CREATE TABLE class_count(run INTEGER, class INTEGER, acquires INTEGER, releases 
 	PRIMARY KEY(run, class)) WITHOUT ROWID;
 )sql";
 
-/* From version 1: all of its sights were acquisitions, which are 0. */
+/* From version 1: all of its observations were acquisitions, which are 0. */
 constexpr const char *kToVersion2 = R"sql(
 ALTER TABLE sight ADD COLUMN what INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sight ADD COLUMN extra INTEGER NOT NULL DEFAULT 0;

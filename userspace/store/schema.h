@@ -8,7 +8,7 @@ namespace lockscope {
 
 /// Incremented with every change that older programs cannot read.
 inline constexpr int kSchemaVersion = 8;
-/// Oldest readable version. 1: only sights of acquisitions. 2: neither counts of classes nor
+/// Oldest readable version. 1: only observations of acquisitions. 2: neither counts of classes nor
 /// types of spinlocks. 3: no memory accesses. 4: neither targets of pointers nor exclusive
 /// accesses. 5: no statistics. 6: no end of runs. 7: races only have the first accesses at
 /// their sites.

@@ -98,7 +98,7 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 		if (*row) {
 			run.id = find.integer(0);
 			run.log_offset = find.word(1);
-			run.sights = static_cast<std::uint32_t>(find.integer(2));
+			run.observations = static_cast<std::uint32_t>(find.integer(2));
 			run.codes = static_cast<std::uint32_t>(find.integer(4));
 			run.finish = static_cast<RunEnd>(find.integer(5));
 			run.resumed = true;
@@ -156,7 +156,7 @@ Status StoreWriter::begin()
 Status StoreWriter::commit(const RunState &run)
 {
 	LS_STATEMENT(update, "UPDATE run SET log_offset = ?, sights = ?, updated = ? WHERE id = ?");
-	update.bind(0, run.log_offset).bind(1, run.sights);
+	update.bind(0, run.log_offset).bind(1, run.observations);
 	update.bind(2, std::int64_t{std::time(nullptr)}).bind(3, run.id);
 	LS_TRY_STATUS(update.run());
 	return commit();
@@ -203,17 +203,26 @@ Status StoreWriter::put_stack(const RunState &run, std::uint32_t id,
 	return put.bind(0, run.id).bind(1, id).bind_blob(2, pack(code)).run();
 }
 
-Status StoreWriter::put_sight(const RunState &run, const SightRecord &sight, std::uint32_t code,
-			      std::uint64_t lock, std::uint64_t object,
-			      const std::vector<HeldRow> &held)
+Status StoreWriter::put_observation(const RunState &run, const ObservationRecord &observation,
+				    std::uint32_t code, std::uint64_t lock, std::uint64_t object,
+				    const std::vector<HeldRow> &held)
 {
 	LS_STATEMENT(put,
 		     "INSERT OR REPLACE INTO sight VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-	put.bind(0, run.id).bind(1, run.sights).bind(2, sight.time_ns).bind(3, sight.new_mask);
-	put.bind(4, code).bind(5, lock).bind(6, object).bind(7, sight.val).bind(8, sight.chain);
-	put.bind(9, sight.stack).bind(10, sight.pid).bind(11, sight.tgid);
-	put.bind(12, sight.task_flags).bind(13, int{sight.cpu}).bind(14, sight.comm);
-	put.bind_blob(15, pack(held)).bind(16, sight.what).bind(17, sight.extra);
+	put.bind(0, run.id)
+		.bind(1, run.observations)
+		.bind(2, observation.time_ns)
+		.bind(3, observation.new_mask);
+	put.bind(4, code)
+		.bind(5, lock)
+		.bind(6, object)
+		.bind(7, observation.val)
+		.bind(8, observation.chain);
+	put.bind(9, observation.stack).bind(10, observation.pid).bind(11, observation.tgid);
+	put.bind(12, observation.task_flags)
+		.bind(13, int{observation.cpu})
+		.bind(14, observation.comm);
+	put.bind_blob(15, pack(held)).bind(16, observation.what).bind(17, observation.extra);
 	return put.run();
 }
 

@@ -26,7 +26,7 @@ namespace lockscope {
 struct RunState {
 	std::int64_t id = 0;
 	std::uint64_t log_offset = 0;
-	std::uint32_t sights = 0; ///< ordinal of the next sight
+	std::uint32_t observations = 0; ///< ordinal of the next observation
 	std::uint32_t codes = 0;  ///< highest code row
 	HashKey key{};
 	bool resumed = false;
@@ -56,9 +56,9 @@ public:
 	Status put_class_count(const RunState &run, const ls_class_counts &counts);
 	Status put_stack(const RunState &run, std::uint32_t id,
 			 const std::vector<std::uint32_t> &code);
-	Status put_sight(const RunState &run, const SightRecord &sight, std::uint32_t code,
-			 std::uint64_t lock, std::uint64_t object,
-			 const std::vector<HeldRow> &held);
+	Status put_observation(const RunState &run, const ObservationRecord &observation,
+			       std::uint32_t code, std::uint64_t lock, std::uint64_t object,
+			       const std::vector<HeldRow> &held);
 	Status put_finding(const RunState &run, const FindingRecord &record);
 	Status put_inversion(const RunState &run, const InversionRecord &record);
 	Status put_chain(const RunState &run, std::uint32_t id, const ls_chain &chain,

@@ -114,7 +114,7 @@ TEST_F(LogTest, DecodesWhatItWasGiven)
 	EXPECT_EQ(out.decoder.malformed(), 0u);
 	EXPECT_EQ(std::get<ClassRecord>(out.records[0]).name, "lock");
 	EXPECT_EQ(std::get<StackRecord>(out.records[2]).ip.size(), 2u);
-	const auto &sight = std::get<SightRecord>(out.records[3]);
+	const auto &sight = std::get<ObservationRecord>(out.records[3]);
 	EXPECT_EQ(sight.comm, "task");
 	EXPECT_EQ(sight.pid, 7u);
 	ASSERT_EQ(sight.held.size(), 1u);
@@ -270,10 +270,10 @@ TEST_F(LogTest, SightsOfOtherSorts)
 	auto out = decoded(log.log());
 	EXPECT_EQ(out.decoder.malformed(), 0u) << out.decoder.problem();
 	ASSERT_EQ(out.records.size(), 8u);
-	EXPECT_EQ(std::get<SightRecord>(out.records[3]).what, LS_SIGHT_RELEASE);
-	EXPECT_EQ(std::get<SightRecord>(out.records[5]).extra, 42u);
-	EXPECT_TRUE(std::get<SightRecord>(out.records[7]).valid);
-	EXPECT_EQ(std::get<SightRecord>(out.records[7]).lock, 0u);
+	EXPECT_EQ(std::get<ObservationRecord>(out.records[3]).what, LS_SIGHT_RELEASE);
+	EXPECT_EQ(std::get<ObservationRecord>(out.records[5]).extra, 42u);
+	EXPECT_TRUE(std::get<ObservationRecord>(out.records[7]).valid);
+	EXPECT_EQ(std::get<ObservationRecord>(out.records[7]).lock, 0u);
 
 	for (std::uint32_t what : {3u, 4u, std::uint32_t{LS_NR_FINDINGS}, ~0u}) {
 		last<ls_rec_sight>()->what = what;

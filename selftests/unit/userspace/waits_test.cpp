@@ -227,9 +227,9 @@ TEST(OrderLog, IsALogThatReadersTake)
 	EXPECT_EQ(decoder.problem(), "");
 	std::size_t sights = 0;
 	for (const auto &record : records)
-		sights += std::holds_alternative<SightRecord>(record);
+		sights += std::holds_alternative<ObservationRecord>(record);
 	EXPECT_EQ(sights, 2u);
-	EXPECT_EQ(log.sights(), 2u);
+	EXPECT_EQ(log.observations(), 2u);
 }
 
 } // namespace

@@ -12,26 +12,26 @@ namespace lockscope {
 namespace {
 
 /// The held lock that the previous task waits for; nullopt in a damaged store.
-std::optional<std::uint32_t> wanted(const Sight &sight)
+std::optional<std::uint32_t> wanted(const Observation &observation)
 {
-	for (std::uint32_t i = 0; i < sight.held.size() && i < 64; i++)
-		if (sight.new_mask >> i & 1 && sight.held[i].cls != kNoClass)
+	for (std::uint32_t i = 0; i < observation.held.size() && i < 64; i++)
+		if (observation.new_mask >> i & 1 && observation.held[i].cls != kNoClass)
 			return i;
 	return std::nullopt;
 }
 
-/// The edges that the sights of one deadlock show, none if they form no ring.
-std::vector<FindingEdge> ring(const Model &model, const std::vector<std::size_t> &sights)
+/// The edges that the observations of one deadlock show, none if they form no ring.
+std::vector<FindingEdge> ring(const Model &model, const std::vector<std::size_t> &observations)
 {
 	std::vector<FindingEdge> edges;
-	for (auto i : sights) {
-		const Sight &sight = model.sights[i];
-		const auto position = wanted(sight);
-		if (!position || sight.acquired.cls == kNoClass)
+	for (auto i : observations) {
+		const Observation &observation = model.observations[i];
+		const auto position = wanted(observation);
+		if (!position || observation.acquired.cls == kNoClass)
 			return {};
 		FindingEdge edge;
-		edge.from = sight.held[*position].cls;
-		edge.to = sight.acquired.cls;
+		edge.from = observation.held[*position].cls;
+		edge.to = observation.acquired.cls;
 		edge.kind = LS_DEP_EN;
 		edge.witnesses.push_back(make_witness(model, i, *position));
 		edge.count = 1;
@@ -45,20 +45,23 @@ std::vector<FindingEdge> ring(const Model &model, const std::vector<std::size_t>
 
 } // namespace
 
-std::vector<Finding> deadlocks(const Model &model, const SightsByPlace &by_place)
+std::vector<Finding> deadlocks(const Model &model, const ObservationsByPlace &by_place)
 {
 	/* Grouped by the module's number. */
 	std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::size_t>> groups;
-	for (std::size_t i = 0; i < model.sights.size(); i++)
-		if (model.sights[i].deadlock())
-			groups[{model.sights[i].run, model.sights[i].extra}].push_back(i);
+	for (std::size_t i = 0; i < model.observations.size(); i++)
+		if (model.observations[i].deadlock())
+			groups[{model.observations[i].run, model.observations[i].extra}].push_back(
+				i);
 
 	std::map<std::string, Finding> found;
-	for (auto &[key, sights] : groups) {
-		std::sort(sights.begin(), sights.end(), [&](std::size_t a, std::size_t b) {
-			return model.sights[a].ordinal < model.sights[b].ordinal;
-		});
-		auto edges = ring(model, sights);
+	for (auto &[key, observations] : groups) {
+		std::sort(observations.begin(), observations.end(),
+			  [&](std::size_t a, std::size_t b) {
+				  return model.observations[a].ordinal <
+					 model.observations[b].ordinal;
+			  });
+		auto edges = ring(model, observations);
 		if (edges.empty())
 			continue;
 		std::vector<ClassId> classes;

@@ -9,6 +9,6 @@ namespace lockscope {
 
 /// A finding for each ring of waiting tasks that the module found, in the form of a cycle:
 /// each side holds the lock that the previous one waits for.
-std::vector<Finding> deadlocks(const Model &model, const SightsByPlace &by_place);
+std::vector<Finding> deadlocks(const Model &model, const ObservationsByPlace &by_place);
 
 } // namespace lockscope

@@ -15,9 +15,9 @@ namespace lockscope {
 
 namespace {
 
-bool marked(const Sight &sight, std::uint32_t position)
+bool marked(const Observation &observation, std::uint32_t position)
 {
-	return position < 64 && (sight.new_mask >> position & 1);
+	return position < 64 && (observation.new_mask >> position & 1);
 }
 
 /* Faults about a lock that is still held. */
@@ -29,12 +29,12 @@ bool about_held_lock(FindingKind kind)
 
 /// Position of the fault's lock in the held-lock stack; kOwnLock when it is not held, or the
 /// fault is about none.
-std::uint32_t position_of(const Sight &sight, FindingKind kind)
+std::uint32_t position_of(const Observation &observation, FindingKind kind)
 {
-	const Held &lock = sight.acquired;
-	for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;) {
-		const Held &held = sight.held[i];
-		if (lock.cls == kNoClass ? about_held_lock(kind) && marked(sight, i)
+	const Held &lock = observation.acquired;
+	for (auto i = static_cast<std::uint32_t>(observation.held.size()); i-- > 0;) {
+		const Held &held = observation.held[i];
+		if (lock.cls == kNoClass ? about_held_lock(kind) && marked(observation, i)
 					 : held.cls == lock.cls && held.instance == lock.instance)
 			return i;
 	}
@@ -42,11 +42,11 @@ std::uint32_t position_of(const Sight &sight, FindingKind kind)
 }
 
 /// The innermost held lock that makes it a fault, other than @position.
-const Held *cause(const Sight &sight, std::uint32_t position)
+const Held *cause(const Observation &observation, std::uint32_t position)
 {
-	for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
-		if (i != position && marked(sight, i) && sight.held[i].cls != kNoClass)
-			return &sight.held[i];
+	for (auto i = static_cast<std::uint32_t>(observation.held.size()); i-- > 0;)
+		if (i != position && marked(observation, i) && observation.held[i].cls != kNoClass)
+			return &observation.held[i];
 	return nullptr;
 }
 
@@ -64,13 +64,14 @@ std::string kind_and_name(const Model &model, ClassId cls)
 
 /// Why sleeping is not allowed: "under spinlock foo", "in softirq"... @position is that of the
 /// sleeping lock, or of the one it is about.
-std::string atomic_because(const Model &model, const Sight &sight, std::uint32_t position)
+std::string atomic_because(const Model &model, const Observation &observation,
+			   std::uint32_t position)
 {
-	if (const Held *held = cause(sight, position))
+	if (const Held *held = cause(observation, position))
 		return "under " + kind_and_name(model, held->cls);
 	if (position != kOwnLock)
-		return "under " + kind_and_name(model, sight.held[position].cls);
-	const std::uint32_t val = sight.acquired.val;
+		return "under " + kind_and_name(model, observation.held[position].cls);
+	const std::uint32_t val = observation.acquired.val;
 	if (level_of(val) != LS_TASK)
 		return std::string("in ") + level_name(val);
 	if (val & LS_VAL_IRQ_OFF)
@@ -92,7 +93,7 @@ std::string seconds(std::uint64_t ns)
 std::string fault_title(const Model &model, const Finding &finding, const std::string &function)
 {
 	const Witness &witness = finding.edges.front().shown();
-	const Sight &sight = model.sights[witness.sight];
+	const Observation &observation = model.observations[witness.observation];
 	const ClassId cls = finding.edges.front().to;
 	const auto fill = [&](std::string_view word) -> std::string {
 		if (word == "lock")
@@ -156,57 +157,58 @@ std::string culprit(const Model &model, const std::vector<CodeId> &stack)
 
 /// Place of a fault. For those that are only noticed later, at the same place for all, the
 /// acquire site of the lock; for functions that sleep on behalf of callers, the caller.
-std::string function_of_fault(const Model &model, FindingKind kind, const Sight &sight,
+std::string function_of_fault(const Model &model, FindingKind kind, const Observation &observation,
 			      std::uint32_t position)
 {
 	std::string function;
 	if ((kind == FindingKind::HeldAtExit || kind == FindingKind::HeldAtReturnToUser) &&
 	    position != kOwnLock)
-		function = model[sight.held[position].at].function;
-	if (kind == FindingKind::SleepInAtomic && sight.at(position).cls == kNoClass)
-		function = culprit(model, sight.stack);
-	if (function.empty() && !sight.stack.empty())
-		function = model[sight.stack.front()].function;
+		function = model[observation.held[position].at].function;
+	if (kind == FindingKind::SleepInAtomic && observation.at(position).cls == kNoClass)
+		function = culprit(model, observation.stack);
+	if (function.empty() && !observation.stack.empty())
+		function = model[observation.stack.front()].function;
 	if (function.empty())
-		function = model[sight.acquired.at].function;
+		function = model[observation.acquired.at].function;
 	return function.empty() ? "?" : plain_function(function);
 }
 
-void add_stacks(const Model &model, Finding &finding, const SightsByPlace &by_place)
+void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace &by_place)
 {
 	auto &edge = finding.edges.front();
 	fill_stacks(model, edge, by_place);
 	const Witness &witness = edge.shown();
-	const Sight &sight = model.sights[witness.sight];
-	finding.stacks.push_back({"where", witness.sight, edge.to_stack});
+	const Observation &observation = model.observations[witness.observation];
+	finding.stacks.push_back({"where", witness.observation, edge.to_stack});
 	if (witness.position != kOwnLock) {
 		finding.stacks.push_back(
-			{"taken", edge.borrowed.value_or(witness.sight), edge.from_stack});
+			{"taken", edge.borrowed.value_or(witness.observation), edge.from_stack});
 		return;
 	}
-	if (const Sight *before = taken_before(model, sight, sight.acquired)) {
+	if (const Observation *before = taken_before(model, observation, observation.acquired)) {
 		edge.from_stack = before->stack;
 		if (edge.from_stack.empty())
 			edge.from_stack.push_back(before->acquired.at);
-		finding.stacks.push_back({"taken-before",
-					  static_cast<std::size_t>(before - model.sights.data()),
-					  edge.from_stack});
+		finding.stacks.push_back(
+			{"taken-before",
+			 static_cast<std::size_t>(before - model.observations.data()),
+			 edge.from_stack});
 	}
 }
 
 } // namespace
 
-std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place)
+std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_place)
 {
 	std::map<std::tuple<FindingKind, ClassId, std::string>, Finding> found;
-	for (std::size_t i = 0; i < model.sights.size(); i++) {
-		const Sight &sight = model.sights[i];
-		if (!sight.fault())
+	for (std::size_t i = 0; i < model.observations.size(); i++) {
+		const Observation &observation = model.observations[i];
+		if (!observation.fault())
 			continue;
-		const auto kind = static_cast<FindingKind>(sight.what);
-		const std::uint32_t position = position_of(sight, kind);
-		const ClassId cls = sight.at(position).cls;
-		const std::string function = function_of_fault(model, kind, sight, position);
+		const auto kind = static_cast<FindingKind>(observation.what);
+		const std::uint32_t position = position_of(observation, kind);
+		const ClassId cls = observation.at(position).cls;
+		const std::string function = function_of_fault(model, kind, observation, position);
 		auto &finding = found[{kind, cls, function}];
 		if (finding.edges.empty()) {
 			finding.kind = kind;
@@ -225,13 +227,14 @@ std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place)
 		auto &edge = finding.edges.front();
 		edge.count = edge.witnesses.size();
 		/* The longest wait, else the most informative one. */
-		auto best = std::max_element(edge.witnesses.begin(), edge.witnesses.end(),
-					     [&](const Witness &a, const Witness &b) {
-						     const Sight &sa = model.sights[a.sight],
-								 &sb = model.sights[b.sight];
-						     return std::tuple(sa.extra, sa.stack.size()) <
-							    std::tuple(sb.extra, sb.stack.size());
-					     });
+		auto best = std::max_element(
+			edge.witnesses.begin(), edge.witnesses.end(),
+			[&](const Witness &a, const Witness &b) {
+				const Observation &sa = model.observations[a.observation],
+						  &sb = model.observations[b.observation];
+				return std::tuple(sa.extra, sa.stack.size()) <
+				       std::tuple(sb.extra, sb.stack.size());
+			});
 		std::rotate(edge.witnesses.begin(), best, best + 1);
 		add_stacks(model, finding, by_place);
 		/* It happened, and needs no second context. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Faults that one sight shows: violations of locking rules that did happen.
+// Faults that one observation shows: violations of locking rules that did happen.
 #pragma once
 
 #include "analysis/evidence.h"
@@ -9,7 +9,7 @@
 
 namespace lockscope {
 
-/// One finding for every kind, lock and function; further sights add to its count.
-std::vector<Finding> faults(const Model &model, const SightsByPlace &by_place);
+/// One finding for every kind, lock and function; further observations add to its count.
+std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_place);
 
 } // namespace lockscope

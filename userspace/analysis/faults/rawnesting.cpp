@@ -27,9 +27,10 @@ bool may_sleep(const Model &model, ClassId cls)
 		(model[cls].kind == LS_KIND_SPINLOCK && model[cls].type == kSpin));
 }
 
-std::string function_of_sight(const Model &model, const Sight &sight)
+std::string function_of_observation(const Model &model, const Observation &observation)
 {
-	const auto &code = model[sight.stack.empty() ? sight.acquired.at : sight.stack.front()];
+	const auto &code = model[observation.stack.empty() ? observation.acquired.at
+							   : observation.stack.front()];
 	return code.function.empty() ? "?" : plain_function(code.function);
 }
 
@@ -45,24 +46,24 @@ RawNesting raw_nesting_coverage(const Model &model)
 	return out;
 }
 
-std::vector<Finding> raw_nesting(const Model &model, const SightsByPlace &by_place)
+std::vector<Finding> raw_nesting(const Model &model, const ObservationsByPlace &by_place)
 {
 	std::map<std::pair<ClassId, ClassId>, Finding> found;
-	for (std::size_t i = 0; i < model.sights.size(); i++) {
-		const Sight &sight = model.sights[i];
-		const ClassId taken = sight.acquired.cls;
+	for (std::size_t i = 0; i < model.observations.size(); i++) {
+		const Observation &observation = model.observations[i];
+		const ClassId taken = observation.acquired.cls;
 		/* A trylock does not sleep, as in lockdep. */
-		if (!sight.acquisition() || (sight.acquired.val & LS_VAL_TRY) ||
+		if (!observation.acquisition() || (observation.acquired.val & LS_VAL_TRY) ||
 		    !may_sleep(model, taken))
 			continue;
 		/* The innermost raw one: outer ones are the same fault. */
-		auto raw = std::find_if(sight.held.rbegin(), sight.held.rend(),
+		auto raw = std::find_if(observation.held.rbegin(), observation.held.rend(),
 					[&](const Held &held) { return is_raw(model, held.cls); });
-		if (raw == sight.held.rend())
+		if (raw == observation.held.rend())
 			continue;
 		Finding &finding = found[{raw->cls, taken}];
 		if (finding.edges.empty()) {
-			const std::string function = function_of_sight(model, sight);
+			const std::string function = function_of_observation(model, observation);
 			finding.kind = FindingKind::InvalidWaitContext;
 			finding.id = fault_id(model, finding.kind, taken,
 					      "raw " + model[raw->cls].stable);
@@ -83,7 +84,7 @@ std::vector<Finding> raw_nesting(const Model &model, const SightsByPlace &by_pla
 		auto &edge = finding.edges.front();
 		edge.count = edge.witnesses.size();
 		fill_stacks(model, edge, by_place);
-		finding.stacks.push_back({"where", edge.shown().sight, edge.to_stack});
+		finding.stacks.push_back({"where", edge.shown().observation, edge.to_stack});
 		/* Observed, but no fault on the kernel where it was observed. */
 		finding.confidence = Confidence::Possible;
 		finding.filters.push_back(

@@ -19,6 +19,6 @@ RawNesting raw_nesting_coverage(const Model &model);
 
 /// A spinlock_t or rwlock_t acquired under a raw_spinlock_t, one finding for each pair of
 /// classes. Locks of unknown type are skipped.
-std::vector<Finding> raw_nesting(const Model &model, const SightsByPlace &by_place);
+std::vector<Finding> raw_nesting(const Model &model, const ObservationsByPlace &by_place);
 
 } // namespace lockscope

@@ -22,28 +22,29 @@ namespace {
 using annotations::Acquire;
 using annotations::Says;
 
-/* Both ends of an edge. For the held lock only the acquire site is known, unless the sight
+/* Both ends of an edge. For the held lock only the acquire site is known, unless the observation
  * shows its acquire. */
 struct Ends {
 	Acquire held, taken;
 };
 
-Acquire taken_at(const Model &model, const Sight &sight)
+Acquire taken_at(const Model &model, const Observation &observation)
 {
-	return annotations::acquire(model, model.runs[sight.run].release,
-				    sight.stack.empty() ? std::vector<CodeId>{sight.acquired.at}
-							: sight.stack);
+	return annotations::acquire(model, model.runs[observation.run].release,
+				    observation.stack.empty()
+					    ? std::vector<CodeId>{observation.acquired.at}
+					    : observation.stack);
 }
 
 Ends ends_of(const Model &model, const FindingEdge &edge, const Witness &witness)
 {
-	const Sight &sight = model.sights[witness.sight];
-	const std::string &release = model.runs[sight.run].release;
-	std::vector<CodeId> held{sight.at(witness.position).at};
+	const Observation &observation = model.observations[witness.observation];
+	const std::string &release = model.runs[observation.run].release;
+	std::vector<CodeId> held{observation.at(witness.position).at};
 	if (&witness == &edge.shown() && !edge.from_stack.empty() &&
 	    edge.from_stack.front() == held.front())
 		held = edge.from_stack;
-	return {annotations::acquire(model, release, held), taken_at(model, sight)};
+	return {annotations::acquire(model, release, held), taken_at(model, observation)};
 }
 
 bool constant(const Acquire &acquire)
@@ -82,12 +83,12 @@ std::string member_of(const std::string &lock)
 }
 
 /// Is a lock of that name held?
-bool holds(const Model &model, const Sight &sight, const std::string &lock)
+bool holds(const Model &model, const Observation &observation, const std::string &lock)
 {
 	const std::string member = member_of(lock);
 	return !member.empty() &&
-	       std::any_of(sight.held.begin(), sight.held.end(), [&](const Held &held) {
-		       return held.cls != kNoClass && held.cls != sight.acquired.cls &&
+	       std::any_of(observation.held.begin(), observation.held.end(), [&](const Held &held) {
+		       return held.cls != kNoClass && held.cls != observation.acquired.cls &&
 			      member_of(model[held.cls].name) == member;
 	       });
 }
@@ -127,7 +128,8 @@ void nesting(const Model &model, Finding &finding)
 			const Ends ends = ends_of(model, edge, witness);
 			const auto *note = ends.taken.note ? ends.taken.note : ends.held.note;
 			if (note && note->says == Says::NestLock && note == ends.taken.note) {
-				if (!holds(model, model.sights[witness.sight], note->text))
+				if (!holds(model, model.observations[witness.observation],
+					   note->text))
 					return;
 				by_lock = true;
 				said.insert(note->text + " at " + place_of(*note));
@@ -186,8 +188,9 @@ void another_class(const Model &model, Finding &finding)
 		if (in.to == kNoClass || is_interrupt(in.to) || is_interrupt(in.from) ||
 		    is_interrupt(out.to))
 			continue;
-		const Sight &sight = model.sights[in.shown().sight];
-		if (!sight.acquisition() || !model.sights[out.shown().sight].acquisition())
+		const Observation &observation = model.observations[in.shown().observation];
+		if (!observation.acquisition() ||
+		    !model.observations[out.shown().observation].acquisition())
 			continue;
 		std::set<long> taken, held;
 		const annotations::Note *note = nullptr;
@@ -223,9 +226,9 @@ void masked_line(const Model &model, Finding &finding)
 		if (edge.to != kHardirqClass)
 			return;
 		for (const auto &witness : edge.witnesses) {
-			const Sight &sight = model.sights[witness.sight];
-			note = annotations::masked_line(model, model.runs[sight.run].release,
-							sight.stack);
+			const Observation &observation = model.observations[witness.observation];
+			note = annotations::masked_line(model, model.runs[observation.run].release,
+							observation.stack);
 			if (!note)
 				return;
 		}
@@ -273,11 +276,11 @@ std::string computed_subclass(const Model &model, const Finding &finding)
 	return "";
 }
 
-bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held)
+bool declares_nesting(const Model &model, const Observation &observation, std::uint32_t held)
 {
-	const Ends ends{annotations::acquire(model, model.runs[sight.run].release,
-					     {sight.held[held].at}),
-			taken_at(model, sight)};
+	const Ends ends{annotations::acquire(model, model.runs[observation.run].release,
+					     {observation.held[held].at}),
+			taken_at(model, observation)};
 	if (constant(ends.held))
 		return in_order(ends);
 	return ends.taken.note && constant(ends.taken) && ends.taken.subclass != 0;

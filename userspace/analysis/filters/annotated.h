@@ -15,6 +15,6 @@ std::string computed_subclass(const Model &model, const Finding &finding);
 
 /// Is the lock annotated at this acquire to nest in one of its class? Where the subclass of
 /// entry @held is known, the order of the two subclasses decides.
-bool declares_nesting(const Model &model, const Sight &sight, std::uint32_t held);
+bool declares_nesting(const Model &model, const Observation &observation, std::uint32_t held);
 
 } // namespace lockscope

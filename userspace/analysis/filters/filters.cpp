@@ -41,7 +41,7 @@
  *                           uses; like nesting in a class, it     the same two
  *                           needs its instances
  *   first-order-not-kept    never; two instances of a class were  -
- *                           acquired in both orders, the sight
+ *                           acquired in both orders, the observation
  *                           of the first order is missing
  *   follows-hierarchy       never, but is a note: in both orders  two tasks that disagree
  *                           the inner object pointed to the       about the tree
@@ -63,7 +63,7 @@
  *                           held while it could come
  *
  * An interrupt can come in any context, so for a deadlock with one only the other sides are
- * tested; a fault that one sight shows did happen, whatever the doubts.
+ * tested; a fault that one observation shows did happen, whatever the doubts.
  *
  * Where the reason is only likely the filter demotes: severity warning instead
  * of error. Nothing is deleted; --all shows hidden findings. [DLOS D2; RELAY 4.3]
@@ -99,9 +99,9 @@ constexpr std::size_t kProvingPairs = 2;
  */
 constexpr std::size_t kStatePairs = 65536;
 
-const Sight &sight_of(const Model &model, const Witness &witness)
+const Observation &observation_of(const Model &model, const Witness &witness)
 {
-	return model.sights[witness.sight];
+	return model.observations[witness.observation];
 }
 
 bool every_witness(const Finding &finding, const std::function<bool(const Witness &)> &test)
@@ -161,7 +161,7 @@ void initialisation_only(const Model &model, Finding &finding)
 		 * publishes it. */
 		bool owned = false;
 		std::string owner;
-		for (auto frame : sight_of(model, edge.shown()).stack)
+		for (auto frame : observation_of(model, edge.shown()).stack)
 			if (const auto &code = model[frame];
 			    !code.module.empty() && code.module != "vmlinux" &&
 			    (code.module == model[edge.from].module ||
@@ -217,9 +217,9 @@ void same_instance_excluded(const Model &model, Finding &finding)
 		if (model[edge.from].object_size != model[edge.to].object_size)
 			return;
 		for (const auto &witness : edge.witnesses) {
-			const Sight &sight = sight_of(model, witness);
-			const std::uint64_t from = sight.from(witness.position).object;
-			const std::uint64_t to = sight.to(witness.position).object;
+			const Observation &observation = observation_of(model, witness);
+			const std::uint64_t from = observation.from(witness.position).object;
+			const std::uint64_t to = observation.to(witness.position).object;
 			if (from == 0 || to == 0)
 				return;
 			(from == to ? all_differ : all_same) = false;
@@ -273,17 +273,18 @@ void different_instances(const Model &model, Finding &finding)
 	using One = std::pair<std::uint32_t, std::uint64_t>;
 	const bool global = model[cls].global();
 	auto one = [&](const Witness &witness) {
-		const Sight &sight = sight_of(model, witness);
-		return global ? One{} : One{sight.run, sight.at(witness.position).instance};
+		const Observation &observation = observation_of(model, witness);
+		return global ? One{}
+			      : One{observation.run, observation.at(witness.position).instance};
 	};
 	std::map<One, std::vector<const Witness *>> outside;
 	std::set<std::uint64_t> instances[2];
 	std::set<std::uint32_t> runs[2];
 	for (std::size_t side = 0; side < 2; side++)
 		for (const auto &witness : finding.edges[side].witnesses) {
-			const Sight &sight = sight_of(model, witness);
-			instances[side].insert(sight.at(witness.position).instance);
-			runs[side].insert(sight.run);
+			const Observation &observation = observation_of(model, witness);
+			instances[side].insert(observation.at(witness.position).instance);
+			runs[side].insert(observation.run);
 			if (side == 0)
 				outside[one(witness)].push_back(&witness);
 		}
@@ -295,7 +296,7 @@ void different_instances(const Model &model, Finding &finding)
 							       kind_of(model, taken, inside)};
 			if (!strong_kinds(kinds))
 				continue;
-			gate = shared_gate(model, sight_of(model, inside).held,
+			gate = shared_gate(model, observation_of(model, inside).held,
 					   holds(model, held, *other));
 			if (gate == kNoClass || left-- == 0)
 				return;
@@ -336,7 +337,7 @@ void other_completer(const Model &model, Finding &finding)
 	std::set<std::uint32_t> runs[2];
 	for (std::size_t side = 0; side < 2; side++)
 		for (const auto &witness : finding.edges[side].witnesses)
-			runs[side].insert(sight_of(model, witness).run);
+			runs[side].insert(observation_of(model, witness).run);
 	const auto judged = [&](std::uint32_t run) { return runs[1].count(run) != 0; };
 	if (std::none_of(runs[0].begin(), runs[0].end(), judged))
 		return;

@@ -36,13 +36,13 @@ std::uint64_t instance_of(const Model &model, const Held &held)
 std::pair<std::uint64_t, std::uint64_t> ends_of(const Model &model, const FindingEdge &edge,
 						const Witness &witness)
 {
-	const Sight &sight = model.sights[witness.sight];
+	const Observation &observation = model.observations[witness.observation];
 	if (to_interrupt(edge))
-		return {instance_of(model, sight.at(witness.position)), kTheOne};
+		return {instance_of(model, observation.at(witness.position)), kTheOne};
 	if (from_interrupt(edge))
-		return {kTheOne, instance_of(model, sight.at(witness.position))};
-	return {instance_of(model, sight.from(witness.position)),
-		instance_of(model, sight.to(witness.position))};
+		return {kTheOne, instance_of(model, observation.at(witness.position))};
+	return {instance_of(model, observation.from(witness.position)),
+		instance_of(model, observation.to(witness.position))};
 }
 
 /// A lock that excludes edges @a and @b of a finding.
@@ -93,7 +93,7 @@ public:
 			held_[e].resize(edge.witnesses.size());
 			for (std::size_t w = 0; w < edge.witnesses.size(); w++) {
 				const auto &witness = edge.witnesses[w];
-				if (model.sights[witness.sight].run != run)
+				if (model.observations[witness.observation].run != run)
 					continue;
 				const auto ends = ends_of(model, edge, witness);
 				if (ends.first == kUnknown || ends.second == kUnknown)
@@ -272,8 +272,8 @@ private:
 				const Witness &x = a.witnesses[chosen[i]],
 					      &y = b.witnesses[chosen[k]];
 				/* A completer's locks exclude nothing. */
-				if (model_.sights[x.sight].completion() ||
-				    model_.sights[y.sight].completion())
+				if (model_.observations[x.observation].completion() ||
+				    model_.observations[y.observation].completion())
 					continue;
 				if (auto cls = shared_gate(model_, held_[i][chosen[i]],
 							   held_[k][chosen[k]]);
@@ -304,7 +304,7 @@ LockSides sides_of(const Model &model, const Finding &finding, std::size_t i, st
 	sides.cls = finding.edges[i].from;
 	auto add = [&](const FindingEdge &edge, bool end, std::set<std::uint64_t> &to) {
 		for (const auto &witness : edge.witnesses) {
-			if (model.sights[witness.sight].run != run)
+			if (model.observations[witness.observation].run != run)
 				continue;
 			const auto ends = ends_of(model, edge, witness);
 			const auto instance = end ? ends.second : ends.first;
@@ -364,11 +364,12 @@ void show_most(const Model &model, Finding &finding)
 			const Witness &from = last.witnesses[run.back().second];
 			const auto &next = finding.edges[e].witnesses;
 			const auto instance = ends_of(model, last, from).second;
-			const auto at = std::find_if(
-				next.begin(), next.end(), [&](const Witness &to) {
-					return model.sights[to.sight].run ==
-						       model.sights[from.sight].run &&
-					       ends_of(model, finding.edges[e], to).first == instance;
+			const auto at =
+				std::find_if(next.begin(), next.end(), [&](const Witness &to) {
+					return model.observations[to.observation].run ==
+						       model.observations[from.observation].run &&
+					       ends_of(model, finding.edges[e], to).first ==
+						       instance;
 				});
 			if (instance == kUnknown || at == next.end())
 				break;
@@ -547,9 +548,10 @@ void judge_meeting(const Model &model, Finding &finding)
 			return;
 		}
 		const auto &shown = finding.edges[i].shown();
-		apart.push_back(
-			short_name(model[finding.edges[i].from]) + " (" +
-			seen_as(sides_of(model, finding, i, model.sights[shown.sight].run)) + ")");
+		apart.push_back(short_name(model[finding.edges[i].from]) + " (" +
+				seen_as(sides_of(model, finding, i,
+						 model.observations[shown.observation].run)) +
+				")");
 	}
 	finding.filters.push_back(
 		{"instances-not-proven", false,

@@ -27,12 +27,12 @@ bool writers_only_try(const Model &model, ClassId cls)
 bool readers_meet(const Model &model, const FindingEdge &in, const FindingEdge &out)
 {
 	const auto acquired_shared = [&](const Witness &witness) {
-		const Sight &sight = model.sights[witness.sight];
-		return sight.acquisition() && sight.acquired.cls == in.to &&
-		       read_of(sight.acquired.val) != LS_EXCLUSIVE;
+		const Observation &observation = model.observations[witness.observation];
+		return observation.acquisition() && observation.acquired.cls == in.to &&
+		       read_of(observation.acquired.val) != LS_EXCLUSIVE;
 	};
 	const auto held_shared = [&](const Witness &witness) {
-		const Held &held = model.sights[witness.sight].at(witness.position);
+		const Held &held = model.observations[witness.observation].at(witness.position);
 		return held.cls == in.to && read_of(held.val) != LS_EXCLUSIVE;
 	};
 	return std::all_of(in.witnesses.begin(), in.witnesses.end(), acquired_shared) &&

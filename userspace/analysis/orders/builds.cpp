@@ -29,7 +29,7 @@ bool shows(const Model &model, const Build &build, const FindingEdge &edge)
 {
 	return std::any_of(edge.witnesses.begin(), edge.witnesses.end(),
 			   [&](const Witness &witness) {
-				   return build.runs[model.sights[witness.sight].run];
+				   return build.runs[model.observations[witness.observation].run];
 			   });
 }
 

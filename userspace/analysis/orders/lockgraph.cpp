@@ -67,22 +67,22 @@ std::uint32_t LockGraph::find(ClassId from, ClassId to) const
 void LockGraph::add_orders(const Model &model, const Runs &runs)
 {
 	Known known;
-	for (std::size_t s = 0; s < model.sights.size(); s++) {
-		const Sight &sight = model.sights[s];
-		const ClassId to = sight.acquired.cls;
-		if (to == kNoClass || !runs[sight.run] || !sight.acquisition())
+	for (std::size_t s = 0; s < model.observations.size(); s++) {
+		const Observation &observation = model.observations[s];
+		const ClassId to = observation.acquired.cls;
+		if (to == kNoClass || !runs[observation.run] || !observation.acquisition())
 			continue;
-		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
-			const Held &held = sight.held[i];
+		for (std::uint32_t i = 0; i < observation.held.size(); i++) {
+			const Held &held = observation.held[i];
 			/*
 			 * Nesting within a class is checked by instances, not by order of
 			 * classes.
 			 */
 			if (held.cls == kNoClass || held.cls == to ||
-			    !ls_orders(held.val, sight.acquired.val))
+			    !ls_orders(held.val, observation.acquired.val))
 				continue;
 			add(known, held.cls, to,
-			    {s, i, dependency_kind(held.val, sight.acquired.val)});
+			    {s, i, dependency_kind(held.val, observation.acquired.val)});
 		}
 	}
 }
@@ -97,20 +97,21 @@ void LockGraph::add_needs(const Model &model, const Runs &runs)
 	};
 	std::map<ClassId, std::map<ClassId, Need>> needs;
 	std::set<ClassId> confirmed; ///< by another context than the waiter
-	for (std::size_t s = 0; s < model.sights.size(); s++) {
-		const Sight &sight = model.sights[s];
-		const ClassId done = sight.acquired.cls;
-		if (done == kNoClass || !runs[sight.run] || !sight.completion())
+	for (std::size_t s = 0; s < model.observations.size(); s++) {
+		const Observation &observation = model.observations[s];
+		const ClassId done = observation.acquired.cls;
+		if (done == kNoClass || !runs[observation.run] || !observation.completion())
 			continue;
 		const bool confirms =
-			sight.extra != LS_COMPLETE_OPEN && confirmed.insert(done).second;
+			observation.extra != LS_COMPLETE_OPEN && confirmed.insert(done).second;
 		/* An observation of the waiter, not of a completer. */
-		if (sight.extra == LS_COMPLETE_CONFIRMED)
+		if (observation.extra == LS_COMPLETE_CONFIRMED)
 			continue;
 		std::map<ClassId, Need> here;
-		for (std::uint32_t i = 0; i < sight.held.size(); i++) {
-			const Held &held = sight.held[i];
-			if (held.cls == kNoClass || held.cls == done || !(sight.new_mask >> i & 1))
+		for (std::uint32_t i = 0; i < observation.held.size(); i++) {
+			const Held &held = observation.held[i];
+			if (held.cls == kNoClass || held.cls == done ||
+			    !(observation.new_mask >> i & 1))
 				continue;
 			const std::uint32_t kind = ls_need_kind(held.val);
 			auto &need = here[held.cls];
@@ -141,30 +142,31 @@ void LockGraph::add_needs(const Model &model, const Runs &runs)
 void LockGraph::add_usage(const Model &model, const Runs &runs)
 {
 	Known known;
-	auto add_use = [&](std::size_t sight, std::uint32_t position, ClassId cls,
+	auto add_use = [&](std::size_t observation, std::uint32_t position, ClassId cls,
 			   std::uint32_t use) {
 		if (cls == kNoClass)
 			return;
 		for (const auto &interrupt : kInterrupts) {
 			if (use & interrupt.in)
-				add(known, interrupt.cls, cls, {sight, position, LS_DEP_EN});
+				add(known, interrupt.cls, cls, {observation, position, LS_DEP_EN});
 			if (use & interrupt.in_read)
-				add(known, interrupt.cls, cls, {sight, position, LS_DEP_ER});
+				add(known, interrupt.cls, cls, {observation, position, LS_DEP_ER});
 			if (use & interrupt.on)
-				add(known, cls, interrupt.cls, {sight, position, LS_DEP_EN});
+				add(known, cls, interrupt.cls, {observation, position, LS_DEP_EN});
 			if (use & interrupt.on_read)
-				add(known, cls, interrupt.cls, {sight, position, LS_DEP_SN});
+				add(known, cls, interrupt.cls, {observation, position, LS_DEP_SN});
 		}
 	};
-	for (std::size_t s = 0; s < model.sights.size(); s++) {
-		const Sight &sight = model.sights[s];
-		if (!runs[sight.run] || sight.fault() || sight.completion())
+	for (std::size_t s = 0; s < model.observations.size(); s++) {
+		const Observation &observation = model.observations[s];
+		if (!runs[observation.run] || observation.fault() || observation.completion())
 			continue;
-		const std::uint32_t now = sight.acquired.val;
-		add_use(s, kOwnLock, sight.acquired.cls,
-			sight.acquisition() ? ls_usage(now) : ls_usage_on(now, now));
-		for (std::uint32_t i = 0; i < sight.held.size(); i++)
-			add_use(s, i, sight.held[i].cls, ls_usage_on(sight.held[i].val, now));
+		const std::uint32_t now = observation.acquired.val;
+		add_use(s, kOwnLock, observation.acquired.cls,
+			observation.acquisition() ? ls_usage(now) : ls_usage_on(now, now));
+		for (std::uint32_t i = 0; i < observation.held.size(); i++)
+			add_use(s, i, observation.held[i].cls,
+				ls_usage_on(observation.held[i].val, now));
 	}
 }
 

@@ -13,11 +13,11 @@
 
 namespace lockscope {
 
-/// Sight number @sight had @held[position] held while acquiring, or completing. A dependency
-/// with an interrupt has one lock only: that one, or kOwnLock.
+/// Observation number @observation had @held[position] held while acquiring, or completing. A
+/// dependency with an interrupt has one lock only: that one, or kOwnLock.
 struct Evidence {
-	std::size_t sight;	///< in Model::sights
-	std::uint32_t position; ///< in Sight::held
+	std::size_t observation; ///< in Model::observations
+	std::uint32_t position;	 ///< in Observation::held
 	std::uint32_t kind;	///< one LS_DEP_* bit
 };
 

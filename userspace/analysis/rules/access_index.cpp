@@ -15,9 +15,9 @@ std::string function_key(const Code &code)
 
 AccessIndex::AccessIndex(const Model &model) : model_(model)
 {
-	for (const auto &sight : model.sights)
-		if (sight.acquisition())
-			locking_.insert(function_key(model[sight.acquired.at]));
+	for (const auto &observation : model.observations)
+		if (observation.acquisition())
+			locking_.insert(function_key(model[observation.acquired.at]));
 	std::vector<std::size_t> by_time(model.accesses.size());
 	for (std::size_t i = 0; i < by_time.size(); i++)
 		by_time[i] = i;

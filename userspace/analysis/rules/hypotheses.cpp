@@ -116,11 +116,12 @@ Support Scales::no_lock() const
 	std::vector<AccessEvidence> shared;
 	std::copy_if(all_.begin(), all_.end(), std::back_inserter(shared),
 		     [](const AccessEvidence &seen) { return !seen.alone; });
-	return count_support(model_, shared, [](const AccessEvidence &seen) -> std::optional<Section> {
-		const bool any = std::any_of(seen.held.begin(), seen.held.end(),
-					     [](const Protection &p) { return p.lock; });
-		return any ? std::nullopt : std::optional(Section{});
-	});
+	return count_support(
+		model_, shared, [](const AccessEvidence &seen) -> std::optional<Section> {
+			const bool any = std::any_of(seen.held.begin(), seen.held.end(),
+						     [](const Protection &p) { return p.lock; });
+			return any ? std::nullopt : std::optional(Section{});
+		});
 }
 
 } // namespace lockscope

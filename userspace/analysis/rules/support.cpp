@@ -102,7 +102,8 @@ const Protection *AccessEvidence::find(const std::string &term) const
 	return found;
 }
 
-Support count_support(const Model &model, const std::vector<AccessEvidence> &all, const Holds &holds)
+Support count_support(const Model &model, const std::vector<AccessEvidence> &all,
+		      const Holds &holds)
 {
 	std::map<std::string, std::size_t> sections; ///< numbered
 	std::map<CodeId, std::set<std::size_t>> edges;

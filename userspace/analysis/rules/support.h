@@ -49,7 +49,8 @@ using Holds = std::function<std::optional<Section>(const AccessEvidence &)>;
 /// nor does a helper called from many of them. Observations without the guard count once per
 /// function, and not at all while the memory was exclusive: an object needs no lock before it
 /// is published [Eraser 2.2].
-Support count_support(const Model &model, const std::vector<AccessEvidence> &all, const Holds &holds);
+Support count_support(const Model &model, const std::vector<AccessEvidence> &all,
+		      const Holds &holds);
 
 /// The position of a variable in the critical sections of a lock.
 struct Standing {

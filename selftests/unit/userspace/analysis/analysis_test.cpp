@@ -328,7 +328,8 @@ TEST(Stacks, CallersOfAnotherAcquisitionAreMarked)
 	Model model = model_of(log);
 	/* One place, as an acquisition and as what is held later. */
 	for (int i : {0, 1, 2})
-		model.sights[i].acquired.at = model.sights[i].stack[0] = model.sights[3].held[0].at;
+		model.observations[i].acquired.at = model.observations[i].stack[0] =
+			model.observations[3].held[0].at;
 	const Finding finding = only_finding(model);
 	const auto &edge = finding.edges[0];
 	ASSERT_TRUE(edge.borrowed);

@@ -15,7 +15,7 @@ Context context(const Task &task)
 	const auto a = log.add_class("a");
 	log.acquire(task, {}, {.cls = a, .function = "taker"});
 	const Model model = model_of(log);
-	return context_of(model, model.sights.at(0));
+	return context_of(model, model.observations.at(0));
 }
 
 Task task(std::vector<std::string> stack, std::uint32_t flags = 0, ls_level level = LS_TASK)

@@ -256,7 +256,7 @@ TEST_F(FaultTest, EachKindHasWordsOfItsOwn)
 		const auto m = other.add_class("m", LS_KIND_MUTEX);
 		other.fault(LS_FINDING_WW, task, {{.cls = m}}, {.cls = m}, 1);
 		model = model_of(other);
-		model.sights[0].what = kind;
+		model.observations[0].what = kind;
 		const std::string title = only_finding(model).title;
 		EXPECT_TRUE(titles.insert(title).second) << title;
 		EXPECT_EQ(title.starts_with("ww_mutex"), kind == LS_FINDING_WW) << title;

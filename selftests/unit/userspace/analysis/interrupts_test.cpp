@@ -308,8 +308,8 @@ TEST_F(InterruptTest, DifferentInstancesAreADoubt)
 	const Finding sure = only();
 	EXPECT_TRUE(sure.filters.empty());
 	EXPECT_EQ(sure.confidence, Confidence::Observed);
-	EXPECT_EQ(model.sights[sure.edges[0].shown().sight].acquired.instance,
-		  model.sights[sure.edges[1].shown().sight].acquired.instance);
+	EXPECT_EQ(model.observations[sure.edges[0].shown().observation].acquired.instance,
+		  model.observations[sure.edges[1].shown().observation].acquired.instance);
 }
 
 TEST_F(InterruptTest, HeldInInitCodeOnlyIsADoubt)

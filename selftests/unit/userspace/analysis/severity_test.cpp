@@ -41,7 +41,7 @@ protected:
 	std::uint64_t shown(const Finding &finding, std::size_t edge, bool inner)
 	{
 		const auto &witness = finding.edges[edge].shown();
-		const Sight &sight = model.sights[witness.sight];
+		const Observation &sight = model.observations[witness.observation];
 		return (inner ? sight.acquired : sight.held[witness.position]).instance;
 	}
 
@@ -83,7 +83,7 @@ protected:
 		log.inversion(a, false, first, second);
 		model = model_of(log);
 		for (const auto &mark : marks)
-			for (auto &sight : model.sights)
+			for (auto &sight : model.observations)
 				if (sight.ordinal == mark.ordinal) {
 					sight.new_mask = mark.mask;
 					sight.extra = mark.related;

@@ -119,7 +119,7 @@ TEST_F(RecorderTest, KilledAtAnyRecordGoesOnWithoutLossOrDoubles)
 	Model model;
 	ASSERT_TRUE(load_store(file, model).ok());
 	EXPECT_EQ(model.runs.size(), 1u);
-	EXPECT_EQ(model.sights.size(), 41u);
+	EXPECT_EQ(model.observations.size(), 41u);
 }
 
 TEST_F(RecorderTest, AFailedSnapshotLosesNothingOfTheLog)
@@ -170,9 +170,9 @@ TEST_F(RecorderTest, SameInstanceSameHashAndDifferentOnesDiffer)
 	log.acquire({}, {{.cls = a, .address = 0x100}}, {.cls = b});
 	log.acquire({}, {{.cls = a, .address = 0x200}}, {.cls = b});
 	const Model model = model_of(log);
-	EXPECT_EQ(model.sights[0].held[0].instance, model.sights[1].held[0].instance);
-	EXPECT_NE(model.sights[0].held[0].instance, model.sights[2].held[0].instance);
-	EXPECT_NE(model.sights[0].held[0].instance, 0x100u);
+	EXPECT_EQ(model.observations[0].held[0].instance, model.observations[1].held[0].instance);
+	EXPECT_NE(model.observations[0].held[0].instance, model.observations[2].held[0].instance);
+	EXPECT_NE(model.observations[0].held[0].instance, 0x100u);
 }
 
 TEST_F(RecorderTest, LocksOfOneObjectShareItsHash)
@@ -183,9 +183,9 @@ TEST_F(RecorderTest, LocksOfOneObjectShareItsHash)
 	log.acquire({}, {{.cls = a, .address = 0x1008}}, {.cls = b, .address = 0x1020});
 	log.acquire({}, {{.cls = a, .address = 0x1008}}, {.cls = b, .address = 0x2020});
 	const Model model = model_of(log);
-	EXPECT_EQ(model.sights[0].held[0].object, model.sights[0].acquired.object);
-	EXPECT_NE(model.sights[1].held[0].object, model.sights[1].acquired.object);
-	EXPECT_NE(model.sights[0].acquired.object, 0u);
+	EXPECT_EQ(model.observations[0].held[0].object, model.observations[0].acquired.object);
+	EXPECT_NE(model.observations[1].held[0].object, model.observations[1].acquired.object);
+	EXPECT_NE(model.observations[0].acquired.object, 0u);
 }
 
 TEST_F(RecorderTest, SymbolRecordWinsOverLiveTableForEarlierRecordsOnly)
@@ -215,8 +215,8 @@ TEST_F(RecorderTest, SymbolRecordWinsOverLiveTableForEarlierRecordsOnly)
 	ASSERT_TRUE(recorder.drain().ok());
 	Model model;
 	ASSERT_TRUE(load_store(file, model).ok());
-	EXPECT_EQ(model[model.sights[0].acquired.at].function, "gone");
-	EXPECT_EQ(model[model.sights[0].stack[0]].function, "gone");
+	EXPECT_EQ(model[model.observations[0].acquired.at].function, "gone");
+	EXPECT_EQ(model[model.observations[0].stack[0]].function, "gone");
 	auto db = open_store(file, Access::Read);
 	EXPECT_EQ(*db->query_integer("SELECT count(*) FROM code WHERE function = 'newcomer'"), 1);
 }
@@ -231,8 +231,8 @@ TEST_F(RecorderTest, ResetForgetsSightsButNotClasses)
 	log.acquire({.pid = 3}, {{.cls = a}}, {.cls = b});
 	const Model model = model_of(log);
 	EXPECT_EQ(model.classes.size(), 2u);
-	ASSERT_EQ(model.sights.size(), 1u);
-	EXPECT_EQ(model.sights[0].ordinal, 2u);
+	ASSERT_EQ(model.observations.size(), 1u);
+	EXPECT_EQ(model.observations[0].ordinal, 2u);
 	EXPECT_TRUE(analyse(model).findings.empty());
 }
 
@@ -245,8 +245,8 @@ TEST_F(RecorderTest, MalformedRecordsAreCountedAndNumbersStayRight)
 	log.raw(&bad, sizeof(bad));
 	log.acquire({}, {{.cls = a}}, {.cls = b});
 	const Model model = model_of(log);
-	ASSERT_EQ(model.sights.size(), 1u);
-	EXPECT_EQ(model.sights[0].ordinal, 1u);
+	ASSERT_EQ(model.observations.size(), 1u);
+	EXPECT_EQ(model.observations[0].ordinal, 1u);
 	EXPECT_EQ(model.counter(kMalformedCounter), 1u);
 }
 

@@ -19,7 +19,7 @@ Model whole()
 	run.counters["acquisitions"] = 100000;
 	run.counters[kAccessesCounter] = 1000;
 	for (std::uint32_t i = 0; i < 198; i++)
-		run.sights[i] = i;
+		run.observations[i] = i;
 	model.runs.push_back(std::move(run));
 	return model;
 }

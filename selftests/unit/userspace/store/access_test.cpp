@@ -544,7 +544,7 @@ TEST(AccessStore, AModuleThatDoesNotWatchThemIsRecordedAsBefore)
 	log.acquire({}, {{.cls = a}}, {.cls = b});
 	EXPECT_FALSE(log.image().accesses.has_value());
 	const Model model = model_of(log);
-	EXPECT_EQ(model.sights.size(), 1u);
+	EXPECT_EQ(model.observations.size(), 1u);
 	EXPECT_EQ(model.runs[0].counters.count(kAccessesCounter), 0u);
 	auto source = image_source(log.image());
 	auto controlled = source->access_control({});

@@ -79,7 +79,7 @@ TEST_F(MergeTest, MergingTwiceChangesNothing)
 	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "all.db"}, dir / "more.db").ok());
 	ASSERT_TRUE(merge_stores({dir / "2.db"}, dir / "more.db").ok());
 	EXPECT_EQ(load(dir / "more.db").runs.size(), 2u);
-	EXPECT_EQ(load(dir / "more.db").sights.size(), 2u);
+	EXPECT_EQ(load(dir / "more.db").observations.size(), 2u);
 }
 
 TEST_F(MergeTest, StoresOfVersion1AreTakenIn)
@@ -115,8 +115,8 @@ TEST_F(MergeTest, TheLongerRecordingOfARunWins)
 	ASSERT_TRUE(record_image(longer.image(), dir / "longer.db", "boot-1").ok());
 	ASSERT_TRUE(merge_stores({dir / "longer.db", dir / "1.db"}, dir / "x.db").ok());
 	ASSERT_TRUE(merge_stores({dir / "1.db", dir / "longer.db"}, dir / "y.db").ok());
-	EXPECT_EQ(load(dir / "x.db").sights.size(), 2u);
-	EXPECT_EQ(load(dir / "y.db").sights.size(), 2u);
+	EXPECT_EQ(load(dir / "x.db").observations.size(), 2u);
+	EXPECT_EQ(load(dir / "y.db").observations.size(), 2u);
 	EXPECT_EQ(load(dir / "y.db").runs.size(), 1u);
 }
 

@@ -70,7 +70,7 @@ TEST_F(StoreTest, ReadsBackWhatWasRecorded)
 	Model model;
 	ASSERT_TRUE(load_store(file, model).ok());
 	EXPECT_EQ(model.classes.size(), 2u);
-	EXPECT_EQ(model.sights.size(), 2u);
+	EXPECT_EQ(model.observations.size(), 2u);
 	EXPECT_EQ(model.runs.size(), 1u);
 	EXPECT_EQ(model.runs[0].release, "6.1.0-test-amd64");
 	EXPECT_EQ(model.counter("acquisitions"), 2u);
@@ -122,12 +122,12 @@ TEST_F(StoreTest, OtherSightsComeBack)
 	record(log);
 	Model model;
 	ASSERT_TRUE(load_store(file, model).ok());
-	ASSERT_EQ(model.sights.size(), 5u);
-	EXPECT_EQ(model.sights[2].what, LS_SIGHT_RELEASE);
-	EXPECT_EQ(model.sights[3].what, LS_FINDING_LONG_HOLD);
-	EXPECT_EQ(model.sights[3].extra, 1u << 31);
-	EXPECT_EQ(model.sights[4].acquired.cls, kNoClass);
-	EXPECT_EQ(model.sights[4].acquired.instance, 0u);
+	ASSERT_EQ(model.observations.size(), 5u);
+	EXPECT_EQ(model.observations[2].what, LS_SIGHT_RELEASE);
+	EXPECT_EQ(model.observations[3].what, LS_FINDING_LONG_HOLD);
+	EXPECT_EQ(model.observations[3].extra, 1u << 31);
+	EXPECT_EQ(model.observations[4].acquired.cls, kNoClass);
+	EXPECT_EQ(model.observations[4].acquired.instance, 0u);
 }
 
 TEST_F(StoreTest, AStoreOfVersion1IsReadAsItIsAndBroughtUpToDateByARecorder)
@@ -136,8 +136,8 @@ TEST_F(StoreTest, AStoreOfVersion1IsReadAsItIsAndBroughtUpToDateByARecorder)
 	age_store(file, 1);
 	Model old;
 	ASSERT_TRUE(load_store(file, old).ok());
-	ASSERT_EQ(old.sights.size(), 2u);
-	EXPECT_TRUE(old.sights[0].acquisition());
+	ASSERT_EQ(old.observations.size(), 2u);
+	EXPECT_TRUE(old.observations[0].acquisition());
 	EXPECT_EQ(analyse(old).findings.size(), 1u);
 
 	LogBuilder more(2);
@@ -146,7 +146,7 @@ TEST_F(StoreTest, AStoreOfVersion1IsReadAsItIsAndBroughtUpToDateByARecorder)
 	ASSERT_TRUE(record_image(more.image(), file, "boot-2").ok());
 	Model both;
 	ASSERT_TRUE(load_store(file, both).ok());
-	EXPECT_EQ(both.sights.size(), 3u);
+	EXPECT_EQ(both.observations.size(), 3u);
 	EXPECT_EQ(analyse(both).findings.size(), 2u);
 	auto db = open_store(file, Access::Read);
 	ASSERT_TRUE(db.ok());
@@ -387,7 +387,7 @@ TEST_F(StoreTest, ReadableWhileBeingWritten)
 	ASSERT_TRUE(writer->begin().ok());
 	Model model;
 	EXPECT_TRUE(load_store(file, model).ok());
-	EXPECT_EQ(model.sights.size(), 2u);
+	EXPECT_EQ(model.observations.size(), 2u);
 	writer->rollback();
 }
 
@@ -401,7 +401,7 @@ TEST_F(StoreTest, ReadableInAReadOnlyFolder)
 	auto loaded = load_store(file, model);
 	std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_all);
 	ASSERT_TRUE(loaded.ok()) << loaded.error().what;
-	EXPECT_EQ(model.sights.size(), 2u);
+	EXPECT_EQ(model.observations.size(), 2u);
 }
 
 TEST_F(StoreTest, FullDiskIsAnErrorAndTheStoreStaysValid)
