@@ -25,7 +25,7 @@ BEGIN {
 	NO_HEADS = "DEBUG:|INFO: lockdep is turned off|INFO: NMI handler|took too long|" \
 		"INFO: Stall ended|Unprivileged eBPF|workqueue cpumask"
 
-	# Functions that are never to blame: whoever called them is.
+	# Functions that are never the culprit: their caller is.
 	BLAMELESS = "lockdep|lock_acquire|lock_release|lock_class|mark_lock|" \
 		"spin_lock|spin_trylock|spin_unlock|raw_spin_rq|" \
 		"read_lock|read_trylock|read_unlock|write_lock|write_trylock|write_unlock|" \
@@ -37,7 +37,7 @@ BEGIN {
 		"(flush|drain|destroy)_workqueue|wait_for_completion|^complete$|finish_wait|" \
 		"show_stack|dump_stack|panic|printk|mem(cpy|set|move)|str(cpy|len|cmp)|" \
 		"list_(add|del)|kobject_|dput|lock_timer_base|del_timer"
-	# A hung task is told by whoever wanted something that has to be waited for.
+	# A hung task is attributed to the function that needed something to wait for.
 	WAITING = "sched|_lock|_slowlock|down|rwsem|completion|kthread|wait|synchronize|__switch_to"
 	WORKQUEUE = "process_one_work|(flush|drain|destroy)_workqueue"
 

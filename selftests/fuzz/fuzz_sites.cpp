@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Any bytes as the lists of access sites that userspace gives to the module, one after
-// the other, with what the kernel makes of each site: refused lists change nothing,
-// no probe is lost or there twice, and what stays is what was asked for.
+// Any bytes as the lists of access sites that userspace gives to the module, one after the
+// other, with what the kernel makes of each site: refused lists change nothing, no probe is
+// lost or registered twice, and the remaining ones are those requested.
 //
 // A list begins with its length; each site is its bytes as they are, or, to get beyond
 // the first check, made valid and put in order. A byte for each probe says how

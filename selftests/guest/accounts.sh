@@ -4,7 +4,7 @@
 # What a module took by vmalloc(), as the kernel itself lists it.
 module_kib() { awk '/\[lockscope\]/ { sum += $2 } END { print int(sum / 1024) }' /proc/vmallocinfo; }
 
-# vmalloc areas whose owner's code has gone: nobody will give them back.
+# vmalloc areas of unloaded code: they will never be freed.
 orphans() { awk '$3 ~ /^0x/ { n++; sum += $2 } END { print n + 0, int(sum / 1024) }' /proc/vmallocinfo; }
 
 # settle: caches are emptied, what RCU and work items still have to free is freed.
@@ -24,7 +24,7 @@ account() {
 		awk '/^(MemAvailable|SUnreclaim|KernelStack|VmallocUsed|Percpu|PageTables):/ {
 			print tolower(substr($1, 1, length($1) - 1)), $2 }' /proc/meminfo
 		orphans | { read -r n kib && echo "orphans $n" && echo "orphans_kib $kib"; }
-		# Modules that somebody needed stay; theirs is no loss.
+		# Modules that were needed stay loaded; they are no loss.
 		modules=$(awk '{ sum += $2 } END { print int(sum / 1024) }' /proc/modules)
 		# The per-CPU allocator keeps its chunks, and the books of each; "percpu" counts them.
 		books=$(awk '$3 ~ /^pcpu_(create|alloc)_chunk/ && match($0, /pages=[0-9]+/) {
@@ -33,7 +33,7 @@ account() {
 		# Objects in use of general caches, in KiB.
 		awk '$1 ~ /^kmalloc-/ { sum += $2 * $4 } END { print "kmalloc", int(sum / 1024) }' /proc/slabinfo
 	} > "/out/account.$1"
-	# Who called vmalloc() for how many KiB.
+	# Callers of vmalloc() and their KiB.
 	awk '{ sum[$3] += $2 } END { for (caller in sum) print caller, sum[caller] / 1024 }' \
 		/proc/vmallocinfo | sort > "/out/vmallocinfo.$1"
 	cp /proc/slabinfo "/out/slabinfo.$1"

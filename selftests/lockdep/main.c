@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs lockdep's suite, asks LockScope after each case, keeps the matrix and one
- * line for each case in debugfs until the module is unloaded.
+ * Runs lockdep's suite, queries LockScope after each case, and keeps the matrix and one line
+ * for each case in debugfs until the module is unloaded.
  */
 #include <linux/completion.h>
 #include <linux/debugfs.h>
@@ -23,8 +23,8 @@ module_param(trace, bool, 0444);
 MODULE_PARM_DESC(trace, "name each case in the kernel log before it runs (default: N)");
 
 /*
- * Cases that the binary of a kernel without lock debugging gives no chance to
- * tell from correct code, whoever looks at it. They run, but are not judged.
+ * Cases that cannot be distinguished from correct code in the binary of a kernel without lock
+ * debugging. They run, but do not count.
  */
 #define WHY_RAW "raw_spinlock_t and spinlock_t are taken by one and the same function"
 #define WHY_RECLAIM "fs_reclaim_acquire() and might_alloc() leave nothing in the binary"
@@ -216,8 +216,8 @@ int *suite_verdict(void)
 	lockscope_control(LS_CTL_FLUSH);
 	verdict = lockscope_findings() == now.findings;
 	/*
-	 * Here and not before the next case: reset_locks() is called in between
-	 * and tells which locks are of one class.
+	 * Here and not before the next case: reset_locks() is called in between and defines
+	 * which locks are of one class.
 	 */
 	lockscope_control(LS_CTL_RESET);
 	return &verdict;

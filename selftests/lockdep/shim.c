@@ -59,7 +59,7 @@ static const int expected;
 #undef lockdep_reset
 #define lockdep_reset() do { } while (0)
 
-/* A kernel of its own tells its interrupts by the preempt count, and so does LockScope. */
+/* This kernel recognises interrupts by the preempt count, and so does LockScope. */
 #undef __irq_enter
 #define __irq_enter() preempt_count_add(HARDIRQ_OFFSET)
 #undef __irq_exit
@@ -120,7 +120,7 @@ static const int expected;
 		lockscope_init_lock(lock, SITE_NAME(#lock));	\
 		(__rt_mutex_init)(lock, #lock, &key);		\
 	} while (0)
-/* Whoever gives a key means one class by it. */
+/* A key stands for one class. */
 #define __rt_mutex_init(lock, name, key)			\
 	do {							\
 		lockscope_init_lock(lock, "rt_mutex of key " #key);	\
@@ -159,8 +159,8 @@ static const int expected;
 	} while (0)
 
 /*
- * The suite tells lockdep that a mutex is not held any more, or is again, by the
- * address of a member that is not there; another one tells which mutex it is.
+ * The suite releases or acquires a mutex for lockdep by the address of a member that does not
+ * exist; another one identifies the mutex.
  */
 #define dep_map wait_lock
 #define SUITE_MUTEX_OF(map) container_of(map, struct mutex, wait_lock)

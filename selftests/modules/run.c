@@ -87,8 +87,8 @@ static enum hrtimer_restart ls_job_hrtimer(struct hrtimer *hrtimer)
 }
 
 /*
- * What a thread still holds at its end can only be put right once it has ended,
- * and that is later than the last thing it tells anybody.
+ * A lock still held at the end of a thread can only be released once the thread has ended,
+ * after its last message.
  */
 static void ls_job_wait_gone(struct task_struct *task)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tasks asleep inside the functions whose return matters. A hook that sits
- * on their stacks, waiting for that result, must survive or prevent the unload
- * of its module; so these sleep for as long as they are told to.
+ * Tasks asleep inside the functions whose return matters. A hook that sits on their stacks,
+ * waiting for that result, must survive or prevent the unload of its module; so these sleep
+ * for a given time.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

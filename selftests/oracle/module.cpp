@@ -349,7 +349,7 @@ void Module::release(std::uint64_t lock, std::uint32_t id, bool read, std::uint3
 
 	image_.info.releases++;
 	if (i < 0) {
-		/* Alone: nobody else has it either. */
+		/* Alone: no other context has it either. */
 		const std::uint64_t at = ip(runner_.function, place * 16);
 		if (faults_.insert(at).second)
 			event(LS_FINDING_DOUBLE_UNLOCK, lock, at,

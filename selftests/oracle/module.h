@@ -22,7 +22,7 @@ struct Runner {
 	ls_level level = LS_TASK;
 	std::uint32_t pid = 0;
 	std::string function; ///< the one that takes the locks
-	std::string caller;   ///< who calls it; may be empty
+	std::string caller;   ///< its caller; may be empty
 };
 
 class Module {
@@ -30,9 +30,9 @@ public:
 	/// What is looked at and kept of an acquisition; what a disagreement is due to shows in
 	/// whether it goes away with more.
 	enum class Keeps {
-		News,	///< as the module does
+		News,	///< only new ones, as the module does
 		Chains, ///< a chain that is known is looked at like a new one
-		All,	///< every order is news
+		All,	///< every order is an event
 	};
 	explicit Module(Keeps keeps = Keeps::News);
 

@@ -14,7 +14,7 @@ namespace lockscope::oracle {
 
 struct Options {
 	std::uint64_t seed = 0, programs = 1000, batch = 40, examples = 3;
-	double seconds = 0; ///< 0: as many programs as asked for
+	double seconds = 0; ///< 0: as many programs as requested
 	bool show = false;
 };
 
@@ -35,7 +35,7 @@ private:
 	std::string path_;
 };
 
-/// @image recorded into a store in @folder, made anew, and loaded as for a report.
+/// @image recorded into a new store in @folder, and loaded as for a report.
 Result<Model> through_store(const Image &image, const std::string &folder);
 
 } // namespace lockscope::oracle

@@ -15,7 +15,7 @@
 
 namespace lockscope::oracle {
 
-/// A cycle, or a nesting of a class in itself, as one of the two tells it.
+/// A cycle, or a nesting of a class in itself, as one of the two reports it.
 struct Said {
 	FindingKind kind;
 	std::vector<Dependency> dependencies; ///< canonical()
@@ -39,7 +39,7 @@ struct Job {
 	std::uint64_t salt = 0; ///< where its locks lie: signatures are made of addresses
 };
 
-/// @folder: for the store, which is made anew each time. @keeps: see Module.
+/// @folder: for the store, which is created each time. @keeps: see Module.
 Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std::string &folder,
 					 Module::Keeps keeps = Module::Keeps::News);
 

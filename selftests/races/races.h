@@ -20,7 +20,7 @@
 #define IN(context, function) { .run = function, .where = context, .name = #function }
 #define SIDE(function) IN(LS_THREAD, function)
 
-/* Data of a case: the compiler is to keep writes that nobody reads. */
+/* Data of a case: the compiler must keep writes that are never read. */
 #define __shared __used
 
 /* Never the same twice in a row. Any context. */
@@ -30,8 +30,8 @@ unsigned long ls_value(void);
 void ls_use(unsigned long value);
 
 /*
- * Keep the sides apart behind everybody's back where a race would do real harm,
- * for as short as possible: no lock that can be seen, and no sleeping.
+ * Separate the sides without a visible lock where a race would do real harm, for as short as
+ * possible, without sleeping.
  */
 void ls_apart_begin(void);
 void ls_apart_end(void);

@@ -2,9 +2,9 @@
 /*
  * Running the sides of a case in turns or all at once.
  *
- * What orders the sides of a case must be the case's own doing. They are told to
- * go and waited for with completions of their own, always by the runner: no side
- * ever waits for what another one completed.
+ * What orders the sides of a case must be the case's own doing. They are started and waited
+ * for with completions of their own, always by the runner: no side ever waits for what another
+ * one completed.
  */
 #include <linux/atomic.h>
 #include <linux/completion.h>
@@ -57,7 +57,7 @@ static int turn(struct ls_turner *t)
 
 	if (t->how->serial)
 		return burst(t, ROUNDS_SERIAL);
-	/* Nobody is done before the slowest has begun: timers take their time. */
+	/* None ends before the slowest has begun: timers take their time. */
 	do {
 		ret = burst(t, ROUNDS_PARALLEL);
 		usleep_range(50, 150);
@@ -236,7 +236,7 @@ void ls_drop(unsigned int slot)
 
 static struct llist_head buried = LLIST_HEAD_INIT(buried);
 
-/* The first word of a buried object is its link: nobody reads what it was. */
+/* The first word of a buried object is its link; its old value is never read. */
 void ls_bury(void *p)
 {
 	llist_add(p, &buried);

@@ -41,8 +41,8 @@ def alike($documented):
       and ($path != "lock" and $path != "mutex" or ($struct | contains($words[1]))
         or ($words[0] == "other" and $words[1] == $struct)));
 
-# Is the inferred term the documented one? 2: yes; 1: perhaps, nobody checked
-# that the object is the right one; 0: no.
+# Is the inferred term the documented one? 2: yes; 1: perhaps, the object was not checked; 0:
+# no.
 def match($documented):
   if . == $documented then 2
   elif ($documented | startswith("global.")) and startswith($documented + ".") then 2

@@ -23,7 +23,7 @@ struct ls_object {
 };
 
 static long variable;
-int counter;	/* not static: nobody reads it */
+int counter;	/* not static: never read */
 static DEFINE_SPINLOCK(outer);
 static DEFINE_SPINLOCK(inner);
 static struct ls_object *object;

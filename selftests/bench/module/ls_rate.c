@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives LockScope something new to tell at a given rate: a thread takes one ordered
- * pair of locks after the other, none of them twice. The parameter "made" says how many
- * by now. Every pair is an acquisition in a new order: one event, one sight, one edge.
+ * Makes new observations for LockScope at a given rate: a thread takes one ordered pair of
+ * locks after the other, none of them twice. The parameter "made" says how many by now. Every
+ * pair is an acquisition in a new order: one event, one observation, one edge.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -43,7 +43,7 @@ static noinline void take_three(u32 a, u32 b, u32 c)
 	spin_unlock(&locks[a]);
 }
 
-/* What is new is told through a buffer of some hundred places. */
+/* New observations go through a buffer of some hundred slots. */
 static void nap(u32 done, u32 every)
 {
 	if (!(done % every))

@@ -144,8 +144,8 @@ int op_mmap(struct worker *w)
 }
 
 /*
- * Changes of a mapping, and a look at it. Who looks or writes where that is not
- * allowed dies of it: a child does.
+ * Changes of a mapping, and a read of it. A read or write that is not allowed kills the
+ * process: use a child.
  */
 int op_map_use(struct worker *w)
 {

@@ -224,7 +224,7 @@ int op_site_hits(struct worker *w)
 	return call(device(w), LS_IOC_SITE_HITS, placed(w, &req, sizeof(req)));
 }
 
-/* Any number at all, but those that are somebody else's: the file system's. */
+/* Any number at all, except those of others: the file system's. */
 int op_any_ioctl(struct worker *w)
 {
 	unsigned long request = below(w, 2) ? _IOC(below(w, 4), LS_IOC_MAGIC, below(w, 256), below(w, 512))

@@ -24,7 +24,7 @@ struct worker {
 	unsigned char *arena;		/* ARENA_BYTES that a second thread scribbles on */
 	unsigned char *edge;		/* end of a mapping: nothing lies behind it */
 	unsigned char *constant;	/* a page that can only be read */
-	const uint64_t *code;		/* instructions that a probe may be asked for */
+	const uint64_t *code;		/* instructions that may be requested as probes */
 	size_t nr_code;
 };
 

@@ -128,7 +128,7 @@ static void look_around(int frozen)
 
 	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		read_all(paths[i]);
-	/* Who only reads is not kept out. */
+	/* Readers are not blocked. */
 	if (!dir)
 		err(1, "read the frozen directory");
 	rewinddir(dir);

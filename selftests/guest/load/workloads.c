@@ -98,7 +98,7 @@ static void in_processes(int n, void (*work)(int, void *), void *argument)
 struct channels {
 	int in[PEERS];
 	int out[PEERS];
-	int gate[2];		/* closing it starts everybody */
+	int gate[2];		/* closing it starts all of them */
 	int rounds;
 };
 

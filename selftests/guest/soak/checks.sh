@@ -47,8 +47,8 @@ check_findings() {
 	findings_before=$total
 }
 
-# Everything that the hooks had told was taken, and all that was to be recorded is in the
-# log or counted as lost. A few loads lose nothing: those with the smallest rings may.
+# Every event of the hooks was taken, and everything to be recorded is in the log or counted as
+# lost. A few loads lose nothing: those with the smallest rings may.
 check_counters() {
 	grep -q '^active  *1' $state/stats || fail "the module does not record"
 	before_told=$(sed -n 's/^events .* of \([0-9]*\) taken/\1/p' $state/stats)

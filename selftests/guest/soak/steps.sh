@@ -14,7 +14,7 @@ uptime_s() { cut -d . -f 1 /proc/uptime; }
 # Reading waits: everything recorded so far has been judged.
 settled() { cat $state/findings_total; }
 
-# A module that sleeps in a hook may be asked again, never crash.
+# A module that sleeps in a hook may have to be unloaded again, but never crash.
 unload() {
 	unload_tries=0
 	until rmmod "$1" 2> /out/rmmod.stderr; do
@@ -63,7 +63,7 @@ load_change() {
 	load=$!
 }
 
-# Killed tasks are gone soon, or something keeps them: then the kernel tells what.
+# Killed tasks are soon gone, unless something keeps them: then the kernel log shows it.
 load_stop() {
 	echo 1 > /run/cg/load/cgroup.kill
 	stop_tries=0
@@ -80,7 +80,7 @@ load_stop() {
 	done
 	wait "$load" 2> /dev/null
 	load=
-	# Who is killed leaves files, whose inodes are memory.
+	# A killed load leaves files, whose inodes use memory.
 	rm -rf /run/load/*
 }
 
@@ -138,7 +138,7 @@ soak_stop() {
 	echo "no more steps after $number at $(uptime_s) s"
 	load_stop
 	echo "no more load at $(uptime_s) s"
-	# While it runs: the log goes on when nobody reads it any more.
+	# While it runs: the log continues without a reader.
 	check_store
 	kill -TERM "$daemon"
 	wait "$daemon" || fail "the recorder ended with status $?"
@@ -154,7 +154,7 @@ soak_stop() {
 	check_trend
 }
 
-# The module, loaded anew with other parameters.
+# The module, loaded again with other parameters.
 step_reload() {
 	draw 3
 	set -- off sampled all
@@ -182,7 +182,7 @@ step_record() {
 	rm -f /run/load/own.db
 }
 
-# Statistics of every acquisition, and who waits; of two times one is killed.
+# Statistics of every acquisition, and waits; one of two recorders is killed.
 step_statistics() {
 	draw 2
 	if [ "$drawn" = 0 ]; then
@@ -210,7 +210,7 @@ step_kill() {
 	daemon_start
 }
 
-# Seeded cases, a few of them; the driver's module loaded anew.
+# A few seeded cases; the driver's module is loaded again.
 step_watched() {
 	for time in 1 2 3; do
 		draw "$(wc -l < /run/cases)"
@@ -223,7 +223,7 @@ step_reload_watched() {
 	step_watched
 }
 
-# What everybody loads and unloads.
+# Modules that are commonly loaded and unloaded.
 step_ordinary() {
 	# shellcheck disable=SC2086
 	set -- $ordinary
@@ -233,7 +233,7 @@ step_ordinary() {
 	return 0
 }
 
-# Code that tells its accesses needs the module: neither goes alone.
+# Instrumented code needs the module: neither is unloaded alone.
 step_instrumented() {
 	insmod "$LS_KMOD/ls_races.ko" || return 1
 	echo "race/all" > /sys/kernel/debug/lockscope_races/run || fail "seeded races: not run"
@@ -251,7 +251,7 @@ step_hotplug() {
 	done
 }
 
-# Somebody takes nearly all memory there is, and the group's own share is used up.
+# Nearly all memory is taken, and the group's own share is used up.
 step_pressure() {
 	if [ -d /sys/kernel/debug/failslab ]; then
 		inject_allocations
@@ -331,7 +331,7 @@ step_full() {
 	return 0
 }
 
-# Probes on code as it is; who asked for them is killed.
+# Probes on unmodified code; their owner is killed.
 step_probes() {
 	rm -f /run/load/own.db
 	"$LS_BIN/lockscope" record -q -o /run/load/own.db --watch 'pipe_*' --watch 'vfs_*' --probes 40 \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * refused: what the device must refuse to whoever may open it. Prints "NAME ERRNO" for
- * each attempt, 0 where it was allowed. Given an address, asks for a probe there, too.
+ * refused: what the device must refuse to whoever may open it. Prints "NAME ERRNO" for each
+ * attempt, 0 where it was allowed. Given an address, requests a probe there, too.
  */
 #include <errno.h>
 #include <fcntl.h>

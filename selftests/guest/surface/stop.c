@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* stop: leaves the module stopped, as somebody's own program may. */
+/* stop: leave the module stopped, as another program may. */
 #include <fcntl.h>
 #include <linux/types.h>
 #include <stdio.h>

@@ -112,7 +112,7 @@ LS_NESTS(inv_reader_ok_ar, inv_reader_ok_a, spin_lock_irq, spin_unlock_irq,
 	 inv_reader_ok_r, read_lock, read_unlock)
 LS_TAKES(inv_reader_ok_r_alone, inv_reader_ok_r, read_lock_irq, read_unlock_irq)
 
-/* It shows only when the second lock is given back that hardirqs are on. */
+/* Only when the second lock is released does it show that hardirqs are on. */
 static DEFINE_SPINLOCK(inv_release_a);
 static DEFINE_SPINLOCK(inv_release_b);
 LS_TAKES(inv_release_hrtimer, inv_release_a, spin_lock, spin_unlock)
@@ -139,7 +139,7 @@ static __side void inv_release_ok_b_alone(void)
 	local_irq_enable();
 }
 
-/* The stopped holder is a softirq, the one who stops it a hardirq. */
+/* The interrupted holder is a softirq, the interrupt a hardirq. */
 static DEFINE_SPINLOCK(inv_mixed_a);
 static DEFINE_SPINLOCK(inv_mixed_b);
 LS_TAKES(inv_mixed_hrtimer, inv_mixed_a, spin_lock, spin_unlock)
@@ -155,8 +155,8 @@ LS_NESTS(inv_mixed_ok_ab, inv_mixed_ok_a, spin_lock_irq, spin_unlock_irq,
 LS_TAKES(inv_mixed_ok_timer, inv_mixed_ok_b, spin_lock_irq, spin_unlock_irq)
 
 /*
- * Mutexes outside. They are held with interrupts on, but nobody waits for them
- * under the lock of the interrupt.
+ * Mutexes outside. They are held with interrupts on, but never waited for under the lock of
+ * the interrupt.
  */
 static DEFINE_MUTEX(inv_mutex_m);
 static DEFINE_MUTEX(inv_mutex_n);
@@ -196,8 +196,8 @@ LS_NESTS(inv_mutex_ok_nb, inv_mutex_ok_n, mutex_lock, mutex_unlock,
 	 inv_mutex_ok_b, spin_lock_irq, spin_unlock_irq)
 
 /*
- * One mutex around both: whoever is stopped with b has the mutex, so nobody
- * waits for b with a in hand.
+ * One mutex around both: a task interrupted with b has the mutex, so no task waits for b with
+ * a held.
  */
 static DEFINE_MUTEX(inv_gate_m);
 static DEFINE_SPINLOCK(inv_gate_a);

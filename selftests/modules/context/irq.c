@@ -64,7 +64,7 @@ static DEFINE_RWLOCK(irq_reader_ok_r);
 LS_TAKES(irq_reader_ok_hrtimer, irq_reader_ok_r, write_lock, write_unlock)
 LS_TAKES(irq_reader_ok_task, irq_reader_ok_r, read_lock_irq, read_unlock_irq)
 
-/* Interrupts are off when it is taken, and on before it is given back. */
+/* Interrupts are off when it is acquired, and on before it is released. */
 static DEFINE_SPINLOCK(irq_release_l);
 LS_TAKES(irq_release_hrtimer, irq_release_l, spin_lock, spin_unlock)
 

@@ -191,7 +191,7 @@ static __side void slp_complete_ok_task(void)
 	spin_unlock(&slp_complete_ok_s);
 }
 
-/* Freeing nothing might sleep as well: it is told before it is looked at. */
+/* Freeing nothing might sleep as well: that is reported before the argument is checked. */
 static __side void slp_vfree_task(void)
 {
 	preempt_disable();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks that sleep, taken under locks that spin. Nobody else has them, so
- * nothing really sleeps. Trying is allowed, and so is the other order.
+ * Locks that sleep, taken under locks that spin. They are free, so nothing really sleeps.
+ * Trying is allowed, and so is the other order.
  */
 #include <linux/in.h>
 #include <linux/mutex.h>
@@ -176,7 +176,7 @@ static __side void wait_ww_ok_under(void)
 	ww_acquire_fini(&ctx);
 }
 
-/* All sockets of a protocol share a class: two protocols that nobody here uses else. */
+/* All sockets of a protocol share a class: two protocols that are not used otherwise here. */
 static struct socket *wait_sock_socket;
 static DEFINE_SPINLOCK(wait_sock_s);
 

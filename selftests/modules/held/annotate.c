@@ -63,7 +63,7 @@ static __side void ann_which_ok_caller(void)
 	mutex_unlock(&ann_which_ok_m[1]);
 }
 
-/* Many of one class in any order: allowed to whoever holds what is over them. */
+/* Many of one class in any order: allowed while the outer lock is held. */
 static DEFINE_MUTEX(ann_nest_over);
 static struct mutex ann_nest_m[2];
 

@@ -2,12 +2,11 @@
 /*
  * Cases that need something done around them.
  *
- * user_*: write NAME:1, run in user mode for some ticks, write NAME:2, all by one
- * task. The fault's first side returns to user mode with the lock, its second
- * one gives it back.
+ * user_*: write NAME:1, run in user mode for some ticks, write NAME:2, all by one task. The
+ * fault's first side returns to user mode with the lock, its second one releases it.
  *
- * long_*: a task waits LONG_HOLD_MS, or SHORT_HOLD_MS in the twin. What is too
- * long is for the one who loads LockScope to say: somewhere in between.
+ * long_*: a task waits LONG_HOLD_MS, or SHORT_HOLD_MS in the twin. The limit is a parameter of
+ * LockScope, between the two.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks held where their life, or the life of the task, begins anew or ends.
- * After a thread that ended with a lock its case's teardown sets the lock word.
+ * Locks held where their life, or the life of the task, ends or starts again. After a thread
+ * that ended with a lock its case's teardown sets the lock word.
  */
 #include <linux/atomic.h>
 #include <linux/mutex.h>

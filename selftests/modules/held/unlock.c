@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back what nobody has, or what somebody else has. What that does to the
- * lock on a kernel that does not check is put right here at once.
+ * Unlocks of locks that are not held, or are held by another context. The damage to the lock
+ * on a kernel that does not check is repaired here at once.
  *
  * The unlock of a spinlock enables preemption: each one too many has a
  * preempt_disable() before it.
@@ -123,7 +123,7 @@ static __side void dbl_mutex_ok_task(void)
 		mutex_unlock(&dbl_mutex_ok_m);
 }
 
-/* Never taken at all: the lock function failed, say, and nobody looked. */
+/* Never acquired: for instance, a failure of the lock function was ignored. */
 static DEFINE_MUTEX(dbl_never_m);
 
 static __side void dbl_never_task(void)
@@ -280,7 +280,7 @@ static __side void bad_rtmutex_ok_other(void)
 	ls_unhold(holder);
 }
 
-/* A writer gives back itself; readers of an rwsem may do it for each other. */
+/* A writer must release itself; readers of an rwsem may do it for each other. */
 static DECLARE_RWSEM(bad_rwsem_w);
 
 static void bad_rwsem_take(void)

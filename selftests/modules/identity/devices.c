@@ -185,9 +185,9 @@ DEV_LONE(dev_far_ok, vzalloc(sizeof(struct device)), &dev_far_ok_bus)
 LS_NESTS(dev_far_ok_again, *dev_far_ok_of, device_lock, device_unlock, dev_far_ok_m, mutex_lock, mutex_unlock)
 
 /*
- * ID: a completion that is completed under the device's mutex, after the mutex of who waits
- * for it was acquired there. It is made BEFORE, or under the device's mutex: the last time that
- * it was held, or NOW, when no task can wait for both.
+ * ID: a completion that is completed under the device's mutex, after the waiter's mutex was
+ * acquired there. It is made BEFORE, or under the device's mutex: the last time that it was
+ * held, or NOW, when no task can wait for both.
  */
 enum dev_making { BEFORE, LAST_TIME, NOW };
 

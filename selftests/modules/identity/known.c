@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks that no initialiser and no cache name: what is known of the memory they lie in
- * tells them apart all the same. Each twin has a third lock between the two, a ring that
- * is open where they are two.
+ * Locks that no initialiser and no cache name: they are distinguished by what is known of
+ * their memory. Each twin has a third lock between the two, a ring that is open where they are
+ * two.
  */
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -60,7 +60,7 @@ PAIR(known_area_ba, &known_area_two->b, &known_area_two->a)
 AREA(known_area_ok)
 static DEFINE_SPINLOCK(known_area_ok_m);
 
-/* By one function: where a lock is taken does not tell it from the other. */
+/* By one function: the acquire site does not distinguish the locks. */
 static __side void known_area_ok_take(spinlock_t *outer, spinlock_t *inner)
 {
 	spin_lock(outer);
@@ -121,9 +121,9 @@ static __side void known_frame_ok_am(void)
 }
 
 /*
- * Two types from one function that allocates for others: of two sizes in one cache, or
- * with mutexes that two functions initialise. The first objects show that, later ones
- * are told apart.
+ * Two types from one function that allocates for others: of two sizes in one cache, or with
+ * mutexes that two functions initialise. The first objects show that, later ones are
+ * distinguished.
  */
 struct ls_left {
 	unsigned long id;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks of one structure, told apart by what its objects are used for, as lockdep's keys
- * tell them apart: inodes of two file systems, directories and files, quota files, a file
- * system's own inodes. Of one use they are one class. And many locks of one kind in one
- * structure, each of them its own class, unless they are elements of one array.
+ * Locks of one structure, distinguished by the role of its objects, as by lockdep's keys:
+ * inodes of two file systems, directories and files, quota files, a file system's own inodes.
+ * Of one use they are one class. And many locks of one kind in one structure, each of them its
+ * own class, unless they are elements of one array.
  */
 #include <linux/fs.h>
 #include <linux/fs_context.h>

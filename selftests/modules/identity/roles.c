@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Locks of one structure, told apart by the driver or the type of their object: super
- * blocks, net devices, with the levels of devices below, and their queues, disks, tree
- * blocks of btrfs. Each pair is two objects from one place of allocation; the fault's are
- * of one type, the twin's of two. Some objects are older than LockScope, or than their role.
+ * Locks of one structure, distinguished by the driver or the type of their object: super
+ * blocks, net devices, with the levels of devices below, and their queues, disks, tree blocks
+ * of btrfs. Each pair is two objects from one place of allocation; the fault's are of one
+ * type, the twin's of two. Some objects are older than LockScope, or than their role.
  */
 #include <linux/blkdev.h>
 #include <linux/etherdevice.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets, told apart as lockdep's keys tell them apart: the kernel's own and those of
- * tasks, protocols and families that share memory of one kind.
+ * Sockets, distinguished as by lockdep's keys: the kernel's own and those of tasks, protocols
+ * and families that share memory of one kind.
  */
 #include <linux/in.h>
 #include <linux/mutex.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Terminals, told apart by their driver: master and slave of pseudo terminals, which are
+ * Terminals, distinguished by their driver: master and slave of pseudo terminals, which are
  * one structure and one driver's code, have drivers of two types.
  */
 #include <linux/err.h>

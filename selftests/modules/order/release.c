@@ -34,8 +34,8 @@ static __side void unorder_c_then_b(void)
 }
 
 /*
- * b is tried, so nothing orders a before b. Whoever took the release of a for
- * one of b would see a -> c here and c -> a on the other side.
+ * b is tried, so nothing orders a before b. If the release of a were taken for one of b, there
+ * would be a -> c here and c -> a on the other side.
  */
 static DEFINE_SPINLOCK(unorder_ok_a);
 static DEFINE_SPINLOCK(unorder_ok_b);
@@ -64,8 +64,8 @@ static __side void unorder_ok_c_then_a(void)
 }
 
 /*
- * A semaphore given back by another task. Most rounds stay in one task, as with
- * a lock that is handed over now and then.
+ * A semaphore released by another task. Most rounds stay in one task, as with a lock that is
+ * handed over now and then.
  */
 #define HANDOVER_ROUNDS 16
 static struct semaphore handover_s = __SEMAPHORE_INITIALIZER(handover_s, 1);
@@ -90,7 +90,7 @@ static __side void handover_down_then_mutex(void)
 	ls_require(!ls_run_in(LS_THREAD, "lst_handover", handover_up));
 }
 
-/* It was given back meanwhile, so this is a new acquisition, under the mutex. */
+/* It was released meanwhile, so this is a new acquisition, under the mutex. */
 static __side void handover_mutex_then_down(void)
 {
 	down(&handover_s);
@@ -109,7 +109,7 @@ static __side void handover_ok_up(void)
 	up(&handover_ok_s);
 }
 
-/* Somebody else has given it back: it is not held when the mutex is taken. */
+/* Another task has released it: it is not held when the mutex is acquired. */
 static __side void handover_ok_given_back(void)
 {
 	unsigned int i;
@@ -133,8 +133,8 @@ static __side void handover_ok_mutex_then_down(void)
 }
 
 /*
- * A semaphore that counts events: whoever waits never gives back, whoever gives
- * never waits. It is no lock, and what follows a wait is not inside anything.
+ * A semaphore that counts events: the waiter never releases, the releaser never waits. It is
+ * no lock, and nothing after a wait is inside a critical section.
  */
 static struct semaphore signal_ok_events = __SEMAPHORE_INITIALIZER(signal_ok_events, 0);
 static DEFINE_MUTEX(signal_ok_m);
@@ -190,7 +190,7 @@ static __side void downgrade_mutex_then_write(void)
 	mutex_unlock(&downgrade_m);
 }
 
-/* Taken for writing, given back as a reader: given back all the same. */
+/* Acquired for writing, released as a reader: released all the same. */
 static DECLARE_RWSEM(downgrade_ok_s);
 static DEFINE_MUTEX(downgrade_ok_m);
 

@@ -110,7 +110,7 @@ static __side void rw_readers_ba(void)
 	read_unlock(&rw_readers_b);
 }
 
-/* The same, but the second order is taken in softirq: nobody there waits. */
+/* The same, but the second order is taken in softirq: a reader does not wait there. */
 static DEFINE_RWLOCK(rw_readers_ok_a);
 static DEFINE_RWLOCK(rw_readers_ok_b);
 

@@ -118,7 +118,7 @@ static __side void abba_readers_ok_read_then_mutex(void)
 	up_read(&abba_readers_ok_s);
 }
 
-/* The mutex is given back before the reader enters. */
+/* The mutex is released before the reader enters. */
 static __side void abba_readers_ok_mutex_then_read(void)
 {
 	mutex_lock(&abba_readers_ok_m);

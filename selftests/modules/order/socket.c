@@ -77,9 +77,9 @@ static __side void abba_sock_ok_apart(void)
 }
 
 /*
- * lock_sock_fast() keeps the spinlock alone when nobody owns the socket, and
- * unlock_sock_fast() gives back what was taken. The other side is what the
- * receive path does: the spinlock from inside another one.
+ * lock_sock_fast() only keeps the spinlock when the socket has no owner, and
+ * unlock_sock_fast() releases what was acquired. The other side is what the receive path does:
+ * the spinlock from inside another one.
  */
 static struct socket *sock_fast_socket;
 static DEFINE_SPINLOCK(sock_fast_l);
@@ -130,7 +130,7 @@ static void sock_fast_ok_teardown(void)
 	sock_fast_ok_socket = NULL;
 }
 
-/* Given back on the fast path is given back: no order from here. */
+/* Released on the fast path is released: no dependency from here. */
 static __side void sock_fast_ok_apart(void)
 {
 	bool slow = lock_sock_fast(sock_fast_ok_socket->sk);

@@ -79,7 +79,7 @@ static __side void abba_irqsave_ok_save(void)
 	spin_unlock_irqrestore(&abba_irqsave_ok_a, flags);
 }
 
-/* The interrupt flag and the lock need not be given back by one call. */
+/* The interrupt flag and the lock need not be restored by one call. */
 static __side void abba_irqsave_ok_mixed(void)
 {
 	spin_lock_irq(&abba_irqsave_ok_b);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rules of ww_mutexes. In a wait-die class whoever asks for a lock of an
- * older context, holding another, gets -EDEADLK at once: a holder thread with an
- * older context makes that happen for certain. It has to give back all it has
- * before it asks for any.
+ * The rules of ww_mutexes. In a wait-die class a context that requests a lock of an older
+ * context, holding another, gets -EDEADLK at once: a holder thread with an older context makes
+ * that happen for certain. It has to release all it holds before it requests any.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -47,7 +46,7 @@ static void ww_on_give(void)
 	ww_leave(&ww_on_y);
 }
 
-/* Told to back off, it keeps what it has and asks for another one. */
+/* After -EDEADLK it keeps its locks and requests another one. */
 static __side void ww_on_task(void)
 {
 	struct ls_holder *holder = ls_hold(ww_on_take, ww_on_give);
@@ -237,8 +236,8 @@ static __side void ww_borrow_ok_task(void)
 }
 
 /*
- * Without the context nobody can tell it to back off. That both are of one class
- * shows in objects only: nothing in the binary says so of static ones.
+ * Without the context it cannot be made to back off. That both are of one class only shows in
+ * objects: the binary does not have it for static ones.
  */
 static DEFINE_WW_CLASS(ww_without_class);
 static struct ww_mutex *ww_without_x, *ww_without_y;

@@ -70,7 +70,7 @@ static __side void sem_early_closes(void)
 	down(&sem_early_s);
 }
 
-/* Events: the first wait is followed by the mutex before anybody can know. */
+/* Events: the first wait is followed by the mutex before the use is known. */
 static struct semaphore sem_event_ok_s = __SEMAPHORE_INITIALIZER(sem_event_ok_s, 0);
 static DEFINE_MUTEX(sem_event_ok_m);
 

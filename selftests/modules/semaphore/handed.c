@@ -316,8 +316,8 @@ static __side void sem_work_ok_gives(void)
 }
 
 /*
- * Far more semaphores are acquired by others while one is held than a stamp of 19 bits
- * tells apart. Its owner releases it afterwards; the twin's was released by a work item.
+ * Far more semaphores are acquired by others while one is held than a stamp of 19 bits can
+ * distinguish. Its owner releases it afterwards; the twin's was released by a work item.
  */
 #define FAR 300000		/* more than half of 2^19 */
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that was there before LockScope: its objects were allocated unseen. Two
- * spinlocks of one object are taken in both orders; the twin's have a third one between
- * them, a ring that is open where they are two. Always by one function, which does not
- * tell one lock from another.
+ * A module that was loaded before LockScope: its objects were allocated unseen. Two spinlocks
+ * of one object are taken in both orders; the twin's have a third one between them, a ring
+ * that is open where they are two. Always by one function, which does not distinguish the
+ * locks.
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>

@@ -49,7 +49,7 @@ static const char *const names[] = {
 	"counts_rtm",
 };
 
-/* What was done, told by who did it. */
+/* What was done, counted by the code that did it. */
 static struct {
 	atomic_long_t acquired, readers, trylocks;
 } done[NR_LOCKS][NR_CONTEXTS];
@@ -244,7 +244,7 @@ static int expected_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(expected);
 
-/* The holder has it, the other one asks for it and surely waits. */
+/* The holder has it, the other one requests it and certainly waits. */
 static struct completion held, released;
 static struct task_struct *blocked_task;
 static unsigned int blocked_rounds;

@@ -36,7 +36,7 @@ static DEFINE_MUTEX(dead_slow_b);
 static DEFINE_MUTEX(dead_event_m);
 static struct semaphore dead_event_sem = __SEMAPHORE_INITIALIZER(dead_event_sem, 1);
 
-/* Everybody has his first lock before anybody asks for the second. */
+/* All tasks have their first lock before any of them requests the second. */
 static atomic_t first_locks;
 static unsigned int nr_first;
 
@@ -111,7 +111,7 @@ static noinline void dead_rw_writer(void)
 	mutex_unlock(&dead_rw_m);
 }
 
-/* A chain: the last one waits for one who waits for one who sleeps. */
+/* A chain: the last one waits for one that waits for one that sleeps. */
 static noinline void dead_slow_sleeper(void)
 {
 	mutex_lock(&dead_slow_a);
@@ -137,7 +137,7 @@ static noinline void dead_slow_last(void)
 	mutex_unlock(&dead_slow_b);
 }
 
-/* A ring through a semaphore, which somebody outside of it gives back. */
+/* A ring through a semaphore, which a task outside of it releases. */
 static noinline void dead_event_holder(void)
 {
 	down(&dead_event_sem);
@@ -200,7 +200,7 @@ static int start(const struct dead_case *c)
 		struct task_struct *task = kthread_create(dead_thread, c->run[i], "dead_%s_%u", c->name, i);
 
 		if (IS_ERR(task)) {
-			/* Those that run wait for nobody any more. */
+			/* Running tasks do not wait any more. */
 			nr_first = i;
 			return PTR_ERR(task);
 		}

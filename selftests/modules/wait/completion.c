@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting for a completion with a lock held that whoever completes it needs.
- * The completer comes first everywhere, so that nothing waits in earnest but
- * cmp_stack, whose completer holds another lock.
+ * Waiting for a completion with a lock held that its completer needs. The completer comes
+ * first everywhere, so that nothing waits in earnest but cmp_stack, whose completer holds
+ * another lock.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -26,7 +26,7 @@
 		give(&(lock)); \
 	}
 
-/* The same after the lock has been given back. */
+/* The same after the lock was released. */
 #define LS_AFTER(function, lock, take, give, what) \
 	static __side void function(void) \
 	{ \
@@ -101,7 +101,7 @@ LS_UNDER(cmp_killable_completes, cmp_killable_w, down_write, up_write, complete(
 LS_UNDER(cmp_killable_waits, cmp_killable_w, down_write, up_write,
 	 ls_require(!wait_for_completion_killable(&cmp_killable_c)))
 
-/* Somebody else does it without. */
+/* Another context does it without. */
 static DECLARE_RWSEM(cmp_killable_ok_w);
 static DECLARE_COMPLETION(cmp_killable_ok_c);
 LS_UNDER(cmp_killable_ok_completes, cmp_killable_ok_w, down_write, up_write,
@@ -114,7 +114,7 @@ static __side void cmp_killable_ok_other(void)
 	complete(&cmp_killable_ok_c);
 }
 
-/* A timer that needs a spinlock; that nobody may sleep under it is another fault. */
+/* A timer that needs a spinlock; sleeping under it is another fault. */
 static DEFINE_SPINLOCK(cmp_timer_s);
 static DECLARE_COMPLETION(cmp_timer_c);
 LS_UNDER(cmp_timer_completes, cmp_timer_s, spin_lock, spin_unlock, complete(&cmp_timer_c))
@@ -128,7 +128,7 @@ LS_UNDER(cmp_timer_ok_completes, cmp_timer_ok_s, spin_lock, spin_unlock,
 LS_AFTER(cmp_timer_ok_waits, cmp_timer_ok_s, spin_lock_bh, spin_unlock_bh,
 	 wait_for_completion(&cmp_timer_ok_c))
 
-/* Waiting for a work item that waits for who needs the mutex. */
+/* Waiting for a work item that waits for a task that needs the mutex. */
 static DEFINE_MUTEX(cmp_flush_m);
 static DECLARE_COMPLETION(cmp_flush_c);
 LS_UNDER(cmp_flush_completes, cmp_flush_m, mutex_lock, mutex_unlock, complete(&cmp_flush_c))

@@ -20,7 +20,7 @@
 		give(&(lock)); \
 	}
 
-/* Who drops the last reference completes: somebody else, or who waits for that. */
+/* The last reference completes: dropped by another context, or by the waiter. */
 static DEFINE_MUTEX(cmp_self_m);
 static DECLARE_COMPLETION(cmp_self_c);
 static struct kref cmp_self_users;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting on a wait queue with a lock held that whoever wakes it needs. Nobody can be
- * seen to wait who need not, so all of these wait in earnest, and the waker comes
- * another way than the fault would have it: with another lock first, as a reader, or
- * too late, when a signal has ended the wait.
+ * Waiting on a wait queue with a lock held that its waker needs. A wait that is not necessary
+ * cannot be observed, so all of these really wait, and the waker comes in another way than in
+ * the fault: with another lock first, as a reader, or too late, when a signal has ended the
+ * wait.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -16,7 +16,7 @@
 
 #include "selftest.h"
 
-/* A queue, its condition, the lock of who waits and the lock of who wakes. */
+/* A queue, its condition, the waiter's lock and the waker's lock. */
 #define LS_QUEUE(name) \
 	static DEFINE_MUTEX(name##_l); \
 	static DEFINE_MUTEX(name##_m); \
@@ -27,7 +27,7 @@
 #define LS_QUEUE_ORDER(name) \
 	LS_NESTS(name##_ml, name##_m, mutex_lock, mutex_unlock, name##_l, mutex_lock, mutex_unlock)
 
-/* Does who came first sleep? On the queue he is before that, and may be preempted then. */
+/* Does the first waiter sleep? It is on the queue before that, and may be preempted then. */
 static bool ls_somebody_sleeps(struct wait_queue_head *queue)
 {
 	struct wait_queue_entry *first;
@@ -46,7 +46,7 @@ static void ls_until_asleep(struct wait_queue_head *queue)
 		msleep(1);
 }
 
-/* A work item that does something once somebody sleeps on the queue. */
+/* A work item that acts once a task sleeps on the queue. */
 #define LS_QUEUE_WORK(name, queue, what) \
 	static __side void name##_work(struct work_struct *work) \
 	{ \
@@ -125,7 +125,7 @@ static __side void waq_rwsem_ok_waits(void)
 	flush_work(&waq_rwsem_ok_item);
 }
 
-/* A signal ends the wait before who needs the mutex comes to wake anybody. */
+/* A signal ends the wait before the task that needs the mutex wakes the queue. */
 static DEFINE_MUTEX(waq_signal_m);
 static DECLARE_WAIT_QUEUE_HEAD(waq_signal_q);
 static bool waq_signal_set;
@@ -180,7 +180,7 @@ static __side void waq_signal_ok_waits(void)
 	flush_work(&waq_signal_ok_item);
 }
 
-/* Waiting for a work item that waits for who needs the mutex. */
+/* Waiting for a work item that waits for a task that needs the mutex. */
 static DEFINE_MUTEX(waq_flush_m);
 static DECLARE_WAIT_QUEUE_HEAD(waq_flush_q);
 static bool waq_flush_set;
@@ -208,7 +208,7 @@ static __side void waq_flush_waits(void)
 	mutex_unlock(&waq_flush_m);
 }
 
-/* Somebody else wakes it without. */
+/* Another context wakes it without. */
 static DEFINE_MUTEX(waq_flush_ok_m);
 static DECLARE_WAIT_QUEUE_HEAD(waq_flush_ok_q);
 static bool waq_flush_ok_set;

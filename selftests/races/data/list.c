@@ -187,7 +187,7 @@ static __side void list_hash_ok_b(void)
 	spin_unlock(&list_hash_ok_s);
 }
 
-/* A ring: who fills it and who empties it both look at both indices. */
+/* A ring buffer: producer and consumer both read both indices. */
 #define RING_SIZE 8
 
 struct ring {

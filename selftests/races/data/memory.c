@@ -137,7 +137,7 @@ static __side void mem_pool_b(void)
 	ls_apart_end();
 }
 
-/* Under a lock, and whoever takes an object says that its life begins anew. */
+/* Under a lock, and the allocation marks the begin of the object's new life. */
 static struct mem_object *mem_pool_ok_take(struct mem_pool *pool)
 {
 	struct mem_object *p;

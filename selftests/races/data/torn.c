@@ -186,7 +186,7 @@ static __side void tear_struct_ok_read(void)
 	mutex_unlock(&p->lock);
 }
 
-/* Statistics are set to zero in one go while somebody writes to them. */
+/* Statistics are zeroed in one go while another context writes to them. */
 struct tear_zero_stats {
 	unsigned int n[16];
 };

@@ -15,7 +15,7 @@ struct parcel {
 	unsigned long v;
 };
 
-/* Who has put an object on the list still writes to it, when it is another's. */
+/* The sender still writes to an object that it has put on the list, when it is another's. */
 struct parcel_list {
 	spinlock_t lock;
 	struct list_head head;
@@ -150,7 +150,7 @@ static int own_done_setup(void)
 	return ls_keep(0, m);
 }
 
-/* The sender tells the receiver, and waits for nothing itself. */
+/* The sender signals the receiver, and waits for nothing itself. */
 static __side void own_done_send(void)
 {
 	struct mailbox *m = ls_kept(0);
@@ -252,7 +252,7 @@ static __side void own_sleep_ok_ask(void)
 	kfree(r);
 }
 
-/* On the stack of who waits, as the kernel does so often. */
+/* On the waiter's stack, as is common in the kernel. */
 static __side void own_stack_ok_work(struct work_struct *work)
 {
 	struct request *r = container_of(work, struct request, work);

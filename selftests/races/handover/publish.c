@@ -31,7 +31,7 @@ static struct item *new_item(gfp_t gfp)
 		kfree((void __force *)xchg(&(pointer), NULL)); \
 	}
 
-/* Double-checked locking; somebody drops the table again. */
+/* Double-checked locking; another context drops the table again. */
 static struct item *pub_dcl_p;
 static DEFINE_MUTEX(pub_dcl_m);
 LEFTOVER(pub_dcl_teardown, pub_dcl_p)
@@ -97,7 +97,7 @@ static __side void pub_dcl_ok_get(void)
 	mutex_unlock(&pub_dcl_ok_m);
 }
 
-/* Made by whoever needs it first: both may think they are. */
+/* Created by the first user: two of them may think they are the first. */
 static unsigned long pub_lazy_v __shared;
 
 static __side void pub_lazy_a(void)
@@ -131,7 +131,7 @@ static __side void pub_lazy_ok_b(void)
 	spin_unlock(&pub_lazy_ok_s);
 }
 
-/* Polling a flag that nobody marks. */
+/* Polling a flag without marking it. */
 static bool pub_flag_v __shared;
 
 static __side void pub_flag_set(void)

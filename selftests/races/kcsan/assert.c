@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The assertions of kcsan_test.c. The macros themselves are nothing in a kernel
- * without KCSAN, so each is restated by the nearest thing we have rules for: who
- * asserts that nobody writes reads, who asserts that nobody accesses it writes.
+ * The assertions of kcsan_test.c. The macros themselves are nothing in a kernel without KCSAN,
+ * so each is restated by the nearest access that has rules: an assertion of no writers becomes
+ * a read, an assertion of no accesses a write.
  */
 #include <linux/compiler.h>
 

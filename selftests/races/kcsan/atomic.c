@@ -104,9 +104,8 @@ static __side void kcsan_atomic_builtins_all(void)
 }
 
 /*
- * A lock made by hand from a word, @take when it is free and @give. Whoever writes
- * such a thing for LockScope says that it is a lock; whether its barriers are strong
- * enough is nothing that locksets can tell.
+ * A lock made by hand from a word, @take when it is free and @give. For LockScope it is
+ * annotated as a lock; whether its barriers are strong enough cannot be decided by locksets.
  */
 #define MADE_BY_HAND(name, take, give) \
 	static long name##_v __shared; \

@@ -76,7 +76,7 @@ static __side void lk_wrong_ok_b(void)
 	spin_unlock(&lk_wrong_ok_s1);
 }
 
-/* A spinlock keeps nobody out who has the mutex. */
+/* A spinlock does not exclude the holder of a mutex. */
 static unsigned int lk_kinds_v __shared;
 static DEFINE_SPINLOCK(lk_kinds_s);
 static DEFINE_MUTEX(lk_kinds_m);

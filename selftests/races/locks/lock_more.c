@@ -6,7 +6,7 @@
 
 #include "races.h"
 
-/* Given back too early. */
+/* Released too early. */
 static int lk_early_v __shared;
 static DEFINE_SPINLOCK(lk_early_s);
 
@@ -84,10 +84,7 @@ static __side void lk_late_ok_b(void)
 	mutex_unlock(&lk_late_ok_m);
 }
 
-/*
- * The result of trylock is ignored. Somebody else has the mutex meanwhile, so
- * that it does fail.
- */
+/* The result of trylock is ignored. Another task has the mutex meanwhile, so that it does fail. */
 static long lk_try_v __shared;
 static DEFINE_MUTEX(lk_try_m);
 
@@ -156,7 +153,7 @@ static __side void lk_try_ok_b(void)
 	lk_try_ok_set();
 }
 
-/* Readers have one of two locks; who writes needs both, and here has only one. */
+/* Readers have one of two locks; a writer needs both, and here has only one. */
 static unsigned long lk_both_v __shared;
 static DEFINE_SPINLOCK(lk_both_s1);
 static DEFINE_SPINLOCK(lk_both_s2);

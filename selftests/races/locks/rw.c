@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Read locks let many in: not enough for who writes. */
+/* Read locks admit several holders: not enough for a writer. */
 #include <linux/rcupdate.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
@@ -146,7 +146,7 @@ static __side void rw_bare_ok_b(void)
 	read_unlock(&rw_bare_ok_l);
 }
 
-/* An RCU read side keeps memory from going away, and nobody from writing. */
+/* An RCU read side keeps memory from being freed, but excludes no writer. */
 static unsigned long rw_rcu_v __shared;
 
 static __side void rw_rcu_a(void)

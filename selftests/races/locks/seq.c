@@ -89,7 +89,7 @@ static __side void seq_once_ok_read(void)
 	} while (read_seqcount_retry(&seq_once_ok_c, seq));
 }
 
-/* Two writers: the counter tells them nothing about each other. */
+/* Two writers: the counter does not serialise them. */
 static unsigned long seq_writer_v __shared;
 static seqcount_t seq_writer_c = SEQCNT_ZERO(seq_writer_c);
 
@@ -155,7 +155,7 @@ static __side void seq_write_read(void)
 	} while (read_seqretry(&seq_write_l, seq));
 }
 
-/* Who has to write takes the lock, as a reader who excludes writers. */
+/* A writer takes the lock, like a reader that excludes writers. */
 static unsigned long seq_write_ok_v __shared;
 static DEFINE_SEQLOCK(seq_write_ok_l);
 
@@ -255,7 +255,7 @@ static void seq_softirq_ok_end(void)
 	tasklet_kill(&seq_softirq_ok_t);
 }
 
-/* Who sleeps after the section comes back outside. */
+/* A task that sleeps after the section resumes outside. */
 static unsigned long seq_sleep_v __shared;
 static DEFINE_SEQLOCK(seq_sleep_l);
 
@@ -277,7 +277,7 @@ static __side void seq_sleep_read(void)
 	ls_use(seq_sleep_v);
 }
 
-/* Who sleeps within is within afterwards, on whatever processor. */
+/* A task that sleeps within the section is still within it afterwards, on any CPU. */
 static unsigned long seq_sleep_ok_v __shared;
 static DEFINE_SEQLOCK(seq_sleep_ok_l);
 

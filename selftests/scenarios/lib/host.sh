@@ -62,7 +62,7 @@ console_clean() {
 	if [ ! -s "$LS_OUT/$1/console.log" ]; then
 		not_ok "$1: console" "no console.log"
 	elif grep -aE "$trouble" "$LS_OUT/$1/console.log" | grep -avE "$own" > "$LS_OUT/$1.trouble"; then
-		# With where it was, for whoever has no more than this line.
+		# With its place, in case only this line is read.
 		not_ok "$1: console clean" "$(head -n 1 "$LS_OUT/$1.trouble" | tr -d '\r') $(
 			grep -aoE 'RIP: 0010:[^ ]+| [a-z_0-9.]+\+0x[^ ]+ \[lockscope\]' "$LS_OUT/$1/console.log" |
 				head -n 6 | tr '\r\n' '  ')"

@@ -4,12 +4,11 @@
 # Input: a lockscope-report/1. $list: the table, one case a line,
 # "NAME fault|twin GROUP KIND PATTERN...". $wanted: names to judge, [] for all.
 #
-# A finding belongs to the cases whose functions its stacks show: every function
-# of a case begins with the case's name, and the longest name that fits wins.
-# Where no stack shows any (a task ends, or runs in user mode), the names of the
-# locks tell it in the same way. It is no finding where a filter hides it. Cases
-# share no lock, so a finding across two of them is wrong in itself: the tool took
-# one lock for another.
+# A finding belongs to the cases whose functions its stacks show: every function of a case
+# begins with the case's name, and the longest name that fits wins. Where no stack shows any (a
+# task ends, or runs in user mode), the names of the locks identify it in the same way. It is
+# no finding where a filter hides it. Cases share no lock, so a finding across two of them is
+# wrong in itself: the tool took one lock for another.
 
 def cases:
   $list | split("\n") | map(select(length > 0) | split(" ")

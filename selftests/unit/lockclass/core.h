@@ -43,8 +43,8 @@ extern "C" {
 
 namespace lockscope::test {
 
-// Zeroed memory of exactly the size asked for: the sanitizer sees the first byte
-// beyond it. Large blocks cost nothing before they are used.
+// Zeroed memory of exactly the requested size: the sanitizer sees the first byte beyond it.
+// Large blocks cost nothing before they are used.
 class Zeroed {
 public:
 	explicit Zeroed(std::size_t bytes) : memory_(std::calloc(1, bytes)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Eraser as its paper tells it [2.2, 2.3], with all it ever saw: unbounded, slow and
-// obvious. Beyond it only whom an access races with, and what was handed over.
+// Eraser as in its paper [2.2, 2.3], with a full history: unbounded, slow and obvious. Beyond
+// it only the other sides of races, and hand-overs.
 #pragma once
 
 #include <optional>

@@ -16,14 +16,14 @@ class Reference {
 public:
 	struct Edge {
 		std::uint32_t kinds = 0;
-		// What was held at every sight; true: exclusively each time.
+		// What was held at every observation; true: exclusively each time.
 		std::map<std::uint64_t, bool> gates;
 		bool operator==(const Edge &) const = default;
 	};
 	using Ordered = std::pair<std::uint32_t, std::uint32_t>;
 
-	// A context that holds @held takes @next; @news for each edge that gets a kind
-	// or loses a gate by that, at the moment it does.
+	// A context that holds @held acquires @next; @news for each edge that gets a kind or
+	// loses a gate by that, at the time it does.
 	void takes(const Holding &held, Hold next, const std::function<void(Ordered)> &news = {});
 	// All shortest strong cycles of at most kLongest edges through @edge.
 	static constexpr std::size_t kLongest = 8;

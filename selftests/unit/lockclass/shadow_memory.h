@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// One granule and whoever uses it, for tests of the shadow of memory.
+// One granule and its users, for tests of shadow memory.
 #pragma once
 
 #include <functional>

@@ -108,7 +108,7 @@ private:
 
 	void hand_over(std::uint32_t from, std::uint32_t to)
 	{
-		// Where nobody is told of it, it is a moment that passes.
+		// Without a callback it is a moment that passes.
 		if (from == to || !mode_.ordered) {
 			stamp_[from]++;
 			return;

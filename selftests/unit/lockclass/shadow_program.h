@@ -11,8 +11,8 @@ namespace lockscope::test {
 
 struct ShadowOp {
 	enum Kind : std::uint8_t { Take, TakeShared, Release, Touch, HandOver, Forget } kind;
-	std::uint8_t context; // 0 .. kShadowContexts - 1; who does it
-	std::uint8_t what;    // lock, site, or who it is handed over to
+	std::uint8_t context; // 0 .. kShadowContexts - 1; the acting one
+	std::uint8_t what;    // lock, site, or receiver of a hand-over
 	std::uint8_t where;   // granule and bytes
 };
 

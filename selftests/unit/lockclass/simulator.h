@@ -28,18 +28,18 @@ public:
 
 	explicit Simulator(const Sizes &sizes);
 
-	// Called by whoever drives the context.
+	// Called by the driver of the context.
 	bool acquire(std::uint32_t context, Hold next);
 	void release(std::uint32_t context, std::uint64_t lock);
 	void downgrade(std::uint32_t context, std::uint64_t lock);
 	void hand_over(std::uint32_t from, std::uint32_t first, std::uint32_t to);
 
-	// The worker, when nobody drives a context: memory for chains; every event.
+	// The worker, while no context is driven: memory for chains; every event.
 	void provide();
 	void drain();
 
 	Holding held(std::uint32_t context) const;
-	// The words of chain @index, oldest first, as the tree tells them.
+	// The words of chain @index, oldest first, according to the tree.
 	std::vector<std::uint32_t> chain(std::uint32_t index);
 	// Index of the chain that @context holds, 0 when it is not known.
 	std::uint32_t chain_of(std::uint32_t context) const

@@ -338,7 +338,7 @@ TEST_F(CliTest, StatReadsTheDefaultStoreWhereNoModuleIs)
 	EXPECT_EQ(stat.status, 0) << stat.err;
 	EXPECT_EQ(stat.out, run({"stat", "lockscope.db"}).out);
 	EXPECT_NE(stat.out.find("foo_lock"), std::string::npos) << stat.out;
-	/* Who says for how long means the running kernel. */
+	/* A duration implies the running kernel. */
 	EXPECT_EQ(run({"stat", "--duration", "0.1", "--module", dir / "none.ko"}).status, 3);
 }
 
@@ -413,7 +413,7 @@ TEST_F(CliTest, NotRoot)
 {
 	if (::geteuid() != 0)
 		GTEST_SKIP() << "cannot drop root without having it";
-	/* A program below root's home cannot even be started by nobody. */
+	/* A program below root's home cannot be started by user nobody. */
 	Outcome outcome = run({"record", "-o", "/tmp/nobody.db", "--", "true"}, LOCKSCOPE_PROGRAM,
 			      dir / "out", true);
 	if (outcome.status == 97)

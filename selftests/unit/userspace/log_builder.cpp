@@ -165,7 +165,7 @@ std::uint32_t LogBuilder::stack(const Task &task, std::uint64_t innermost)
 	return stack.id;
 }
 
-/* @record has what only the kind of sight knows. */
+/* @record has the fields that depend on the kind of observation. */
 std::uint32_t LogBuilder::sight(const Task &task, const std::vector<Lock> &held,
 				const Lock &acquired, ls_rec_sight sight)
 {

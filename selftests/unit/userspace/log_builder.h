@@ -50,7 +50,7 @@ struct Touch {
 	std::vector<GuardedBy> guards = {};
 	std::uint32_t where = 0; ///< LS_WHERE_*; level and interrupts come from the task
 	std::uint32_t count = 1;
-	bool alone = false; ///< nobody else had had the memory
+	bool alone = false; ///< no other context had accessed the memory
 };
 
 class LogBuilder {
@@ -61,11 +61,11 @@ public:
 				ls_origin origin = LS_ORIGIN_STATIC, std::uint32_t offset = 0,
 				std::uint32_t object_size = 0,
 				const std::string &module = "vmlinux");
-	/// @held oldest first, then @acquired is taken. Adds the stack, the sight
-	/// and the chains; returns the sight's ordinal.
+	/// @held oldest first, then @acquired is acquired. Adds the stack, the observation and
+	/// the chains; returns the observation's ordinal.
 	std::uint32_t acquire(const Task &task, const std::vector<Lock> &held,
 			      const Lock &acquired);
-	/// @released is given back by Lock::function while @held is held.
+	/// @released is released by Lock::function while @held is held.
 	std::uint32_t release(const Task &task, const std::vector<Lock> &held,
 			      const Lock &released);
 	/// @completion is completed while @held is held, all of which was needed.
@@ -75,7 +75,7 @@ public:
 	/// A fault in function lock.function; bits of @marked name held locks.
 	std::uint32_t fault(ls_finding_kind kind, const Task &task, const std::vector<Lock> &held,
 			    const Lock &lock, std::uint64_t marked = 0, std::uint64_t extra = 0);
-	/// The same without a sight: only chains.
+	/// The same without an observation: only chains.
 	void acquire_again(const Task &task, const std::vector<Lock> &held, const Lock &acquired,
 			   std::uint32_t count = 1);
 	void inversion(std::uint32_t cls, bool same, std::uint32_t first, std::uint32_t second);
@@ -104,8 +104,8 @@ public:
 	void reset();
 	/// What the module counted of a class.
 	void count(const ls_class_counts &counts) { image_.counts.push_back(counts); }
-	/// A semaphore: @unmatched of @releases by somebody else than who took it.
-	/// In @instances of them, @handed of which another context released at some time.
+	/// A semaphore: @unmatched of @releases by another context than the one that acquired
+	/// it. In @instances of them, @handed of which another context released at some time.
 	void count_semaphore(std::uint32_t cls, std::uint64_t releases, std::uint64_t unmatched,
 			     __u16 instances = 0, __u16 handed = 0);
 	/// Any bytes at all; the caller sees to their framing.

@@ -211,7 +211,7 @@ TEST(OrderLog, MemoryUsedAgainIsAnotherLock)
 TEST(OrderLog, TheSameInstanceTwiceIsAFinding)
 {
 	EXPECT_EQ(findings({nested(1, 1)}), 1u);
-	/* Who only tries does not wait. */
+	/* A trylock does not wait. */
 	EXPECT_EQ(findings({nested(1, 1, 0, LS_KIND_MUTEX | LS_VAL_TRY)}), 0u);
 }
 

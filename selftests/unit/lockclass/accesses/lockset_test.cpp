@@ -158,7 +158,7 @@ TEST(Lockset, WritersAreTheLocksHeldExclusively)
 	const std::uint32_t mixed = s.intern({exclusive(L), shared(M), exclusive(N)});
 	const std::uint32_t all = s.intern({exclusive(L), exclusive(N)});
 
-	// Asked twice: computed, then remembered.
+	// Computed once, then cached.
 	for (int i = 0; i < 2; i++) {
 		EXPECT_EQ(ls_lockset_writers(&s.all, mixed), all);
 		EXPECT_EQ(ls_lockset_writers(&s.all, all), all);

@@ -228,8 +228,8 @@ TEST(Sample, NothingIsTakenInUntilTheNextEraOnceItIsClosed)
 	EXPECT_EQ(s.taken, 0u);
 }
 
-// However code and memory come by: nobody sees an access of a term of which another
-// was missed before.
+// For any order of code and memory: no access of a term is checked after another one of that
+// term was missed.
 TEST(Sample, TermsHaveNoGaps)
 {
 	std::mt19937_64 random(7);

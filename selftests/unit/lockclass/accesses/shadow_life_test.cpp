@@ -214,7 +214,7 @@ TEST(ShadowUnknown, AnAccessWithUnknownLocksIsNeverJudged)
 		ls_shadow_access a = v.make(C, op, {});
 		a.lockset = LS_LOCKSET_NONE;
 		EXPECT_FALSE(v.step(a).race);
-		// Nor is it held against one who had a lock.
+		// Nor is it counted against an access with a lock.
 		Memory w;
 		w.step(A, kWrite, {{mu1, true}});
 		w.step(a);
@@ -253,8 +253,8 @@ TEST(ShadowRaces, AllThatAnAccessRacesWithAreReported)
 	EXPECT_EQ(r.nr_further, 1u);
 }
 
-// The one who makes it shared may be the one whose locks are not known: the next
-// one's are the first that count.
+// The access that makes it shared may have an unknown lockset: the next one is the first that
+// counts.
 TEST(ShadowUnknown, WhoFollowsIsJudged)
 {
 	Memory v;
@@ -344,8 +344,8 @@ TEST(ShadowForget, VirginMemoryHasNothingToForget)
 	EXPECT_EQ(g.state, 0u);
 }
 
-// Lives are told apart by few bits. What was done any number of lives ago must not
-// be taken for something of this one.
+// Lives are distinguished by few bits. Accesses of any earlier life must not count for this
+// one.
 TEST(ShadowForget, NoLifeIsTakenForAnother)
 {
 	for (int lives = 1; lives < 40; lives++) {

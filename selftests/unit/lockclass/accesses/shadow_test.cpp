@@ -114,7 +114,7 @@ TEST(Eraser, SharedMemoryThatIsOnlyReadNeedsNoLock)
 	v.step(A, kWrite);
 	for (std::uint16_t who : {B, C, A, B})
 		EXPECT_FALSE(v.step(who, kRead).race);
-	// Until somebody writes.
+	// Until a write.
 	EXPECT_TRUE(v.step(A, kWrite).race);
 }
 
@@ -273,7 +273,7 @@ TEST(ShadowEntries, AContextGivesUpItsOwnReadFirst)
 	for (ls_u64 e : v.granule.entry)
 		sites[ls_entry_site(e)]++;
 	EXPECT_EQ(sites, (std::map<std::uint32_t, int>{{1, 1}, {3, 1}, {4, 1}}));
-	// Nobody else's had to go: it can still be handed over.
+	// No other entry was evicted: it can still be handed over.
 	v.order([](ls_u32, ls_u32, ls_u32) { return true; });
 	EXPECT_TRUE(v.step(B, kWrite).handed_over);
 }

@@ -67,7 +67,7 @@ TEST(Sites, WhatIsThereAlreadyStays)
 	std::vector<ls_site> wanted{site(10), site(15), site(30), site(40), site(50)};
 	ls_site *next[5] = {};
 
-	c.error = -22;		// it is asked for anew
+	c.error = -22;		// it is requested again
 	wanted[3].op = LS_ACC_WRITE;
 	ls_sites_keep(next, wanted.data(), 5, old, 4);
 	EXPECT_EQ(next[0], &a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Lock classes: one identity, one id, whoever meets it first.
+// Lock classes: one identity, one id, for any number of concurrent users.
 #include <cstring>
 #include <set>
 
@@ -139,7 +139,7 @@ TEST(Classes, AnUnloadedModulesLocksAreForgottenAndNobodyElses)
 	EXPECT_EQ(c.find(first), 0u);
 	EXPECT_EQ(c.find(last), 0u);
 	EXPECT_EQ(c.find(behind), 4u);
-	// What comes to lie there later is somebody else.
+	// A later lock at this address is another one.
 	EXPECT_EQ(c.add(first), 5u);
 	EXPECT_TRUE(c.created);
 	EXPECT_EQ(c.all.table[2].state, LS_CLASS_READY);

@@ -100,7 +100,7 @@ TEST(Belief, HugeCountsDoNotOverflow)
 	EXPECT_EQ(ls_believe(all / 10 * 9, all), LS_BELIEF_BROKEN);
 }
 
-/* A semaphore's class, @others releases by somebody else and @own by who took it. */
+/* A semaphore's class, @others releases by other contexts and @own by the one that acquired it. */
 struct Semaphore {
 	ls_class cls{};
 	std::uint32_t changes = 0;

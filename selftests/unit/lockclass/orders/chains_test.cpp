@@ -40,7 +40,7 @@ struct Chains {
 	}
 	std::uint32_t id(const ls_ctx &ctx) const { return ls_tagtab_find(&all.tab, ctx.key); }
 	std::uint32_t count(std::uint32_t at) { return ls_chains_get(&all, at)->count; }
-	// The locks of chain @at, oldest first, as the tree tells them.
+	// The locks of chain @at, oldest first, according to the tree.
 	Sequence read(std::uint32_t at)
 	{
 		Sequence found;
@@ -206,8 +206,8 @@ TEST(Chains, WhatIsLeftAfterAReleaseOutOfOrderGetsAParentOfItsOwn)
 	EXPECT_EQ(c.all.nr, 5u);
 }
 
-// A, C was held only because B had gone in between. Whoever takes C under A later
-// does so without B: the hook has to look at that as something new.
+// A, C was held only because B was released in between. An acquisition of C under A does so
+// without B: the hook has to check that as something new.
 TEST(Chains, ADerivedChainIsNewToWhoeverAcquiresIt)
 {
 	Chains c(100);
@@ -282,8 +282,8 @@ TEST(Chains, ClearedIsAsNewAndKeepsItsMemory)
 	EXPECT_EQ(c.index, 1u);
 }
 
-// Whatever is taken and released in whatever order: the tree tells exactly the
-// stack of the moment, and each sequence has one index.
+// Whatever is taken and released in whatever order: the tree has exactly the present stack,
+// and each sequence has one index.
 TEST(Chains, TheTreeTellsTheHeldStack)
 {
 	std::mt19937 random(5);

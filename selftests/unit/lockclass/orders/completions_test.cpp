@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The judge on completions: who waits, who completes, and what both need.
+// The judge on completions: waiter, completer, and the locks that both need.
 #include <gtest/gtest.h>
 
 #include "court.h"
@@ -177,7 +177,7 @@ TEST(Completions, WhatWasTriedForIsNotNeeded)
 	j.completes({Try(W(A))}, W(X));
 	j.waits({W(A)}, W(X));
 	EXPECT_TRUE(j.settled().empty());
-	// Who has got a lock by trying makes others wait like anybody.
+	// The holder of a lock acquired by trylock makes others wait like any holder.
 	j.completes({W(A)}, W(Y));
 	j.waits({Try(W(A))}, W(Y));
 	EXPECT_EQ(j.settled(), (Findings{{A, Y}}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the hooks remember of dependencies: enough to tell new from known.
+// What the hooks remember of dependencies: enough to distinguish new ones from known ones.
 #include <atomic>
 
 #include <gtest/gtest.h>
@@ -225,9 +225,9 @@ TEST(Edges, RacingForAnEdgeKeepsItOnceWithEveryKind)
 				EXPECT_EQ(e.peek(taken(A, held), taken(id, next)), LS_EDGE_KNOWN);
 }
 
-// The signature may be too large for a while, which only makes known things news
-// once more. A gate that was always there must never get lost: leaving it out
-// would then not be news, and the judge would never hear of it.
+// The signature may be too large for a while, which only makes known dependencies new once
+// more. A gate that was always held must never get lost: an observation without it would then
+// not be new, and never reach the judge.
 TEST(Edges, RacingSightsNeverLoseTheGateThatBothHad)
 {
 	constexpr std::uint32_t kIds = 3000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a dependency was always observed with: an observation with less is news.
+// Gates of a dependency: an observation with fewer of them is new.
 #include <algorithm>
 #include <atomic>
 #include <random>
@@ -109,7 +109,7 @@ TEST(Gates, WhatIsAskedForIsNewsWhateverIsHeld)
 	g.mark(held({1}), kKey, false);
 	EXPECT_EQ(g.peek(held({1})), LS_GATES_KNOWN);
 	EXPECT_EQ(g.peek(held({2})), LS_GATES_FEWER);
-	// Asked for again it stays what it is.
+	// A second request does not change it.
 	EXPECT_TRUE(ls_gates_ask(&g.all, kKey));
 	EXPECT_EQ(g.peek(held({1})), LS_GATES_KNOWN);
 	// Nothing held at all: no gate.
@@ -142,7 +142,7 @@ TEST(Gates, AFullTableSaysSo)
 	EXPECT_TRUE(g.mark(held({1}), key));
 }
 
-// Against sets: news is a gate of all earlier observations that is not held.
+// Against sets: an observation is new if it lacks a gate of all earlier ones.
 TEST(Gates, RandomObservations)
 {
 	std::mt19937 random(7);
@@ -174,7 +174,7 @@ TEST(Gates, RandomObservations)
 	}
 }
 
-// What is beyond LS_GATES_KEPT is not compared, and never news.
+// Gates beyond LS_GATES_KEPT are not compared, and never make an observation new.
 TEST(Gates, MoreThanIsKept)
 {
 	Gates g;

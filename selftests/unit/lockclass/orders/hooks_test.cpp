@@ -202,8 +202,7 @@ TEST(Hooks, EveryChainTellsItsHeldStack)
 	}
 }
 
-// Rings that are full and memory that is late cost time, never an edge: whoever
-// does the same again is heard.
+// Full rings and late memory cost time, never an edge: a repetition is reported.
 TEST(Hooks, WhatIsPutOffIsLearntTheNextTime)
 {
 	std::uint64_t deferred = 0;

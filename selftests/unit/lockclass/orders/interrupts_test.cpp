@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Interrupts as classes of the graph: lockdep's rules of usage bits, told apart by how locks are
-// held.
+// Interrupts as classes of the graph: lockdep's rules of usage bits, by how locks are held.
 #include <gtest/gtest.h>
 
 #include "court.h"

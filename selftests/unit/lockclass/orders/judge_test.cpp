@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The judge: which sights make a deadlock possible, and which do not.
+// The judge: which observations make a deadlock possible, and which do not.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -195,8 +195,8 @@ TEST(StrongPath, TheTwoEndsOfAnEdgeMayBeSeenInDifferentKinds)
 {
 	Court j;
 
-	// A->B as ER and as SN: the former closes only at the writer of B, the latter
-	// only at one who waits for A for good. Neither is there.
+	// A->B as ER and as SN: the former closes only at the writer of B, the latter only at
+	// an exclusive waiter for A. There is neither.
 	j.takes({W(A)}, RR(B));
 	j.takes({R(A)}, W(B));
 	j.takes({R(B)}, RR(A));

@@ -112,7 +112,7 @@ TEST(Orphans, OneThatIsNeededNoMoreGoesFirstAndIsNoLoss)
 	EXPECT_FALSE(o.release(lock[LS_ORPHAN_WAYS]));
 	EXPECT_FALSE(o.since(lock[5], stamp));
 	EXPECT_TRUE(o.since(lock[0], stamp));
-	// Released anew, it is needed anew.
+	// Released again, it is needed again.
 	o.done(lock[0]);
 	o.acquire();
 	o.release(lock[0]);

@@ -42,7 +42,7 @@ TEST(Pairs, AConsistentOrderIsSilent)
 
 TEST(Pairs, OrderByAddressIsSilentInEitherDirection)
 {
-	// Descending is as good as ascending, as long as everybody does it.
+	// Descending is as good as ascending, if it is consistent.
 	for (bool ascending : {true, false}) {
 		Pairs p(12);
 

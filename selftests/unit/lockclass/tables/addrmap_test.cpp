@@ -182,7 +182,7 @@ TEST(AddressMap, AFullBucketRefusesAnAdditionAndKeepsWhatItHas)
 	EXPECT_EQ(m.find(addrs[LS_ADDR_WAYS]), 0u);
 	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
 		EXPECT_EQ(m.find(addrs[i]), 1 + i);
-	// Who is there already may change its id, and a free place is taken.
+	// An existing entry may change its id, and a free slot is used.
 	EXPECT_TRUE(m.add(addrs[3], 50));
 	EXPECT_EQ(m.find(addrs[3]), 50u);
 	EXPECT_EQ(m.remove(addrs[3]), 50u);

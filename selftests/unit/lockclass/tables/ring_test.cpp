@@ -33,7 +33,7 @@ struct Ring {
 			ls_ring_commit(e);
 		return e != nullptr;
 	}
-	// The number of the next event, which is given back; 0 when there is none.
+	// The number of the next event, which is consumed; 0 when there is none.
 	std::uint64_t read()
 	{
 		ls_event *e = ls_ring_peek(&ring);
@@ -160,7 +160,8 @@ TEST(Ring, AnEventNeverWraps)
 		r.write(i, 1000);
 	EXPECT_EQ(r.read(), 1u);
 	EXPECT_EQ(r.read(), 2u);
-	// 1096 bytes are left at the end: the first fits there, the second begins anew.
+	// 1096 bytes are left at the end: the first event fits there, the second starts at the
+	// begin.
 	EXPECT_TRUE(r.write(4, 1000));
 	ls_event *e = r.reserve(5, 200);
 	ASSERT_NE(e, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// From sights to findings.
+// From observations to findings.
 #include "support.h"
 
 #include "analysis/orders/lockgraph.h"

@@ -123,7 +123,7 @@ TEST_F(BeliefTest, OnlySemaphoresCountEvents)
 	EXPECT_FALSE(only_finding(model_of(log)).hidden());
 }
 
-/* Waiting for events under one signal keeps nobody apart. */
+/* Waiting for events under one signal excludes nothing. */
 TEST_F(BeliefTest, ASignalIsNoGate)
 {
 	LogBuilder gated;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Findings with completions: who waits, who completes, and what the module said.
+// Findings with completions: waiter, completer, and the module's findings.
 #include "support.h"
 
 #include "analysis/orders/lockgraph.h"
@@ -218,7 +218,7 @@ TEST(Completions, NoInterruptGetsStuckInThem)
 {
 	Case x;
 	const auto s = x.log.add_class("s");
-	/* s is taken in interrupts and held by who completes; m is held with them on. */
+	/* s is acquired in interrupts and held by the completer; m is held with them on. */
 	x.log.acquire({.pid = 4, .level = LS_HARDIRQ}, {}, {.cls = s});
 	x.log.acquire({.pid = 5, .irq_off = true}, {{.cls = s}},
 		      {.cls = x.c, .function = "waits", .wait = true});

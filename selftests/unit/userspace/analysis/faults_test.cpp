@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Faults that one sight shows.
+// Faults that one observation shows.
 #include "support.h"
 
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Who guards what: rules from hand-made accesses, each with its silent twin.
+// Locking rules from hand-made accesses, each with its silent twin.
 #include "foo_model.h"
 
 #include "analysis/rules/guards.h"
@@ -82,7 +82,7 @@ TEST(Guards, AHelperOfManySectionsIsOnePieceOfEvidence)
 	for (int i = 0; i < 10; i++)
 		foo.touch("helper", {.held = {"self.lock"}, .by = "caller" + std::to_string(i)});
 	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
-	/* Helpers and sections crosswise: as many as can be told apart. */
+	/* Helpers and sections crosswise: as many as can be distinguished. */
 	for (const char *helper : {"helper2", "helper3"})
 		for (const char *caller : {"caller0", "caller1"})
 			foo.touch(helper, {.held = {"self.lock"}, .by = caller});
@@ -105,7 +105,7 @@ TEST(Guards, ALockOfAnotherObjectIsNone)
 	Foo own;
 	own.touch_in(5, "writer", {.held = {"other", "self.lock"}});
 	EXPECT_EQ(own.guard_of(AccessKind::Write), "self.lock");
-	/* Who does without breaks no rule. */
+	/* An access without it breaks no rule. */
 	foo.touch_in(10, "more", {.held = {"other"}});
 	foo.touch("bare", {});
 	EXPECT_EQ(foo.rule(AccessKind::Write).counterexamples.size(), 1u);
@@ -302,7 +302,7 @@ TEST(Guards, WhatIsNeverSharedTeachesNothing)
 	foo.touch_in(5, "writer", {.held = {"self.lock"}, .alone = true});
 	foo.touch_in(2, "bare", {.alone = true});
 	EXPECT_EQ(foo.guard_of(AccessKind::Write), "");
-	/* Who took it each time believes in it. */
+	/* A lock held at each access is a belief. */
 	Foo careful;
 	careful.touch_in(5, "writer", {.held = {"self.lock"}, .alone = true});
 	EXPECT_EQ(careful.guard_of(AccessKind::Write), "self.lock");

@@ -114,7 +114,7 @@ TEST_F(InterruptTest, TryingInAnInterruptNeverHangsIt)
 	log.acquire(handler(), {}, {.cls = a, .try_lock = true});
 	log.acquire(task(), {}, {.cls = a});
 	EXPECT_TRUE(findings().empty());
-	/* But who got it that way holds it. */
+	/* But a lock acquired that way is held. */
 	log.acquire(handler(), {}, {.cls = b});
 	log.acquire(task(), {}, {.cls = b, .try_lock = true});
 	EXPECT_EQ(only().kind, Kind::InconsistentIrqState);
@@ -150,7 +150,7 @@ TEST_F(InterruptTest, HeldWhileInterruptsComeOnAgain)
 	log.acquire(handler(), {}, {.cls = a, .function = "irq_take"});
 	log.acquire(irqs_off(), {}, {.cls = a, .function = "foo_open"});
 	EXPECT_TRUE(findings().empty());
-	/* Somebody in between enabled them: the next acquire shows it. */
+	/* Interrupts were enabled in between: the next acquire shows it. */
 	log.acquire(task(), {{.cls = a, .function = "foo_open"}},
 		    {.cls = b, .function = "foo_more"});
 	const Finding finding = only();

@@ -28,7 +28,7 @@ struct Expected {
 	Instruction::Memory memory = Instruction::Memory::None;
 	AccessSite site;
 	Unsupported why = Unsupported::Undecodable;
-	std::string unknown; ///< what this parser cannot tell; a failure of the test
+	std::string unknown; ///< what this parser does not know; a failure of the test
 };
 
 /// What the text means.

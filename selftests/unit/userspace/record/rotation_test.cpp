@@ -207,7 +207,7 @@ public:
 	}
 };
 
-/// A module that remembers what it was asked for.
+/// A module that records its requests.
 class FakeModule final : public Source {
 public:
 	std::vector<ls_site> probes;

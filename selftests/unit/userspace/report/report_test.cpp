@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Reports, text against golden files. UPDATE_GOLDEN=1 in the environment
-// writes them anew.
+// Reports, text against golden files. UPDATE_GOLDEN=1 in the environment rewrites them.
 #include "support.h"
 
 #include "model/annotations.h"

@@ -277,7 +277,7 @@ TEST(AccessModel, WhoWasAloneIsKeptUntilOthersCome)
 	model = load_stores({store});
 	EXPECT_EQ(alone(*model), (std::vector<bool>{false, false, false}));
 
-	/* A module that does not tell, and a store from before. */
+	/* An older module, and an older store. */
 	log.info().abi_minor = 3;
 	EXPECT_EQ(alone(model_of(log)), (std::vector<bool>{false, false, false}));
 	log.info().abi_minor = LS_ABI_MINOR;

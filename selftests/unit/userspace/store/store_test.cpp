@@ -202,7 +202,7 @@ TEST_F(StoreTest, DamagedPages)
 	expect_refused("damaged");
 }
 
-/* Every page is what it should be, but whoever looks for a row goes the wrong way. */
+/* Every page is valid, but a search for a row goes the wrong way. */
 TEST_F(StoreTest, RowsOutOfOrder)
 {
 	record(abba(50));
@@ -256,7 +256,7 @@ TEST_F(StoreTest, RowsThatMakeNoSense)
 	}
 }
 
-/* Somebody else's schema: a view in place of a table would run what it says. */
+/* A foreign schema: a view in place of a table would run its query. */
 TEST_F(StoreTest, ViewsAndTriggersHaveNoEffect)
 {
 	record(abba());

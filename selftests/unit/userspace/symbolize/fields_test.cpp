@@ -193,9 +193,9 @@ TEST_F(SmallTypes, WhatAFunctionAllocatesIsWhatItHandsOut)
 	/* Something else that it needs besides. */
 	EXPECT_EQ(names.type_of_allocation("both_create", 64), "");
 	EXPECT_EQ(names.type_of_allocation("owned_new", 32), "");
-	/* Who is given an object did not allocate that. */
+	/* A function with the object as argument did not allocate it. */
 	EXPECT_EQ(names.type_of_allocation("owned_use", 64), "");
-	/* Of two functions of that name the size may tell. */
+	/* Of two functions of that name the size may decide. */
 	EXPECT_EQ(names.type_of_allocation("both_static", 16), "struct link");
 	EXPECT_EQ(names.type_of_allocation("nobody_knows", 32), "");
 }
