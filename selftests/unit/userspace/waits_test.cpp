@@ -173,7 +173,7 @@ TEST(OrderClasses, PlacesThatMeetAreOne)
 
 /* Lock @to taken under @from, both of one initialiser. */
 ls_order_observation nested(std::uint64_t from, std::uint64_t to, std::uint32_t life = 0,
-		      std::uint32_t val = LS_KIND_MUTEX)
+			    std::uint32_t val = LS_KIND_MUTEX)
 {
 	ls_order_observation sight{};
 	sight.nr_held = 1;
