@@ -219,13 +219,13 @@ private:
 		std::set<Shape> known;
 		for (const Orders *orders : each)
 			add_shapes(orders->graph, shapes, known);
-		std::vector<Shape> told;
+		std::vector<Shape> reported;
 		for (const auto &finding : model_.kernel_findings)
 			if (auto shape = shape_of(finding); shape && known.insert(*shape).second)
-				told.push_back(std::move(*shape));
+				reported.push_back(std::move(*shape));
 		for (Orders *orders : each) {
 			std::set<std::uint32_t> edges;
-			for (const auto *some : {&shapes, &told})
+			for (const auto *some : {&shapes, &reported})
 				for (const auto &shape : *some)
 					if (auto cycle = orders->find(shape))
 						edges.insert(cycle->begin(), cycle->end());
@@ -235,7 +235,7 @@ private:
 			if (auto finding = finding_of(own, shape))
 				out.push_back(std::move(*finding));
 		/* All of the shortest cycles may be hidden, while a longer one is not. */
-		for (const auto &shape : told)
+		for (const auto &shape : reported)
 			if (!shown(out, shape))
 				if (auto finding = finding_of(own, shape))
 					out.push_back(std::move(*finding));
@@ -257,9 +257,9 @@ private:
 	}
 
 	/// A cycle that the module reported; nullopt in a damaged store.
-	std::optional<Shape> shape_of(const KernelFinding &told) const
+	std::optional<Shape> shape_of(const KernelFinding &reported) const
 	{
-		Shape shape{static_cast<FindingKind>(told.kind), told.classes};
+		Shape shape{static_cast<FindingKind>(reported.kind), reported.classes};
 		auto &classes = shape.classes;
 		const bool locks = shape.kind == FindingKind::LockOrderCycle;
 		if ((!locks && shape.kind != FindingKind::IrqInversion &&
@@ -493,7 +493,7 @@ private:
 	{
 		for (auto &violation : guard_violations(model_, infer_rules(model_)))
 			if (violation.severity > Severity::Note &&
-			    !told_as_race(model_, violation, out))
+			    !reported_as_race(model_, violation, out))
 				out.push_back(std::move(violation));
 	}
 

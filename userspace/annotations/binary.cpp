@@ -408,7 +408,7 @@ void Binary::functions(const std::function<bool(const std::string &, std::uint32
 			return function;
 		};
 		Parts::each_subprogram(unit, [&](Dwarf_Die &subprogram) {
-			const auto tell = [&](Dwarf_Die *die) {
+			const auto add = [&](Dwarf_Die *die) {
 				CodeFunction function = look(die);
 				if (function.line == 0)
 					return;
@@ -423,8 +423,8 @@ void Binary::functions(const std::function<bool(const std::string &, std::uint32
 					out(function);
 				}
 			};
-			tell(&subprogram);
-			parts_->find_inlined(&subprogram, tell);
+			add(&subprogram);
+			parts_->find_inlined(&subprogram, add);
 		});
 	});
 }

@@ -203,19 +203,19 @@ void check_module(std::vector<Check> &out)
 	for (const auto &prim : *prims)
 		by_state[prim.state].emplace_back(prim.function,
 						  ::strnlen(prim.function, sizeof(prim.function)));
-	auto tell = [&](ls_prim_state state, const char *name, State verdict, const char *todo) {
+	auto add = [&](ls_prim_state state, const char *name, State verdict, const char *todo) {
 		if (const auto &functions = by_state[state]; !functions.empty())
 			out.push_back({std::string("lock functions ") + name, verdict,
 				       named(functions), todo});
 	};
-	tell(LS_PRIM_DIRECT, "hooked directly", State::Ok, "");
-	tell(LS_PRIM_FTRACE, "hooked by ftrace", State::Ok, "");
-	tell(LS_PRIM_KRETPROBE, "hooked by kretprobe", State::Ok, "");
-	tell(LS_PRIM_COVERED, "covered by others", State::Ok, "");
-	tell(LS_PRIM_ABSENT, "not in this kernel", State::Ok, "");
-	tell(LS_PRIM_OFF, "of wait queues, for waitqueues=1", State::Ok, "");
-	tell(LS_PRIM_FAILED, "not hooked", State::Weak,
-	     "stop other tracers of them, then reload the module");
+	add(LS_PRIM_DIRECT, "hooked directly", State::Ok, "");
+	add(LS_PRIM_FTRACE, "hooked by ftrace", State::Ok, "");
+	add(LS_PRIM_KRETPROBE, "hooked by kretprobe", State::Ok, "");
+	add(LS_PRIM_COVERED, "covered by others", State::Ok, "");
+	add(LS_PRIM_ABSENT, "not in this kernel", State::Ok, "");
+	add(LS_PRIM_OFF, "of wait queues, for waitqueues=1", State::Ok, "");
+	add(LS_PRIM_FAILED, "not hooked", State::Weak,
+	    "stop other tracers of them, then reload the module");
 }
 
 int run(const Globals &globals)

@@ -33,7 +33,7 @@ namespace {
 constexpr char kFlags[] = "KCFLAGS=-fsanitize=thread --param=tsan-distinguish-volatile=1 "
 			  "--param=tsan-instrument-func-entry-exit=0 "
 			  "-fno-optimize-sibling-calls -Wno-tsan";
-constexpr int kToldLines = 15;
+constexpr int kTailLines = 15;
 constexpr char kTraceEvents[] = "include/trace/events";
 
 struct InstrumentArgs {
@@ -321,13 +321,13 @@ Result<Plan> make_plan(const InstrumentArgs &options)
 	return plan;
 }
 
-void tell_tail(const fs::path &log)
+void print_tail(const fs::path &log)
 {
 	auto text = read_file(log);
 	auto lines = split(text ? *text : "", '\n');
 	while (!lines.empty() && lines.back().empty())
 		lines.pop_back();
-	const std::size_t from = lines.size() > kToldLines ? lines.size() - kToldLines : 0;
+	const std::size_t from = lines.size() > kTailLines ? lines.size() - kTailLines : 0;
 	for (std::size_t i = from; i < lines.size(); i++)
 		std::fprintf(stderr, "%s\n", lines[i].c_str());
 }
@@ -407,7 +407,7 @@ Status build(const Plan &plan, const InstrumentArgs &options)
 	if (!status)
 		return status.error();
 	if (*status != 0) {
-		tell_tail(plan.log);
+		print_tail(plan.log);
 		return Error{0, options.dir + " does not build for kernel " + plan.release,
 			     "the whole log is in " + plan.log.string(), Exit::Environment};
 	}

@@ -61,7 +61,7 @@ void DeadlockWatch::forget()
 {
 	reader_.reset();
 	source_.reset();
-	told_.clear();
+	printed_.clear();
 }
 
 /* The device is only open while it is read, so that the module can be unloaded. */
@@ -79,16 +79,16 @@ void DeadlockWatch::look()
 		return forget();
 	/* Names come from the log, which is only read when there is something to report. */
 	if (wait_rings(*waits, std::vector<bool>(waits->size())).empty()) {
-		told_.clear();
+		printed_.clear();
 		return;
 	}
 	auto snapshot = reader_->read();
 	if (!snapshot)
 		return forget();
 	const std::string now = identity(*snapshot);
-	if (now == told_)
+	if (now == printed_)
 		return;
-	told_ = now;
+	printed_ = now;
 	if (!now.empty())
 		std::fprintf(stderr, "lockscoped: a deadlock is in progress\n%s",
 			     text_deadlocks(*snapshot, {kWidth, false}).c_str());

@@ -29,7 +29,7 @@ private:
 	std::unique_ptr<Source> source_; ///< of one load of the module
 	std::optional<WaitReader> reader_;
 	std::atomic<bool> stop_ = false;
-	std::string told_; ///< the last deadlocks printed
+	std::string printed_; ///< the last deadlocks printed
 	std::thread thread_;
 };
 

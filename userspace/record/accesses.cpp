@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kGranuleBytes = 8;
 /* First minor ABI with LS_COUNT_SHARED and places behind pointers. */
-constexpr int kTellsShared = 4;
+constexpr int kReportsShared = 4;
 
 } // namespace
 
@@ -38,7 +38,7 @@ Status Recorder::name_pointee(std::uint32_t data, std::uint32_t via, std::uint32
 {
 	auto at = data_.find(data);
 	/* An older module reports the offset in the whole object instead. */
-	if (info_.abi_minor < kTellsShared || at == data_.end() || !namer_ ||
+	if (info_.abi_minor < kReportsShared || at == data_.end() || !namer_ ||
 	    !pointees_.insert({data, via, offset, lock}).second)
 		return success();
 	return store_.put_pointee(run_.id, data, via, offset, lock,
@@ -102,12 +102,12 @@ Status Recorder::put_access_counts()
 	if (!counts)
 		return counts.error();
 	/* Older modules do not report it: then no access counts as exclusive. */
-	const bool told = info_.abi_minor >= kTellsShared;
+	const bool reported = info_.abi_minor >= kReportsShared;
 	for (std::size_t i = 0; i < counts->size(); i++) {
 		const std::uint32_t count = (*counts)[i];
 		LS_TRY_STATUS(store_.set_access_count(
 			run_, static_cast<std::uint32_t>(i + 1), count & ~LS_COUNT_SHARED,
-			told && count && !(count & LS_COUNT_SHARED)));
+			reported && count && !(count & LS_COUNT_SHARED)));
 	}
 	return success();
 }

@@ -276,7 +276,7 @@ private:
 	BpfSource() = default;
 
 	Status load();
-	void tell_freezers();
+	void pass_freezers();
 	void make_room();
 	Status attach(const BpfMessages &messages);
 	Status attach_probes(const BpfMessages &messages);
@@ -307,7 +307,7 @@ Status BpfSource::load()
 		return messages.error(errno, "open the lock order programs");
 	bpf_map__set_max_entries(bpf_->maps.counts, static_cast<__u32>(cpus_));
 	bpf_->rodata->own_tgid = static_cast<__u32>(::getpid());
-	tell_freezers();
+	pass_freezers();
 	const bool probes = preempts() && probes_see_returns();
 	bpf_->rodata->probes = probes;
 	bpf_program__set_autoload(bpf_->progs.on_entry, probes);
@@ -362,7 +362,7 @@ Status BpfSource::load()
 	return success();
 }
 
-void BpfSource::tell_freezers()
+void BpfSource::pass_freezers()
 {
 	std::size_t n = 0;
 	for (const char *name : kFreezers)

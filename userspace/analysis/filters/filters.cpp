@@ -341,9 +341,9 @@ void other_completer(const Model &model, Finding &finding)
 	const auto judged = [&](std::uint32_t run) { return runs[1].count(run) != 0; };
 	if (std::none_of(runs[0].begin(), runs[0].end(), judged))
 		return;
-	for (const auto &told : model.kernel_findings)
-		if (told.kind == LS_FINDING_ORDER_CYCLE && told.classes.size() == 2 &&
-		    std::is_permutation(told.classes.begin(), told.classes.end(),
+	for (const auto &reported : model.kernel_findings)
+		if (reported.kind == LS_FINDING_ORDER_CYCLE && reported.classes.size() == 2 &&
+		    std::is_permutation(reported.classes.begin(), reported.classes.end(),
 					finding.classes.begin(), finding.classes.end()))
 			return;
 	finding.filters.push_back({"other-completer", true,

@@ -89,8 +89,8 @@ std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule
 	return out;
 }
 
-bool told_as_race(const Model &model, const Finding &violation,
-		  const std::vector<Finding> &findings)
+bool reported_as_race(const Model &model, const Finding &violation,
+		      const std::vector<Finding> &findings)
 {
 	const auto &evidence = *violation.violation;
 	const std::string function = function_of(model, evidence.sides.front().access);

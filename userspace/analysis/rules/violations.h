@@ -16,7 +16,7 @@ std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule
 
 /// Is a data race over the variable, with a side in the function, among @findings? It has all
 /// the information of the violation, and it happened.
-bool told_as_race(const Model &model, const Finding &violation,
-		  const std::vector<Finding> &findings);
+bool reported_as_race(const Model &model, const Finding &violation,
+		      const std::vector<Finding> &findings);
 
 } // namespace lockscope
