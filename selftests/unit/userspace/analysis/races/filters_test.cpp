@@ -7,7 +7,7 @@ using namespace lockscope::test;
 
 TEST_F(RaceTest, ACounterIsANote)
 {
-	/* count++ of two tasks, and somebody who shows it. */
+	/* count++ of two tasks, and a reader that prints it. */
 	const auto read = side(1, "count", LS_ACC_READ);
 	const auto write = log.access(
 		{.pid = 2}, {.data = data, .offset = 8, .size = 4, .function = "count", .at = 56});
@@ -24,7 +24,7 @@ TEST_F(RaceTest, ACountThatSomethingDependsOnIsNone)
 	const auto read = side(1, "count", LS_ACC_READ);
 	const auto write = log.access(
 		{.pid = 2}, {.data = data, .offset = 8, .size = 4, .function = "count", .at = 56});
-	/* Who reads it writes something else. */
+	/* The reader writes something else. */
 	side(3, "decide", LS_ACC_READ);
 	log.access({.pid = 3}, {.data = data, .offset = 64, .size = 4, .function = "decide"});
 	log.race(write, read);
@@ -119,7 +119,7 @@ TEST_F(RaceTest, AnObjectInTheMakingDemotes)
 			   {.data = data, .offset = 8, .size = 4, .function = "foo_fill"});
 	log.race(init, side(2, "foo_show", LS_ACC_READ));
 	EXPECT_TRUE(filter(only(), "thread-local-allocation"));
-	/* The same code, called by somebody else. */
+	/* The same code, with another caller. */
 	const auto later =
 		log.access({.pid = 1, .stack = {"foo_ioctl"}},
 			   {.data = data, .offset = 8, .size = 4, .function = "foo_fill"});
@@ -146,7 +146,7 @@ TEST_F(RaceTest, AnythingElseDoesNot)
 TEST_F(RaceTest, ConditionalLockingDemotes)
 {
 	const auto lock = log.add_class("foo:lock");
-	/* foo_update takes the lock only if asked to, then calls foo_set. */
+	/* foo_update acquires the lock only on request, then calls foo_set. */
 	auto set = [&](std::uint32_t pid, const char *caller, std::vector<GuardedBy> guards) {
 		return log.access({.pid = pid, .stack = {caller, "write"}},
 				  {.data = data,
@@ -160,7 +160,7 @@ TEST_F(RaceTest, ConditionalLockingDemotes)
 	const auto bare = set(2, "foo_update", {});
 	log.race(locked, bare);
 	EXPECT_TRUE(filter(only(), "conditional-locking"));
-	/* Another caller who forgot the lock is no such case. */
+	/* Another caller that forgot the lock is no such case. */
 	log.race(locked, set(3, "foo_reset", {}));
 	EXPECT_FALSE(filter(only(), "conditional-locking"));
 }
