@@ -32,7 +32,7 @@ static __always_inline bool ls_watched(unsigned long addr)
 /* Sequence counters: the current section of one level of a CPU. */
 struct ls_seq_slot {
 	unsigned long who;		/* task and level */
-	unsigned long read;		/* counter whose value was read, tagged */
+	unsigned long read;		/* counter of the last marked read */
 	u32 read_ip;			/* where, low half; 0: not known any more */
 	bool used;			/* an access since then was checked */
 	unsigned long write;		/* counter that is about to become odd */
