@@ -131,18 +131,26 @@ LS_INLINE ls_u32 ls_addrmap_remove(struct ls_addrmap *m, ls_u64 addr)
 	return id;
 }
 
-/* Map @addr to @id (1 .. LS_ADDR_ID_MASK). False, and nothing changed, when it has no room. */
-LS_MUST_CHECK LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+/* Give the entry of @word the id @id, if there is one. */
+LS_INLINE bool ls_addr_change(struct ls_addrmap *m, ls_u64 *first, ls_u64 word, ls_u32 id)
 {
-	ls_u64 word = ls_addr_word(addr), *first = ls_addr_bucket(m, word), *slot = ls_addr_slot(first, word);
-	ls_u64 *second;
+	ls_u64 *slot = ls_addr_slot(first, word);
 
 	if (!slot && ls_load(&m->spilled))
 		slot = ls_addr_slot(ls_addr_second(m, word), word);
-	if (slot && ls_load(slot)) {
-		ls_store(slot, word | id);
+	if (!slot || !ls_load(slot))
+		return false;
+	ls_store(slot, word | id);
+	return true;
+}
+
+/* Map @addr to @id (1 .. LS_ADDR_ID_MASK). False, and nothing changed, when it has no room. */
+LS_MUST_CHECK LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+{
+	ls_u64 word = ls_addr_word(addr), *first = ls_addr_bucket(m, word), *second;
+
+	if (ls_addr_change(m, first, word, id))
 		return true;
-	}
 	if (!m->spread)
 		return ls_addr_put(first, 0, LS_ADDR_WAYS, word | id);
 	if (ls_addr_put(first, 0, LS_ADDR_WAYS_FIRST, word | id))
@@ -160,7 +168,18 @@ LS_MUST_CHECK LS_INLINE bool ls_addrmap_add(struct ls_addrmap *m, ls_u64 addr, l
 }
 
 /*
- * The same where the newest entry matters most. Returns true when a live entry of its first
+ * The same of an id that can be found out again: a new entry takes only the first half of a
+ * bucket, which leaves room for those that cannot.
+ */
+LS_MUST_CHECK LS_INLINE bool ls_addrmap_offer(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)
+{
+	ls_u64 word = ls_addr_word(addr), *first = ls_addr_bucket(m, word);
+
+	return ls_addr_change(m, first, word, id) || ls_addr_put(first, 0, LS_ADDR_WAYS / 2, word | id);
+}
+
+/*
+ * Map @addr to @id where the newest entry matters most. Returns true when a live entry of its first
  * bucket was evicted, which the caller counts.
  */
 LS_MUST_CHECK LS_INLINE bool ls_addrmap_set(struct ls_addrmap *m, ls_u64 addr, ls_u32 id)

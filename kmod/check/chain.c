@@ -94,12 +94,12 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		data = ls_chains_get(&ls.chains, chain & LS_CHAIN_INDEX);
 		added.self = !data || ls_load(&data->looks) & LS_LOOKS_SELF;
 	}
-	if (news.self)
-		ls_instances_look(ctx, lock, val, &news);
+	if (added.self)
+		ls_instances_look(ctx, lock, val, &added);
 	if (!data || ls_chains_wants_instances(data))
-		pairs = ls_instances_new(ctx, lock, val, &news) | ls_gates_new(ctx, lock, val, &news);
-	news.mask |= pairs;
-	if (data && !news.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
+		pairs = ls_instances_new(ctx, lock, val, &added) | ls_gates_new(ctx, lock, val, &added);
+	added.mask |= pairs;
+	if (data && !added.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
 		ls_chains_ungate(data);
 	if (chain && !added.flags && !pairs) {
 		if (data)

@@ -89,7 +89,7 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	 */
 	key = !ip ? ctx->key ^ current->pid : val & LS_VAL_CLASS_MASK ? ip : ls_callers_of(ip);
 	key = ls_mix(ls_mix(key) + (val & LS_VAL_CLASS_MASK) * LS_FAULT_KINDS + what) | 1;
-	slot = &told[key >> (64 - TOLD_BITS)];
+	slot = &reported[key >> (64 - REPORTED_BITS)];
 	if (ls_load(slot) == key)
 		return;
 	e = ls_event_reserve(pc, ctx);

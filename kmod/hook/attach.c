@@ -342,7 +342,7 @@ static void wait_for_sleepers(long redirected)
 	bool printed = false;
 
 	while (inflight() > redirected) {
-		if (!told && time_after(jiffies, start + 10 * HZ)) {
+		if (!printed && time_after(jiffies, start + 10 * HZ)) {
 			pr_info("waiting for %ld tasks whose return somebody traces\n",
 				inflight() - redirected);
 			printed = true;

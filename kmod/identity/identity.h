@@ -25,11 +25,12 @@ void ls_identity_exit(void);
 
 /*
  * Map @lock to class @id by address, too. Without room it is identified again next time, so no
- * loss is counted.
+ * loss is counted: a table of thousands of locks (jfs) leaves room for locks whose address is
+ * all that is known.
  */
 static inline bool ls_file_class(unsigned long lock, u32 id)
 {
-	return ls_addrmap_add(&ls.addrs, ls_addr_of_lock(lock), id);
+	return ls_addrmap_offer(&ls.addrs, ls_addr_of_lock(lock), id);
 }
 
 /* named.c */

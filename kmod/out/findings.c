@@ -254,7 +254,7 @@ void ls_findings_settle(bool all)
 void ls_findings_forget(void)
 {
 	lockdep_assert_held(&ls_work_mutex);
-	ls_evidence_forget(ls_ledger_sights());
+	ls_evidence_forget(ls_ledger_observations());
 	memset(reported.slots, 0, sizeof(u64) * (reported.mask + 1));
 	ls_nesting_forget();
 	ls_judge_clear(&judge);

@@ -85,8 +85,8 @@ bool ls_ledger_add(const struct ls_rec_sight *s, u32 *ordinal)
 	u64 at;
 
 	lockdep_assert_held(&ls_work_mutex);
-	/* Whoever reads the log counts the sights in it: none may be there without a number. */
-	if (!ls_logindex_room(&sight_index)) {
+	/* Readers count the observations in the log: each must have a number. */
+	if (!ls_logindex_room(&observation_index)) {
 		ls_log_refuse();
 		return false;
 	}

@@ -66,7 +66,7 @@ u32 ls_wanted_add(u32 from, u32 to)
 	u32 number = ls_tagtab_find(&numbers, key);
 
 	lockdep_assert_held(&ls_work_mutex);
-	if (number || nr_wanted == WANTED_MAX || !sights_of(nr_wanted + 1) ||
+	if (number || nr_wanted == WANTED_MAX || !observations_of(nr_wanted + 1) ||
 	    !ls_tagtab_insert(&numbers, key, nr_wanted + 1))
 		return number;
 	wanted[++nr_wanted] = (struct wanted){ .since = next_observation };

@@ -190,6 +190,25 @@ TEST(AddressMap, AFullBucketRefusesAnAdditionAndKeepsWhatItHas)
 	EXPECT_EQ(m.find(addrs[LS_ADDR_WAYS]), 100u);
 }
 
+TEST(AddressMap, WhatIsOfferedLeavesHalfOfABucket)
+{
+	Map m(10);
+	const auto addrs = m.crowd(LS_ADDR_WAYS);
+	const std::size_t half = LS_ADDR_WAYS / 2;
+
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		EXPECT_EQ(ls_addrmap_offer(&m.map, addrs[i], 1 + i), i < half);
+	for (std::size_t i = half; i < LS_ADDR_WAYS; i++)
+		EXPECT_TRUE(m.add(addrs[i], 1 + i));
+	for (std::size_t i = 0; i < LS_ADDR_WAYS; i++)
+		EXPECT_EQ(m.find(addrs[i]), 1 + i);
+	// An existing entry may change its id, in whichever half it is.
+	EXPECT_TRUE(ls_addrmap_offer(&m.map, addrs[0], 50));
+	EXPECT_TRUE(ls_addrmap_offer(&m.map, addrs[half], 51));
+	EXPECT_EQ(m.find(addrs[0]), 50u);
+	EXPECT_EQ(m.find(addrs[half]), 51u);
+}
+
 TEST(AddressMap, AQuarterFullAddsTasksFromAnywhere)
 {
 	// As the module's map of tasks: slab objects, at most a quarter of the places.
