@@ -11,23 +11,23 @@
 
 #define GOLDEN LS_ORDER_GOLDEN
 
-const volatile __u32 own_tgid;		/* whose locks are none of our business */
-const volatile bool probes;		/* on_entry() and on_return() instead of a program a function */
+const volatile __u32 own_tgid;		/* its locks are ignored */
+const volatile bool probes;		/* on_entry() and on_return() for all functions */
 
 struct held {
 	__u64 lock;
 	__u64 ip;
-	__u64 below;		/* key of what was held before */
+	__u64 below;		/* key of the locks held before */
 	__u32 val;
-	__u32 stamp;		/* semaphores: given back by others so often */
+	__u32 stamp;		/* semaphores: number of releases by other contexts */
 };
 
 struct task_locks {
 	__u32 depth;
-	__u32 lost;		/* acquired, but not kept */
-	__u64 key;		/* of all that is held */
+	__u32 lost;		/* acquired, but not recorded */
+	__u64 key;		/* of all held locks */
 	struct held held[LS_ORDER_DEPTH];
-	/* A function that may fail to take a lock, until it returns: probes only. */
+	/* Arguments of a function that may fail to acquire, until it returns: probes only. */
 	__u64 asked, asked_ip, asked_arg;
 };
 
@@ -46,7 +46,7 @@ struct {
 	__type(value, struct ls_order_semaphore);
 } semaphores SEC(".maps");
 
-/* One of each processor: mapped, as nobody can map a per-CPU array. */
+/* One per CPU, as a plain array: a per-CPU array cannot be mapped. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -65,7 +65,7 @@ static __always_inline void count(enum ls_order_count what)
 		__sync_fetch_and_add(&c->n[what], 1);
 }
 
-/* Of this processor's own; what it was. Never below 0. */
+/* Add to this CPU's counter and return its old value. Never below 0. */
 static __always_inline __u64 add(enum ls_order_count what, long n)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -94,7 +94,7 @@ static __always_inline __u32 kind_of(__u32 val)
 	return val & LS_VAL_CLASS_MASK;
 }
 
-/* Does the lock itself say that somebody else has it, or nobody? */
+/* Does the lock word show another owner, or none? */
 static __always_inline bool is_stale(const struct held *h)
 {
 	__u64 me = bpf_get_current_task(), owner, lock = h->lock;
@@ -112,10 +112,10 @@ static __always_inline bool is_stale(const struct held *h)
 		if (h->val & LS_VAL_READ_MASK)
 			return BPF_CORE_READ((struct rw_semaphore *)lock, count.counter) >> LS_RWSEM_READERS == 0;
 		owner = BPF_CORE_READ((struct rw_semaphore *)lock, owner.counter);
-		/* The last reader leaves its name there as well. */
+		/* The last reader is stored there as well. */
 		return (owner & LS_OWNER_READER) || (owner & ~LS_OWNER_FLAGS) != me;
 	case LS_KIND_SEMAPHORE:
-		/* Somebody else has given it back since. */
+		/* Released by another context since. */
 		s = semaphore(lock);
 		return s && (__u32)s->unmatched != h->stamp;
 	case LS_KIND_NONE:
@@ -134,11 +134,14 @@ static __always_inline bool is_stale(const struct held *h)
 }
 
 /*
- * What is not inlined, here and in sight.h, are functions of their own for the
+ * What is not inlined, here and in observation.h, are functions of their own for the
  * verifier, which else would walk through all of it for every program anew.
  */
 
-/* Give up what was missed: it must not stand below all that comes. How many entries it were. */
+/*
+ * Drop entries whose release was missed: they must not stand below all later ones. Returns
+ * their number.
+ */
 __noinline int drop_stale(struct task_locks *t)
 {
 	__u32 kept = 0, depth;
@@ -168,7 +171,7 @@ __noinline int drop_stale(struct task_locks *t)
 	return depth - kept;
 }
 
-/* Take the topmost entry of @lock out. 1 when there was one. */
+/* Remove the topmost entry of @lock. 1 when there was one. */
 __noinline int give_back(struct task_locks *t, __u64 lock)
 {
 	__u32 at = LS_ORDER_DEPTH, depth;
@@ -196,8 +199,8 @@ __noinline int give_back(struct task_locks *t, __u64 lock)
 }
 
 /*
- * Making room may take locks of the allocator, on kernels that are too old for probes: not
- * where some may be held.
+ * Allocation may take locks of the allocator, on kernels that are too old for probes: not with
+ * spinlocks held.
  */
 static __always_inline bool may_allocate(void)
 {

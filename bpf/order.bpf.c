@@ -16,14 +16,14 @@
 #include "bpf/held.h"
 #include "bpf/kernel.h"
 #include "bpf/order.h"
-#include "bpf/sight.h"
+#include "bpf/observation.h"
 #include "kmod/primitives.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct ls_order_range freezers[LS_ORDER_FREEZERS];
 
-/* Does code that freezes or thaws a file system call from @ip? */
+/* Is @ip in a function that freezes or thaws a file system? */
 __noinline int freezes(__u64 ip)
 {
 	for (__u32 i = 0; i < LS_ORDER_FREEZERS; i++)
@@ -32,7 +32,7 @@ __noinline int freezes(__u64 ip)
 	return 0;
 }
 
-/* @ip: where the function was called from, 0 when that cannot be told. */
+/* @ip: caller of the function, 0 when it is not known. */
 static __always_inline void acquire(void *ctx, __u64 ip, __u64 lock, __u32 val)
 {
 	struct ls_order_semaphore *s = 0;

@@ -250,7 +250,7 @@ struct ls_finding_edge {
 	__u32 sight;
 };
 
-/* A fault the module found by itself. */
+/* A finding by the module itself. */
 struct ls_rec_finding {
 	struct ls_rec hdr;
 	__u32 id;		/* 1 .. since load or reset */

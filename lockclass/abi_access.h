@@ -6,19 +6,19 @@
 #ifndef LOCKSCOPE_ABI_ACCESS_H
 #define LOCKSCOPE_ABI_ACCESS_H
 
-/* Memory accesses: the type of object they touch, what they are, what races. */
+/* Memory accesses: the accessed data, the access sites, and races. */
 
 enum ls_data_kind {
 	LS_DATA_NONE = 0,
 	LS_DATA_STATIC,		/* symbol of the kernel or a module */
 	LS_DATA_PERCPU,		/* static per-CPU symbol */
 	LS_DATA_SLAB,		/* object of a named slab cache */
-	LS_DATA_ALLOC,		/* kmalloc object, by where it was allocated */
+	LS_DATA_ALLOC,		/* kmalloc object, by allocation site */
 	LS_DATA_OTHER,		/* vmalloc, whole pages, not known: by the accessing function */
 	LS_NR_DATA_KINDS
 };
 
-/* A symbol, or a type of object, that some access touched. */
+/* A symbol, or a type of object, that was accessed. */
 struct ls_rec_data {
 	struct ls_rec hdr;
 	__u32 id;		/* 1 .. */
@@ -34,22 +34,22 @@ struct ls_rec_data {
 #define LS_ACC_MARKED 4u	/* volatile: READ_ONCE, WRITE_ONCE */
 #define LS_ACC_ATOMIC 8u
 #define LS_ACC_RANGE 16u	/* structure or block */
-#define LS_ACC_PROBE 32u	/* seen by a probe: ip is the instruction, else what follows it */
-#define LS_ACC_TRAP 64u		/* seen by a watchpoint alone: whether it is marked is not known */
+#define LS_ACC_PROBE 32u	/* seen by a probe: ip is the instruction, else the one after it */
+#define LS_ACC_TRAP 64u		/* only seen by a watchpoint: it may be marked */
 
-/* Where an access happened, beside LS_VAL_LEVEL_MASK, _IRQ_OFF and _BH_OFF. */
+/* Context of an access, besides LS_VAL_LEVEL_MASK, _IRQ_OFF and _BH_OFF. */
 #define LS_WHERE_PREEMPT_OFF 1u
-#define LS_WHERE_RCU 2u		/* in a read side */
+#define LS_WHERE_RCU 2u		/* in an RCU read side */
 #define LS_WHERE_SEQ_READ 4u	/* between two marked reads of a sequence counter */
-#define LS_WHERE_SEQ_WRITE 8u	/* while a sequence counter is odd that the context counted up */
-#define LS_WHERE_WAITING 16u	/* by a task that is about to sleep, in the condition of its wait */
+#define LS_WHERE_SEQ_WRITE 8u	/* while a sequence counter that the context incremented is odd */
+#define LS_WHERE_WAITING 16u	/* by a task that is about to sleep, testing its wait condition */
 
-/* How a held lock is tied to the object accessed [LOCKSMITH: existential correlation]. */
+/* How a held lock relates to the object accessed [LOCKSMITH: existential correlation]. */
 enum ls_relation {
-	LS_REL_OTHER = 0,	/* some other object's, or memory not known */
-	LS_REL_STATIC,		/* one for all: a static lock */
+	LS_REL_OTHER = 0,	/* in another object, or in unknown memory */
+	LS_REL_STATIC,		/* a static lock, the same for all objects */
 	LS_REL_SELF,		/* in the same object, at @lock_offset */
-	LS_REL_VIA,		/* in an object that the pointer at @via of ours leads into */
+	LS_REL_VIA,		/* in the object that the pointer at @via leads to */
 	LS_REL_PERCPU,
 };
 
@@ -60,26 +60,25 @@ struct ls_guard_rec {
 	__u32 lock_offset;	/* of the lock in its object: SELF, OTHER; VIA: from where the
 				   pointer leads to, which may lie behind it: modulo 2^32 */
 	__u32 pad;
-	__u64 ip;		/* where it was acquired */
+	__u64 ip;		/* acquire site */
 	__u64 lock;		/* instance: address, for comparing only */
 };
 
 /*
- * A way of accessing seen for the first time: the code, the data, and the locks
- * held as they are tied to the data, each with the place that took it. Later
- * accesses of the same way add to its count only.
+ * A new access site: the code, the data, and the held locks with their relation to the data,
+ * each with its acquire site. Later accesses at the same site only add to its count.
  */
 struct ls_rec_access {
 	struct ls_rec hdr;
 	__u32 id;		/* 1 .. */
-	__u32 data;		/* id of the LS_REC_DATA, 0 when not kept */
+	__u32 data;		/* id of the LS_REC_DATA, 0 when it was not logged */
 	__u32 offset;		/* of the first byte, in the object or symbol */
 	__u16 size;		/* bytes; the whole of a range, 65535: or more */
 	__u16 op;		/* LS_ACC_* */
 	__u64 ip;
 	__u64 time_ns;
 	__u32 where;		/* LS_WHERE_* and LS_VAL_LEVEL_MASK, _IRQ_OFF, _BH_OFF */
-	__u32 stack;		/* stack id, 0 when it was not kept */
+	__u32 stack;		/* stack id, 0 when it was not logged */
 	__u32 pid;
 	__u32 tgid;
 	__u32 task_flags;	/* LS_TASK_* */
@@ -92,47 +91,46 @@ struct ls_rec_access {
 /* States of a granule of 8 bytes [Eraser 2.2, figure 4]. */
 enum ls_shadow_state {
 	LS_VIRGIN = 0,
-	LS_EXCLUSIVE_TO,	/* one context only so far, or since it was handed over */
-	LS_SHARED_READ,		/* by several, who only read since */
+	LS_EXCLUSIVE_TO,	/* accessed by one context so far, or since a hand-over */
+	LS_SHARED_READ,		/* by several, which only read since */
 	LS_SHARED_MODIFIED,
 };
 
-/* What a granule's shadow remembers of one access. */
+/* One access in the history of a granule. */
 struct ls_history_rec {
 	__u32 access;		/* id of the LS_REC_ACCESS */
 	__u16 context;		/* below 0x8000: low bits of the pid; else an interrupt of a CPU */
 	__u8 bytes;		/* bit i: byte i of the granule */
-	__u8 initial;		/* from the time when one context had it for itself */
+	__u8 initial;		/* from the time when one context owned it */
 };
 
-#define LS_RACE_CAUGHT 1u	/* one side was stopped in its access while the other came by */
-#define LS_RACE_CHANGED 2u	/* the value changed while a side was stopped in its access */
+#define LS_RACE_CAUGHT 1u	/* one side was stalled in its access when the other one came */
+#define LS_RACE_CHANGED 2u	/* the value changed while a side was stalled in its access */
 
-/* Two accesses that nothing keeps apart. Numbered like LS_REC_FINDING, in one sequence with them. */
+/* Two accesses without synchronisation. Numbered in one sequence with LS_REC_FINDING. */
 struct ls_rec_race {
 	struct ls_rec hdr;
 	__u32 id;		/* of the finding */
 	__u32 flags;		/* LS_RACE_* */
-	__u32 first;		/* ids of LS_REC_ACCESS: the earlier one */
-	__u32 second;		/* the later one, which showed the race */
+	__u32 first;		/* access site (id of LS_REC_ACCESS) of the earlier side */
+	__u32 second;		/* that of the later side, which showed the race */
 	__u32 first_pid;	/* 0 for interrupts */
 	__u32 second_pid;
 	__u64 addr;		/* of the second access; for comparing only */
 	__u64 time_ns;
-	__u32 nr;		/* history, the oldest first, without the second access */
+	__u32 nr;		/* history, oldest first, without the second access */
 	__u32 pad;
 	struct ls_history_rec history[];
 };
 
 #define LS_SIDE_SECOND 1u	/* the later side */
-#define LS_SIDE_TASK 2u		/* tgid, task_flags, comm and all of pid are known */
+#define LS_SIDE_TASK 2u		/* tgid, task_flags, comm and the full pid are known */
 #define LS_CPU_UNKNOWN 0xffffu
 
 /*
- * One side of a race as it raced, after the record of the race. What it has in common with
- * the first access of its way, see ls_rec_access: the code, the data and the places where
- * its locks were taken. Not known of the earlier side, unless it was caught: its stack, and
- * the CPU of a task.
+ * One side of a race, after the record of the race. The code, the data and the acquire sites
+ * of its locks are those of its access site, see ls_rec_access. Not known of the earlier side,
+ * unless it was caught: its stack, and the CPU of a task.
  */
 struct ls_rec_side {
 	struct ls_rec hdr;
@@ -147,10 +145,10 @@ struct ls_rec_side {
 	__u16 cpu;		/* LS_CPU_UNKNOWN */
 	__u16 nr_locks;
 	char comm[LS_COMM_LEN];
-	__u64 locks[];		/* instances of the access's guards, 0: not known; for comparing only */
+	__u64 locks[];		/* of the site's guards, 0: not known; for comparing only */
 };
 
-/* A change of a granule that a user asked to follow (LS_IOC_FOLLOW) [Eraser 3.3]. */
+/* A state change of a granule that LS_IOC_FOLLOW requested [Eraser 3.3]. */
 struct ls_rec_history {
 	struct ls_rec hdr;
 	__u64 addr;
@@ -159,14 +157,14 @@ struct ls_rec_history {
 	__u8 before;		/* enum ls_shadow_state */
 	__u8 after;
 	__u16 context;		/* as in ls_history_rec */
-	__u32 candidates;	/* locks left that all accesses had in common, 0xffffffff: all of them */
+	__u32 candidates;	/* number of candidate locks left, 0xffffffff: all locks */
 	__u32 pid;
 	__u64 locks[4];		/* the first of them: addresses, for comparing only */
 };
 
 enum ls_access_mode {
 	LS_ACCESSES_OFF = 0,
-	LS_ACCESSES_SAMPLED = 1,	/* some pages at a time, each in its turn */
+	LS_ACCESSES_SAMPLED = 1,	/* some pages at a time, in turns */
 	LS_ACCESSES_ALL = 2,
 	LS_NR_ACCESS_MODES
 };
@@ -175,28 +173,28 @@ enum ls_access_mode {
 struct ls_access_info {
 	__u32 mode;		/* enum ls_access_mode */
 	__u32 share;		/* SAMPLED: one block of so many is watched at a time, a power of two */
-	__u32 epoch_ms;		/* for so long */
+	__u32 epoch_ms;		/* length of an epoch */
 	__u32 epochs;		/* since load */
 	__u64 seen;		/* accesses in watched pages, lost ones included */
 	__u64 losses[LS_NR_ALOSSES];
-	__u32 pages;		/* of shadow memory in use */
+	__u32 pages;		/* pages of shadow memory in use */
 	__u32 max_pages;
 	__u32 page_bytes;	/* shadow memory for one page */
 	__u32 locksets;
 	__u32 max_locksets;
 	__u32 sites;		/* ids of LS_REC_ACCESS 1 .. sites are valid */
 	__u32 max_sites;
-	__u32 resets;		/* times that the shadow was forgotten because it was full */
-	__u32 handovers;	/* memory found to have passed from one context to another */
-	__u32 races;		/* told so far */
+	__u32 resets;		/* times that the shadow was reset because it was full */
+	__u32 handovers;	/* hand-overs of memory from one context to another */
+	__u32 races;		/* reported so far */
 	__u32 probes;		/* armed now */
 	__u32 max_probes;
 	__u64 probe_hits;
 	__u32 watchpoints;	/* armed so far */
-	__u32 caught;		/* races that they caught in the act */
+	__u32 caught;		/* races caught in the act by them */
 };
 
-/* Zero leaves what is. */
+/* Zero keeps the current value. */
 struct ls_access_ctl {
 	__u32 mode;		/* 1 + enum ls_access_mode */
 	__u32 share;
@@ -205,8 +203,8 @@ struct ls_access_ctl {
 };
 
 /*
- * How often each way of accessing was seen, as far as it was watched. LS_COUNT_SHARED:
- * at some of these times others had had the memory as well, and nothing proved them done.
+ * Accesses at each access site, as far as they were watched. LS_COUNT_SHARED: at some of them
+ * the memory was shared, with no ordering to earlier accesses of others.
  */
 #define LS_COUNT_SHARED 0x80000000u
 struct ls_access_counts_req {
@@ -215,16 +213,16 @@ struct ls_access_counts_req {
 	__u64 buf;		/* __u32[] */
 };
 
-/* Follow every change of the granules in [start, start + bytes). bytes 0: no more. */
+/* Follow every state change of the granules in [start, start + bytes). bytes 0: stop. */
 struct ls_follow_req {
 	__u64 start;
 	__u64 bytes;		/* <= 4096 */
 };
 
-/* A memory access of unmodified code, for a probe. */
+/* A memory access in unmodified code, for a probe. */
 enum ls_operand_base {
 	LS_BASE_NONE = 255,	/* rax .. r15 are 0 .. 15 in the instruction set's order */
-	LS_BASE_RIP = 254,	/* disp is the address itself then */
+	LS_BASE_RIP = 254,	/* disp is the address itself */
 };
 
 struct ls_site {
@@ -236,13 +234,13 @@ struct ls_site {
 	__u8 percpu;		/* %gs */
 	__u16 size;		/* bytes */
 	__u16 op;		/* LS_ACC_* */
-	__s32 error;		/* out: -errno when no probe can be there */
+	__s32 error;		/* out: -errno when it cannot be probed */
 	__u32 pad;
 };
 
 /*
- * Replaces the probes that there are, and what is in both sets stays as it is when
- * both go by address. nr 0: none. They go with the open file that asked for them.
+ * Replaces the present probes; those in both sets stay armed when both are sorted by address.
+ * nr 0: none. Removed when the open file that set them is closed.
  */
 struct ls_sites_req {
 	__u32 nr;		/* <= max_probes */
@@ -255,7 +253,7 @@ struct ls_sites_req {
 #define LS_IOC_ACCESS_COUNTS _IOWR(LS_IOC_MAGIC, 18, struct ls_access_counts_req)
 #define LS_IOC_FOLLOW _IOW(LS_IOC_MAGIC, 19, struct ls_follow_req)
 #define LS_IOC_SITES _IOWR(LS_IOC_MAGIC, 20, struct ls_sites_req)
-/* About how often each probe was hit since it was armed: buf is __u32[], nr in: room, out: filled. */
+/* Approximate hits of each probe since it was armed: buf is __u32[], nr in: room, out: filled. */
 #define LS_IOC_SITE_HITS _IOWR(LS_IOC_MAGIC, 21, struct ls_sites_req)
 
 #endif /* LOCKSCOPE_ABI_ACCESS_H */

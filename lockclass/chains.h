@@ -112,7 +112,7 @@ LS_INLINE bool ls_chains_wants_instances(const struct ls_chain *data)
 	return ls_load(&data->looks) & (LS_LOOKS_NOW | LS_LOOKS_GATED);
 }
 
-/* Chain @key was looked at; @data is its entry. Any context. */
+/* Chain @key was checked; @data is its entry. Any context. */
 void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data);
 /* It was counted: is it time to check it? Any context. */
 void ls_chains_counted(struct ls_chains *c, ls_u64 key, ls_u32 id, struct ls_chain *data);

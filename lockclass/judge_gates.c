@@ -3,7 +3,7 @@
 
 #define SHARED_GATE 1ull	/* locks are aligned: the bit is free */
 
-/* How @s holds instance @lock: 0 not at all, else its gate word. */
+/* How @s holds instance @lock: 0: not held, else its gate word. */
 static ls_u64 gate_word(const struct ls_rec_sight *s, ls_u64 lock)
 {
 	ls_u64 word = 0;

@@ -5,10 +5,13 @@
 
 #include "judge.h"
 
-/* Intersect the edge's gates with what @s holds beside @self. True when one went or weakened. */
+/*
+ * Intersect the edge's gates with what @s holds besides @self. True when one was removed or
+ * weakened.
+ */
 bool ls_judge_narrow(struct ls_judge_edge *e, const struct ls_rec_sight *s, ls_u64 self);
 
-/* Do two edges exclude each other? Then neither can wait for the other. */
+/* Do two edges exclude each other? Then they cannot occur at the same time. */
 bool ls_judge_exclude(const struct ls_judge_edge *a, const struct ls_judge_edge *b);
 
 #endif /* LOCKSCOPE_JUDGE_GATES_H */

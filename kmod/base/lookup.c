@@ -28,7 +28,7 @@ unsigned long ls_function_of(unsigned long ip)
 	return ls_size_offset(ip, &size, &offset) ? ip - offset : ip;
 }
 
-/* Where the kernel has @name; *@size is 0 when it is not found. Process context. */
+/* Start and size of function @name; *@size is 0 when it is not found. Process context. */
 void ls_find_function(const char *name, unsigned long *start, unsigned long *size)
 {
 	unsigned long offset;

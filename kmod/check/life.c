@@ -219,7 +219,7 @@ void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
 {
 	u64 mask = ctx->depth ? ls_spinning_mask(ctx, ctx->depth - 1) : 0;
 
-	/* The interrupts are the scheduler's own to turn off. */
+	/* The scheduler itself turned interrupts off. */
 	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, 0, 0, mask, 0);
 }
 

@@ -85,7 +85,7 @@ u32 ls_stack_keep(u64 *to, const unsigned long *frames, u32 nr, u32 i, u64 ip)
 	return nr;
 }
 
-/* Is @ip no caller, but a tracer of returns that has put itself in a caller's place? Any context. */
+/* Is @ip a return tracer's address instead of a caller? Any context. */
 bool ls_is_tracer(u64 ip)
 {
 	return ip && (ip == graph_return || ip == probe_return);
@@ -97,8 +97,8 @@ static noinline u64 traced_caller(u64 ip)
 	unsigned long frames[OWN_FRAMES + 4];
 	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = skip_own(frames, nr, 0), i;
 
-	/* Ours, ftrace's where it called us, the hooked function, its caller; without those in
-	 * between where the function returns through us. */
+	/* This module, ftrace's call, the hooked function, its caller; the second and third
+	 * are missing where the function returns through the trampoline. */
 	for (i = first; i + 1 < nr && i < first + 3; i++)
 		if (ls_prims_hooks(frames[i]))
 			return frames[i + 1];
@@ -161,7 +161,7 @@ u64 ls_waiter_ip(void)
 {
 	unsigned long frames[OWN_FRAMES];
 	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames));
-	/* The function may return through us. */
+	/* The function may return through a trampoline of this module. */
 	u32 first = skip_own(frames, nr, behind_scheduler(frames, nr, 0));
 
 	return first < nr ? frames[first] : 0;

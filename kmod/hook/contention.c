@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What each context waits for at the moment, from the kernel's own tracepoints of contended locks. */
+/* What each context is waiting for, from the kernel's tracepoints of contended locks. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>

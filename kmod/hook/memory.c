@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory comes and goes: the allocators' tracepoints. */
+/* Allocation and free of memory: the allocators' tracepoints. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/mm.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tasks that end, and places that may sleep, reached where that is not allowed. */
+/* Task exit, and places that may sleep, reached in atomic context. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/hardirq.h>

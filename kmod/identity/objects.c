@@ -148,7 +148,10 @@ static bool same_kind(u32 a, u32 b)
 	return a == b || (mutexes >> a & 1 && mutexes >> b & 1);
 }
 
-/* Was the lock of class @c initialised by other code than @ip, which now initialises one in its place as @name? */
+/*
+ * Was the lock of class @c initialised by other code than @ip, which now initialises one at
+ * the same place as @name?
+ */
 static bool other_initialiser(const struct ls_class *c, const char *name, unsigned long ip)
 {
 	if (c->origin != LS_ORIGIN_INIT || c->addr == ip)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where the slab allocator's structures keep what slab.h reads. */
+/* Offsets of what slab.h reads in the slab allocator's structures. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>

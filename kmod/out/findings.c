@@ -73,7 +73,7 @@ static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges
 	ls_evidence_cycle(kind, edges, nr);
 }
 
-/* A fault that sight @s shows by itself. */
+/* A fault that observation @s shows by itself. */
 static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u32 ordinal)
 {
 	u32 i;
@@ -194,7 +194,7 @@ void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 	u32 i;
 
 	lockdep_assert_held(&ls_work_mutex);
-	/* The same whatever task it begins with. */
+	/* Independent of the task it begins with. */
 	for (i = 0; i < nr; i++)
 		key += ls_mix((u64)edges[i].from << 32 | edges[i].to);
 	key = ls_mix(key);

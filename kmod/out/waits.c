@@ -49,14 +49,14 @@ struct blocked {
 	struct ls_wait wait;
 };
 
-/* The owner that the lock itself tells, NULL when it tells none. */
+/* The owner according to the lock word, NULL when it has none. */
 static struct task_struct *lock_owner(u64 lock, u32 kind)
 {
 	unsigned long owner;
 
 	if (!ls_owner_word(lock, kind, &owner))
 		return NULL;
-	/* A reader's word may be old: only a writer who owns it counts. */
+	/* A reader's owner word may be stale: only a writer counts. */
 	if (kind == LS_KIND_RWSEM && (owner & LS_OWNER_READER))
 		return NULL;
 	return (struct task_struct *)(owner & ~LS_OWNER_FLAGS);

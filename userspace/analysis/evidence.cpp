@@ -139,7 +139,7 @@ std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witne
 
 bool completes(const Model &model, const FindingEdge &edge)
 {
-	return !edge.witnesses.empty() && model.sights[edge.shown().sight].completion();
+	return !edge.witnesses.empty() && model.observations[edge.shown().observation].completion();
 }
 
 std::optional<std::pair<std::size_t, std::size_t>>

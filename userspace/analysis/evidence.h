@@ -48,8 +48,8 @@ std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witne
 /// From a completion to a lock that its completers need?
 bool completes(const Model &model, const FindingEdge &edge);
 
-/// A witness of each edge with one instance of the lock that @in leads to and
-/// @out comes from; nothing when no instance is in both.
+/// A witness of each edge with the same instance of the lock that @in leads to and @out comes
+/// from; nullopt when there is no common instance.
 std::optional<std::pair<std::size_t, std::size_t>>
 common_instance(const Model &model, const FindingEdge &in, const FindingEdge &out);
 

@@ -32,9 +32,9 @@ inline ls_shown shown(FindingKind kind)
 }
 /// How bad one is before filters; of what accesses show, at the most.
 Severity usual_severity(FindingKind kind);
-/// How its title begins; of a fault that one sight shows, all but the end, see faults.cpp.
+/// How its title begins; of a fault that one observation shows, all but the end, see faults.cpp.
 const char *title_words(FindingKind kind);
-/// The kind of that name, see docs/findings.md.
+/// The kind with that name, see docs/findings.md.
 std::optional<FindingKind> parse_kind(const std::string &text);
 std::optional<Severity> parse_severity(const std::string &text);
 std::optional<Confidence> parse_confidence(const std::string &text);
@@ -174,9 +174,9 @@ struct Finding {
 		return kind == FindingKind::IrqInversion ||
 		       kind == FindingKind::InconsistentIrqState;
 	}
-	/// One sight alone shows it: a fault that happened. It has one edge.
+	/// A fault that one observation shows: it did happen. It has one edge.
 	bool single() const { return shown(kind) == LS_BY_SIGHT; }
-	/// What was accessed shows it, not the order of locks.
+	/// It is about accesses, not the order of locks.
 	bool about_memory() const { return shown(kind) == LS_BY_ACCESSES; }
 };
 

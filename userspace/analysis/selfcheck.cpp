@@ -12,7 +12,7 @@ namespace lockscope {
 
 namespace {
 
-/// What the store shows of a cycle of the module.
+/// How the store shows a cycle of the module.
 enum class Shown { All, NotAll, Revised };
 
 class Cycles {
@@ -80,7 +80,7 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 		out.push_back(counted(unknown, "cycle") +
 			      " that the module found cannot be rebuilt from the store");
 	const bool one_run = model.runs.size() == 1 && model.runs[0].backend == "kmod";
-	/* What was lost was judged all the same. */
+	/* Lost records were still processed by the module. */
 	const bool complete = model.counter(kLosses[LS_LOSS_RECORDS].stored) == 0 &&
 			      model.counter(kMalformedCounter) == 0;
 
@@ -88,7 +88,7 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 		switch (ls_finding_shown(static_cast<std::uint32_t>(kind))) {
 		case LS_BY_CYCLE: {
 			const bool order = kind == FindingKind::LockOrderCycle;
-			/* The module keeps cycles under a gate lock back. */
+			/* The module defers cycles under a gate lock. */
 			const bool none = order ? !cycles : !sort.all;
 			if (sort.module && none && !unknown)
 				out.push_back("the module found " +

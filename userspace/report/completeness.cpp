@@ -40,7 +40,7 @@ std::string beyond(std::uint64_t lost, std::uint64_t all, double bound, const st
 std::vector<std::string> losses_beyond_bounds(const Run &run)
 {
 	const auto unjudged = lost(run, LossUnit::ACQUISITIONS);
-	/* A stack that is lost costs a finding its detail; sites and pairs its name and rank. */
+	/* A lost stack only costs a finding its detail; lost sites and pairs its name and rank. */
 	const auto records = lost(run, LossUnit::RECORDS) + value(run, kMalformedCounter);
 	std::uint64_t accesses = 0;
 	for (const auto &loss : kAccessLosses)

@@ -7,7 +7,7 @@ namespace lockscope {
 
 namespace {
 
-/// A lock type: where in it the address lies that the hook saw.
+/// A lock type, and the member at the address that hooks see.
 struct LockType {
 	ls_kind kind;
 	const char *name;   ///< of the struct, or of the typedef of a nameless one
@@ -35,7 +35,7 @@ constexpr LockType kLockTypes[] = {
 	{LS_KIND_WAITQUEUE, "wait_queue_head", "head", ""},
 };
 
-/* Nesting of structs; real ones stay well below. */
+/* Nesting of structs; real ones are far below. */
 constexpr int kMaxNesting = 12;
 constexpr std::uint32_t kRtMutexWaiters = 8;
 
@@ -48,8 +48,7 @@ std::optional<std::uint32_t> member_offset(const btf *types, const btf_type *typ
 	return std::nullopt;
 }
 
-/// The sort of lock of @kind that @type is, if the hook would know it by an address
-/// @offset bytes into it.
+/// The lock type of @kind that @type is, if hooks see it at @offset bytes into it.
 const LockType *lock_type(const btf *types, const btf_type *type, const std::string &alias,
 			  ls_kind kind, std::uint32_t offset)
 {
@@ -98,7 +97,7 @@ std::optional<LockField> find_lock(const btf *types, std::uint32_t id, std::uint
 {
 	std::string alias, brackets;
 	const btf_type *type = resolve(types, id, &alias);
-	/* An element of an array, whichever it is. */
+	/* An unspecified element of an array. */
 	while (type && btf_is_array(type)) {
 		const auto *array = btf_array(type);
 		const __s64 size = btf__resolve_size(types, array->type);
@@ -156,7 +155,7 @@ std::string member_path(const btf *types, const btf_type *type, std::uint32_t of
 			if (auto rest = member_path(types, inner, inside, nesting + 1);
 			    !rest.empty())
 				return name.empty() ? rest : name + "." + rest;
-		/* A hole in a nameless struct: another arm of a union may fill it. */
+		/* A gap in an unnamed struct: another member of a union may cover it. */
 		if (!name.empty())
 			return name;
 	}

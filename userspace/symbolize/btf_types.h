@@ -20,22 +20,21 @@ std::string type_name(const btf *types, const btf_type *type);
 /// The type behind qualifiers and typedefs, and the last typedef's name.
 const btf_type *resolve(const btf *types, std::uint32_t id, std::string *alias);
 
-/// The outermost lock of @kind @offset bytes into something of type @id. Its path
-/// begins with a dot or brackets, and is empty when all of it is the lock.
+/// The outermost lock of @kind @offset bytes into an object of type @id. Its path begins with
+/// a dot or brackets, and is empty if the object itself is the lock.
 std::optional<LockField> find_lock(const btf *types, std::uint32_t id, std::uint32_t offset,
 				   ls_kind kind, int nesting);
 
 /// Path to the innermost member at @offset within the struct or union.
 std::string member_path(const btf *types, const btf_type *type, std::uint32_t offset, int nesting);
 
-/// What a pointer points to; nullptr for anything else.
+/// Target type of a pointer; nullptr for other types.
 const btf_type *pointed_to(const btf *types, std::uint32_t id);
 
-/// Where in @types the pointer at @offset of something of type @id leads to; 0: none.
+/// Type in @types that the pointer at @offset of an object of type @id points to; 0: none.
 std::uint32_t pointer_at(const btf *types, std::uint32_t id, std::uint32_t offset, int nesting);
 
-/// May an object of a struct have @bytes? It may end with an array, of as many elements
-/// as are needed.
+/// Can an object of a struct have @bytes? It may end with an array of any number of elements.
 bool may_have(const btf *types, const btf_type *type, std::uint32_t bytes);
 
 } // namespace lockscope

@@ -22,7 +22,7 @@ namespace lockscope {
 
 namespace {
 
-/// Caches whose names share no word with what is in them, or one with too many others.
+/// Caches whose names share no word with their type, or one with too many others.
 constexpr std::pair<const char *, const char *> kCacheTypes[] = {
 	{"filp", "file"},
 	{"mnt_cache", "mount"},
@@ -30,10 +30,10 @@ constexpr std::pair<const char *, const char *> kCacheTypes[] = {
 	{"eventpoll_pwq", "eppoll_entry"},
 };
 
-/* Shorter words fit anything. */
+/* Shorter words match too much. */
 constexpr std::size_t kMinWord = 3;
 
-/// Bytes that kmalloc() takes for so many.
+/// Size of the kmalloc() object for @bytes.
 std::uint32_t kmalloc_size(std::uint32_t bytes)
 {
 	if (bytes > 64 && bytes <= 96)

@@ -90,7 +90,7 @@ static void splat_held(const struct ls_splat_side *x, u32 class_id)
 	ls_splat_lock("", class_id, ls_splat_taken(x, class_id).ip);
 }
 
-/* The task keeps locks where it should have none: the first of them, the rest follows. */
+/* The task still holds locks where it should hold none: title with the first one, then the rest. */
 static void print_kept(const struct ls_splat_side *x)
 {
 	u32 i = x->s.new_mask ? __ffs64(x->s.new_mask) : 0;
@@ -161,7 +161,7 @@ static void (*const splats[LS_NR_FINDINGS])(const struct ls_splat_side *x, u32 c
 #undef LS_ROW
 };
 
-/* Faults that one sight shows, in the words of whoever in the kernel would have said it. */
+/* Faults that one observation shows, in the words of the kernel's own check. */
 void ls_splat_fault(u32 what, u32 class_id, u32 ordinal)
 {
 	struct ls_splat_side *x;

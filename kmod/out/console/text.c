@@ -35,7 +35,7 @@ const char *ls_splat_words(u32 kind)
 	return "";
 }
 
-/* Interrupts are classes in findings only, and of no kind. */
+/* Interrupts are classes in findings only, and have no kind. */
 const char *ls_splat_kind(u32 class_id)
 {
 	return class_id >= LS_CLASS_HARDIRQ ? "interrupt" : ls_kind_name(ls.classes.table[class_id].kind);

@@ -56,7 +56,7 @@ static bool stamps_due(void)
 static void new_epoch(void)
 {
 	lockdep_assert_held(&mode_mutex);
-	/* Where nothing was seen there is nothing to wait for, and nothing to forget. */
+	/* If nothing was watched there is nothing to wait for, and nothing to reset. */
 	if (mode != LS_ACCESSES_SAMPLED || !epochs || ls_load(&ls_acc->nr_pages) || stamps_due()) {
 		watch(false);
 		synchronize_rcu();

@@ -101,9 +101,9 @@ std::string fault_title(const Model &model, const Finding &finding, const std::s
 		if (word == "kind and lock")
 			return kind_and_name(model, cls);
 		if (word == "where")
-			return atomic_because(model, sight, witness.position);
+			return atomic_because(model, observation, witness.position);
 		if (word == "seconds")
-			return seconds(sight.extra);
+			return seconds(observation.extra);
 		/* sleeper: none if a lock that is held is meant, or no lock: something else sleeps. */
 		return cls == kNoClass || witness.position != kOwnLock
 			       ? ""

@@ -13,7 +13,7 @@ namespace lockscope {
 
 namespace {
 
-/* The instances of the gate that are held, and 0 for one that is not known; true: exclusively. */
+/* Held instances of the gate, 0 for an unknown one; true: held exclusively. */
 std::map<std::uint64_t, bool> gates_held(const std::vector<Held> &all, ClassId gate)
 {
 	std::map<std::uint64_t, bool> instances;
@@ -23,11 +23,11 @@ std::map<std::uint64_t, bool> gates_held(const std::vector<Held> &all, ClassId g
 	return instances;
 }
 
-/* Does one of them lie in the object that @lock lies in? */
-bool gate_in_object_of(const Sight &sight, ClassId gate, const Held *lock)
+/* Is one of them in the object around @lock? */
+bool gate_in_object_of(const Observation &observation, ClassId gate, const Held *lock)
 {
 	return lock && lock->object != 0 &&
-	       std::any_of(sight.held.begin(), sight.held.end(), [&](const Held &held) {
+	       std::any_of(observation.held.begin(), observation.held.end(), [&](const Held &held) {
 		       return held.cls == gate && held.object == lock->object;
 	       });
 }
@@ -35,16 +35,16 @@ bool gate_in_object_of(const Sight &sight, ClassId gate, const Held *lock)
 /* The instance hash of @cls in a witness of the edge from -> to. */
 const Held *member(const Model &model, const Witness &witness, ClassId cls)
 {
-	const Sight &sight = model.sights[witness.sight];
-	if (const Held &held = sight.at(witness.position); held.cls == cls)
+	const Observation &observation = model.observations[witness.observation];
+	if (const Held &held = observation.at(witness.position); held.cls == cls)
 		return &held;
-	return sight.acquired.cls == cls ? &sight.acquired : nullptr;
+	return observation.acquired.cls == cls ? &observation.acquired : nullptr;
 }
 
 enum class GateProof { Same, Unknown, Differs };
 
-/* Is the gate one lock on both sides, held exclusively on one? Either the very same instance,
- * or the lock of the object that a lock of the cycle lies in, on either side. */
+/* Is the gate one lock on both sides, held exclusively on one? Either the same instance, or
+ * the lock of the object that a lock of the cycle belongs to, on either side. */
 GateProof prove_gate(const Model &model, const Finding &finding, const FindingEdge &a,
 		     const FindingEdge &b, ClassId gate)
 {
@@ -58,7 +58,7 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 		for (const auto &witness : edge.witnesses) {
 			auto here = gates_held(holds(model, edge, witness), gate);
 			unknown = unknown || here.empty() || here.contains(0);
-			runs.insert(model.sights[witness.sight].run);
+			runs.insert(model.observations[witness.observation].run);
 			if (!common[side]) {
 				common[side] = std::move(here);
 				continue;
@@ -86,7 +86,7 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 		for (const auto *edge : {&a, &b})
 			for (const auto &witness : edge->witnesses)
 				same_object = same_object &&
-					      gate_in_object_of(model.sights[witness.sight], gate,
+					      gate_in_object_of(model.observations[witness.observation], gate,
 								member(model, witness, cls));
 		if (same_object)
 			return GateProof::Same;
@@ -94,7 +94,7 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 	return GateProof::Differs;
 }
 
-/* What is held at every sight and chain of an edge. */
+/* Locks held at every observation and in every chain of an edge. */
 std::map<ClassId, bool> always_held(const Model &model, const FindingEdge &edge,
 				    const ChainFacts::Kind *fact)
 {
@@ -109,7 +109,7 @@ std::map<ClassId, bool> always_held(const Model &model, const FindingEdge &edge,
 		first = false;
 	}
 	if (fact && fact->any) {
-		/* Of the edge's own classes chains say nothing else. */
+		/* Chains do not cover the edge's own classes differently. */
 		std::map<ClassId, bool> own;
 		for (ClassId cls : {edge.from, edge.to})
 			if (auto at = always.find(cls); at != always.end())
@@ -117,19 +117,19 @@ std::map<ClassId, bool> always_held(const Model &model, const FindingEdge &edge,
 		always = held_in_both(always, fact->held);
 		always.insert(own.begin(), own.end());
 	}
-	/* That an interrupt may find a lock held is kept for its class, not for each instance. */
+	/* A lock held while an interrupt may come is recorded per class, not per instance. */
 	if (to_interrupt(edge) && !model[edge.from].global())
 		always.erase(edge.from);
-	/* What counts events, or is another context's by then, keeps nobody apart. */
+	/* A semaphore that counts events, or is handed over, excludes nothing. */
 	std::erase_if(always, [&](const auto &gate) { return counts_events(model, gate.first); });
 	return always;
 }
 
 } // namespace
 
-/* A deadlock needs somebody at every edge at once; two edges that exclude each
- * other are enough to prevent it. What one side holds of the cycle and another one holds
- * besides does so too. An interrupt comes whatever is held, but waits for what it takes
+/* A deadlock needs a context at every edge at once; two edges that exclude each other prevent
+ * it. A lock of the cycle held at one edge that is also held besides at another one excludes
+ * them as well. An interrupt comes whatever is held, but waits for the locks that it acquires
  * first. */
 void gate_lock(const Model &model, Finding &finding, const std::vector<ChainFacts::Kind> &facts)
 {
@@ -139,10 +139,10 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<ChainFact
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const auto &edge = finding.edges[i];
 		held.emplace_back();
-		/* What keeps a completer away keeps the one waiting who waits for it. */
+		/* What delays a completer delays its waiter, too. */
 		if (!completes(model, edge))
 			held.back() = always_held(model, edge, i < facts.size() ? &facts[i] : nullptr);
-		/* Of the instances that an interrupt may find held the log has one or a few. */
+		/* The log has one or a few of the instances held while an interrupt may come. */
 		if (to_interrupt(edge) && !model[edge.from].global())
 			held.back().erase(edge.from);
 	}
@@ -171,7 +171,7 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<ChainFact
 			}
 		}
 	}
-	/* Not hidden: longer cycles with the interrupt were left out for this one. */
+	/* Not hidden: longer cycles with the interrupt were skipped because of this one. */
 	if (first)
 		finding.filters.push_back({"gate-lock", false,
 					   model[*first].name +

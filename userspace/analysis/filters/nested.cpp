@@ -16,28 +16,28 @@ namespace lockscope {
 
 namespace {
 
-/// Entry @i of @sight's held and what it acquires are a pair of instances in an order.
-bool nests(const Sight &sight, std::uint32_t i, ClassId cls)
+/// Are entry @i of @observation's held locks and the acquired lock an ordered pair of instances?
+bool nests(const Observation &observation, std::uint32_t i, ClassId cls)
 {
-	const Held &held = sight.held[i];
-	return held.cls == cls && held.instance != 0 && sight.acquired.instance != 0 &&
-	       held.instance != sight.acquired.instance && ls_orders(held.val, sight.acquired.val);
+	const Held &held = observation.held[i];
+	return held.cls == cls && held.instance != 0 && observation.acquired.instance != 0 &&
+	       held.instance != observation.acquired.instance && ls_orders(held.val, observation.acquired.val);
 }
 
 } // namespace
 
 std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last)
 {
-	const Sight &closing = model.sights[last];
+	const Observation &closing = model.observations[last];
 	std::map<std::uint64_t, std::vector<NestedPair>> by_outer;
-	for (std::size_t s = 0; s < model.sights.size(); s++) {
-		const Sight &sight = model.sights[s];
-		if (sight.run != closing.run || !sight.acquisition() || sight.acquired.cls != cls ||
+	for (std::size_t s = 0; s < model.observations.size(); s++) {
+		const Observation &observation = model.observations[s];
+		if (observation.run != closing.run || !observation.acquisition() || observation.acquired.cls != cls ||
 		    s == last)
 			continue;
-		for (std::uint32_t i = 0; i < sight.held.size(); i++)
-			if (nests(sight, i, cls))
-				by_outer[sight.held[i].instance].push_back({s, i});
+		for (std::uint32_t i = 0; i < observation.held.size(); i++)
+			if (nests(observation, i, cls))
+				by_outer[observation.held[i].instance].push_back({s, i});
 	}
 	NestedPair alone{last, kOwnLock};
 	for (auto position = static_cast<std::uint32_t>(closing.held.size()); position-- > 0;) {
@@ -45,13 +45,13 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 			continue;
 		if (alone.position == kOwnLock)
 			alone.position = position;
-		/* Breadth first, from what it takes back to what it holds. A recursive reader
-		 * waits for no reader. */
-		using At = std::pair<std::uint64_t, bool>; /* an instance, taken recursively */
+		/* Breadth first, from the acquired lock back to the held one. A recursive
+		 * reader does not wait for a reader. */
+		using At = std::pair<std::uint64_t, bool>; /* an instance, acquired recursively */
 		const std::uint64_t goal = closing.held[position].instance;
 		const auto kind_of = [&](const NestedPair &pair) {
-			const Sight &sight = model.sights[pair.sight];
-			return dependency_kind(sight.held[pair.position].val, sight.acquired.val);
+			const Observation &observation = model.observations[pair.observation];
+			return dependency_kind(observation.held[pair.position].val, observation.acquired.val);
 		};
 		const auto recursive = [](std::uint32_t kind) {
 			return (kind & (LS_DEP_ER | LS_DEP_SR)) != 0;
@@ -64,25 +64,25 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 		std::map<At, std::pair<NestedPair, At>> reached;
 		std::vector<At> queue{start};
 		std::optional<At> end;
-		/* Is a lock held on some side from @at back to the closing one that excludes @next? */
+		/* Does a lock held on some side from @at back to the closing one exclude @next? */
 		const ClassId own = model[cls].global() ? cls : kNoClass;
-		const auto apart = [&](const Sight &next, At at) {
+		const auto apart = [&](const Observation &next, At at) {
 			bool any = shared_gate(model, next.held, closing.held, own) != kNoClass;
 			for (; !any && at != start; at = reached.at(at).second)
 				any = shared_gate(model, next.held,
-						  model.sights[reached.at(at).first.sight].held,
+						  model.observations[reached.at(at).first.observation].held,
 						  own) != kNoClass;
 			return any;
 		};
 		for (std::size_t next = 0; next < queue.size() && !end; next++) {
 			const At at = queue[next];
 			for (const auto &pair : by_outer[at.first]) {
-				const Sight &sight = model.sights[pair.sight];
-				const At inner{sight.acquired.instance, recursive(kind_of(pair))};
+				const Observation &observation = model.observations[pair.observation];
+				const At inner{observation.acquired.instance, recursive(kind_of(pair))};
 				if (inner.first == start.first || reached.contains(inner) ||
 				    (at.second && shared(kind_of(pair))) ||
 				    (inner.first == goal && inner.second && shared(last_kind)) ||
-				    apart(sight, at))
+				    apart(observation, at))
 					continue;
 				reached.emplace(inner, std::pair{pair, at});
 				queue.push_back(inner);
@@ -109,14 +109,14 @@ bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring)
 {
 	return ring.size() > 1 &&
 	       std::all_of(ring.begin(), ring.end(), [&](const NestedPair &pair) {
-		       const Sight &sight = model.sights[pair.sight];
-		       /* That is about the last entry of the class that the sight marks. */
-		       for (auto i = static_cast<std::uint32_t>(sight.held.size()); i-- > 0;)
-			       if (sight.new_mask >> i & 1 &&
-				   sight.held[i].cls == sight.acquired.cls)
+		       const Observation &observation = model.observations[pair.observation];
+		       /* That is about the last entry of the class that the observation marks. */
+		       for (auto i = static_cast<std::uint32_t>(observation.held.size()); i-- > 0;)
+			       if (observation.new_mask >> i & 1 &&
+				   observation.held[i].cls == observation.acquired.cls)
 				       return i == pair.position &&
-					      (sight.extra & LS_RELATED_BACK) &&
-					      !(sight.extra & LS_RELATED_FORTH);
+					      (observation.extra & LS_RELATED_BACK) &&
+					      !(observation.extra & LS_RELATED_FORTH);
 		       return false;
 	       });
 }

@@ -8,19 +8,19 @@
 
 namespace lockscope {
 
-/// One observation of two instances of a class, one taken inside the other.
+/// One observation of two nested instances of a class.
 struct NestedPair {
-	std::size_t sight;	///< in Model::sights
-	std::uint32_t position; ///< of the outer one in Sight::held
+	std::size_t observation; ///< in Model::observations
+	std::uint32_t position;	 ///< of the outer one in Observation::held
 };
 
-/// The observations that close a ring with the pair of @last, in order, @last at the end:
-/// two for two instances taken in both orders. Only @last when no others are known that
-/// no common lock keeps apart from it.
+/// The observations that close a ring with the pair of @last, in order, @last at the end: two
+/// for two instances acquired in both orders. Only @last if there are none without a common
+/// gate.
 std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last);
 
-/// Both orders of two objects followed the pointers between them: the inner one pointed
-/// to the outer each time, and not the other way round.
+/// Both orders of two objects followed the pointers between them: the inner one pointed to the
+/// outer one each time, and not vice versa.
 bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring);
 
 } // namespace lockscope

@@ -30,7 +30,7 @@ TEST(SymbolTable, FindsTheFunctionOfAReturnAddress)
 	EXPECT_FALSE(table->find(0xffffffffd0000000));
 }
 
-/* No call comes before it: a tracer has put its start in the place of whoever called. */
+/* No call comes before it: a tracer has replaced the caller's address by its start. */
 TEST(SymbolTable, ATracerOfReturnsIsEnteredAtItsStart)
 {
 	auto table = SymbolTable::parse("ffffffff81000000 t before\n"
@@ -62,7 +62,7 @@ TEST(SymbolTable, RangesOfAFunctionAndItsParts)
 				      {0xffffffff81900000, 0xffffffff81900020, "vmlinux"}}));
 	EXPECT_EQ(table->ranges("freeze_more"),
 		  (std::vector<Range>{{0xffffffff81000100, 0xffffffff81000200, "vmlinux"}}));
-	/* Nothing tells how long the last one is. */
+	/* The length of the last one is not known. */
 	EXPECT_EQ(table->ranges("thaw").back().begin, 0xffffffff81900020);
 	EXPECT_TRUE(table->ranges("freez").empty());
 	EXPECT_TRUE(table->ranges("").empty());
@@ -99,7 +99,7 @@ TEST(KernelSymbols, CodeOfModulesSideBySide)
 	ASSERT_TRUE(at);
 	EXPECT_EQ(at->function, "c_one");
 	EXPECT_EQ(at->module, "c");
-	/* Who has gone keeps the name that is known. */
+	/* An unloaded module keeps the known name. */
 	spill(dir / "modules", modules);
 	EXPECT_EQ(all.find(0xffffffffc0005020)->function, "c_one");
 }
@@ -207,7 +207,7 @@ TEST(KernelSymbols, CodeOfModulesThatTheLogHas)
 	EXPECT_EQ(at->function, "late_one");
 	EXPECT_EQ(at->offset, 0x10u);
 	EXPECT_EQ(at->module, "late");
-	/* Who has gone keeps its place until another one takes it. */
+	/* An unloaded module keeps its range until another one uses it. */
 	all.module_changed({LS_MODULE_GOES, 0xffffffffc0009000, 0xffffffffc000b000, 0, 0, "late"});
 	EXPECT_EQ(all.find(0xffffffffc0009030)->function, "late_one");
 	EXPECT_EQ(all.find(0xffffffff81000010)->function, "first");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Acquisitions under other locks that nobody saw before, and of which locks they are. */
-#ifndef LOCKSCOPE_BPF_SIGHT_H
-#define LOCKSCOPE_BPF_SIGHT_H
+#ifndef LOCKSCOPE_BPF_OBSERVATION_H
+#define LOCKSCOPE_BPF_OBSERVATION_H
 
 #include "bpf/held.h"
 #include "bpf/ident.h"
@@ -16,10 +16,10 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, LS_ORDER_SLOTS);
 	__type(key, __u32);
-	__type(value, struct ls_order_sight);
-} sights SEC(".maps");
+	__type(value, struct ls_order_observation);
+} observations SEC(".maps");
 
-/* Pairs of instances told of a pair of places. */
+/* Pairs of instances reported of a pair of places. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 4096);
@@ -27,7 +27,7 @@ struct {
 	__type(value, __u64);
 } pairs SEC(".maps");
 
-/* Lives of locks: memory that is used again is initialised again. */
+/* Lives of locks: reused memory is initialised again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, LIVES);
@@ -75,13 +75,13 @@ __noinline int identify(__u64 lock, struct ls_order_ident *id)
 	return 0;
 }
 
-/* Where is counted how many pairs of instances were told; 0 when they cannot matter. */
+/* Index + 1 of the counter of reported pairs of instances; 0 when they cannot matter. */
 __noinline int pair_slot(__u64 held, __u64 held_ip, __u64 lock, __u64 ip)
 {
 	return ls_classes_differ(held, lock) ? 0 : 1 + (mix(held_ip, ip) >> 52);
 }
 
-/* Two instances of a class perhaps: their order matters, pair by pair. */
+/* Possibly two instances of a class: their order is checked pair by pair. */
 static __always_inline __u64 *pairs_of(const struct held *h, __u64 lock, __u64 ip, __u32 val)
 {
 	__u32 slot;
@@ -94,7 +94,7 @@ static __always_inline __u64 *pairs_of(const struct held *h, __u64 lock, __u64 i
 	return bpf_map_lookup_elem(&pairs, &slot);
 }
 
-/* What tells one acquisition from another: the places, and which locks where there are few. */
+/* Key of an acquisition: the acquire sites, and the instances where there are few. */
 static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 {
 	__u64 key = mix(mix(t->key, ip), val);
@@ -121,7 +121,7 @@ static __always_inline __u64 key_of(const struct task_locks *t, __u64 lock, __u6
 	return key | 1;
 }
 
-/* A new sight has used up some of what its pairs of places may tell. */
+/* A new observation uses up some of the budget of its pairs of places. */
 static __always_inline void count_pairs(const struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 {
 	for (__u32 i = 0; i < LS_ORDER_DEPTH; i++) {
@@ -135,7 +135,7 @@ static __always_inline void count_pairs(const struct task_locks *t, __u64 lock, 
 	}
 }
 
-static __always_inline void fill(struct ls_order_sight *s, const struct task_locks *t, __u64 lock,
+static __always_inline void fill(struct ls_order_observation *s, const struct task_locks *t, __u64 lock,
 				 __u64 ip, __u32 val)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
@@ -165,10 +165,10 @@ static __always_inline void fill(struct ls_order_sight *s, const struct task_loc
 		identify(lock, &s->idents[depth]);
 }
 
-#define NEW_SIGHT 0x10000
+#define NEW_OBSERVATION 0x10000
 
 /*
- * Count the acquisition of @lock with @t held. A place of the table and NEW_SIGHT when
+ * Count the acquisition of @lock with @t held. A place of the table and NEW_OBSERVATION when
  * nobody has seen the like: the stack is missing then.
  */
 __noinline int see(struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
@@ -180,19 +180,19 @@ __noinline int see(struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 	key = key_of(t, lock, ip, val);
 	for (__u32 i = 0; i < LS_ORDER_PROBES; i++) {
 		__u32 at = ((key >> 40) + i) & (LS_ORDER_SLOTS - 1);
-		struct ls_order_sight *s = bpf_map_lookup_elem(&sights, &at);
+		struct ls_order_observation *s = bpf_map_lookup_elem(&observations, &at);
 
 		if (!s)
 			return 0;
 		if (!s->key) {
-			/* New. But is it true? */
+			/* New, unless entries are stale. */
 			if (drop_stale(t))
 				return 0;
 			if (__sync_val_compare_and_swap(&s->key, 0, key) == 0) {
 				count_pairs(t, lock, ip, val);
 				__sync_fetch_and_add(&s->count, 1);
 				fill(s, t, lock, ip, val);
-				return at | NEW_SIGHT;
+				return at | NEW_OBSERVATION;
 			}
 		}
 		if (s->key == key) {
@@ -204,18 +204,18 @@ __noinline int see(struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 	return 0;
 }
 
-/* @ctx: of the program. */
+/* @ctx: the program's. */
 static __always_inline void see_with_stack(void *ctx, struct task_locks *t, __u64 lock, __u64 ip,
 					   __u32 val)
 {
 	__u32 at = see(t, lock, ip, val);
-	struct ls_order_sight *s;
+	struct ls_order_observation *s;
 	long n;
 
-	if (!(at & NEW_SIGHT))
+	if (!(at & NEW_OBSERVATION))
 		return;
 	at &= LS_ORDER_SLOTS - 1;
-	s = bpf_map_lookup_elem(&sights, &at);
+	s = bpf_map_lookup_elem(&observations, &at);
 	if (!s)
 		return;
 	n = bpf_get_stack(ctx, s->stack, sizeof(s->stack), 0);
@@ -223,4 +223,4 @@ static __always_inline void see_with_stack(void *ctx, struct task_locks *t, __u6
 	__sync_fetch_and_add(&s->ready, 1);
 }
 
-#endif /* LOCKSCOPE_BPF_SIGHT_H */
+#endif /* LOCKSCOPE_BPF_OBSERVATION_H */
