@@ -39,10 +39,10 @@ enum ls_kind {
 };
 
 /* Sets of kinds, a bit each. */
-enum ls_kind_wait { LS_WAIT_OTHER, LS_WAIT_SLEEPS, LS_WAIT_SPINS, LS_WAIT_AWAITED };
-#define LS_IF_SLEEPS(symbol, value, name, wait) | (unsigned int)(LS_WAIT_##wait == LS_WAIT_SLEEPS) << value
-#define LS_IF_SPINS(symbol, value, name, wait) | (unsigned int)(LS_WAIT_##wait == LS_WAIT_SPINS) << value
-#define LS_IF_AWAITED(symbol, value, name, wait) | (unsigned int)(LS_WAIT_##wait == LS_WAIT_AWAITED) << value
+enum ls_kind_wait { LS_KIND_WAIT_OTHER, LS_KIND_WAIT_SLEEPS, LS_KIND_WAIT_SPINS, LS_KIND_WAIT_AWAITED };
+#define LS_IF_SLEEPS(symbol, value, name, wait) | (unsigned int)(LS_KIND_WAIT_##wait == LS_KIND_WAIT_SLEEPS) << value
+#define LS_IF_SPINS(symbol, value, name, wait) | (unsigned int)(LS_KIND_WAIT_##wait == LS_KIND_WAIT_SPINS) << value
+#define LS_IF_AWAITED(symbol, value, name, wait) | (unsigned int)(LS_KIND_WAIT_##wait == LS_KIND_WAIT_AWAITED) << value
 #define LS_SLEEPING_KINDS (0u LS_LOCK_KINDS(LS_IF_SLEEPS))
 #define LS_SPINNING_KINDS (0u LS_LOCK_KINDS(LS_IF_SPINS))
 #define LS_AWAITED_KINDS (0u LS_LOCK_KINDS(LS_IF_AWAITED))
