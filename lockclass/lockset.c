@@ -155,7 +155,7 @@ ls_u32 ls_lockset_writers(struct ls_locksets *s, ls_u32 a)
 	if (a == LS_LOCKSET_EMPTY || a == LS_LOCKSET_NONE)
 		return a;
 	set = &s->sets[a];
-	id = ls_load(&set->writers);
+	id = ls_load_acquire(&set->writers);
 	if (id)
 		return id - 1;
 	for (i = 0; i < set->nr; i++) {
@@ -168,6 +168,6 @@ ls_u32 ls_lockset_writers(struct ls_locksets *s, ls_u32 a)
 	}
 	id = nr == set->nr ? a : ls_lockset_intern(s, alone, nr, key);
 	if (id != LS_LOCKSET_NONE)
-		ls_store(&set->writers, id + 1);
+		ls_store_release(&set->writers, id + 1);
 	return id;
 }

@@ -42,14 +42,17 @@ LS_INLINE bool ls_tag_match(ls_u64 slot, ls_u64 key)
 	return (slot ^ (key << LS_TAG_ID_BITS)) <= LS_TAG_ID_MASK;
 }
 
-/* The slot of @key if it is in one of its first two places, else any other. */
+/*
+ * The slot of @key if it lies in one of its first two places, else any other. Acquires what
+ * was written before the id was published.
+ */
 LS_INLINE ls_u64 ls_tagtab_first(const struct ls_tagtab *tab, ls_u64 key)
 {
 	ls_u64 place = key >> tab->shift;
-	ls_u64 slot = ls_load(&tab->slots[place]);
+	ls_u64 slot = ls_load_acquire(&tab->slots[place]);
 
 	if (ls_unlikely(!ls_tag_match(slot, key)))
-		slot = ls_load(&tab->slots[place ^ 1]);
+		slot = ls_load_acquire(&tab->slots[place ^ 1]);
 	return slot;
 }
 
