@@ -191,6 +191,7 @@ fi
 # libraries set.
 compiler=$(apt apt-cache depends "linux-headers-$release" |
 	sed -n 's/^ *Depends: <\{0,1\}\(gcc-[0-9]*\).*/\1/p')
+# shellcheck disable=SC2211 # there is one linux-kbuild
 if ! "$root"/usr/lib/linux-kbuild-*/scripts/basic/fixdep 2>&1 | grep -q -i usage ||
 	! command -v "$compiler" > /dev/null; then
 	command -v patchelf > /dev/null ||
