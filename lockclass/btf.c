@@ -67,15 +67,15 @@ static const struct type *next(const struct blob *b, ls_u64 *at)
 	const struct type *t = (const struct type *)(b->types + *at);
 
 	if (*at + sizeof(*t) > b->type_len || kind(t) >= NR_KINDS)
-		return 0;
+		return NULL;
 	*at += sizeof(*t) + fixed[kind(t)] + (ls_u64)each[kind(t)] * members(t);
-	return *at <= b->type_len ? t : 0;
+	return *at <= b->type_len ? t : NULL;
 }
 
 /* Type number @id; numbers begin with 1. */
 static const struct type *by_id(const struct blob *b, ls_u32 id)
 {
-	const struct type *t = 0;
+	const struct type *t = NULL;
 	ls_u64 at = 0;
 	ls_u32 i;
 
@@ -95,7 +95,7 @@ static ls_u32 find_member(const struct blob *b, const struct type *t, const char
 	for (i = 0; i < members(t); i++) {
 		bits = t->info >> 31 ? m[i].offset & 0xffffff : m[i].offset;
 		if (!m[i].name || same(b, m[i].name, "")) {
-			const struct type *in = nesting ? by_id(b, m[i].type) : 0;
+			const struct type *in = nesting ? by_id(b, m[i].type) : NULL;
 
 			inner = in && is_aggregate(in) ? find_member(b, in, name, nesting - 1) : LS_BTF_NONE;
 			if (inner != LS_BTF_NONE)
@@ -120,7 +120,7 @@ static const struct type *find_type(struct blob *b, const void *btf, ls_size siz
 	if (size < sizeof(*h) || h->magic != MAGIC || h->len > size ||
 	    (ls_u64)h->type_off + h->type_len > size - h->len ||
 	    (ls_u64)h->str_off + h->str_len > size - h->len || (h->len | h->type_off) % 4)
-		return 0;
+		return NULL;
 	b->types = (const ls_u8 *)btf + h->len + h->type_off;
 	b->strings = (const ls_u8 *)btf + h->len + h->str_off;
 	b->type_len = h->type_len;
@@ -128,7 +128,7 @@ static const struct type *find_type(struct blob *b, const void *btf, ls_size siz
 	while ((t = next(b, &at)))
 		if (is_aggregate(t) && members(t) && same(b, t->name, name))
 			return t;
-	return 0;
+	return NULL;
 }
 
 ls_u32 ls_btf_offset(const void *btf, ls_size size, const char *type, const char *member)

@@ -88,8 +88,8 @@ ls_u32 ls_lockset_intern(struct ls_locksets *s, ls_u64 *elements, ls_u32 nr, ls_
 
 static struct ls_meet compute(struct ls_locksets *s, ls_u32 a, ls_u32 b)
 {
-	const struct ls_lockset *x = &s->sets[a], *y = &s->sets[b];
 	LS_UNSET ls_u64 common[LS_LOCKSET_LOCKS];
+	const struct ls_lockset *x = &s->sets[a], *y = &s->sets[b];
 	ls_u64 key = 0;
 	ls_u32 i = 0, k = 0, nr = 0;
 	struct ls_meet meet = { 0 };

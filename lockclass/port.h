@@ -8,6 +8,7 @@
 #define LOCKSCOPE_PORT_H
 
 #ifdef __KERNEL__
+#include <linux/stddef.h>
 #include <linux/types.h>
 #else
 #include <stdbool.h>

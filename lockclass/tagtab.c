@@ -78,7 +78,7 @@ static ls_u64 *slot_of(const struct ls_tagtab *tab, ls_u64 key)
 		if (holds(slot, key))
 			return &tab->slots[place];
 	}
-	return (ls_u64 *)0;
+	return NULL;
 }
 
 bool ls_tagtab_change(struct ls_tagtab *tab, ls_u64 key, ls_u32 from, ls_u32 to)

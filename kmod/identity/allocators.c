@@ -225,6 +225,7 @@ static void find(struct allocator *a, unsigned long start)
 	if (!start || !ls_size_offset(start, &size, &offset))
 		return;
 	WRITE_ONCE(a->start, start);
+	/* No reader sees the size without its start. */
 	smp_wmb();
 	WRITE_ONCE(a->size, size);
 }
@@ -252,6 +253,7 @@ void ls_allocators_module(struct module *mod, bool coming)
 		if (!a->module || strcmp(a->module, module_name(mod)))
 			continue;
 		WRITE_ONCE(a->size, 0);
+		/* As above: nothing lies in an allocator without size. */
 		smp_wmb();
 		WRITE_ONCE(a->start, 0);
 		snprintf(name, sizeof(name), "%s:%s", a->module, a->name);

@@ -102,7 +102,7 @@ static u32 symbol_number(const struct mod_kallsyms *k, u32 i, unsigned long star
 
 static void remember_symbols(struct module *mod, unsigned long start, unsigned long end)
 {
-	struct mod_kallsyms *k = mod->kallsyms;
+	struct mod_kallsyms *k = rcu_dereference_raw(mod->kallsyms);
 	u32 i, number, place = 0;
 
 	for (i = 0; k && i < k->num_symtab; i++) {

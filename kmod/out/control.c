@@ -27,6 +27,7 @@ static void quiesce(void)
 static void resume(void)
 {
 	ls_context_clear();
+	/* A hook that is active finds contexts that are clear. */
 	smp_wmb();
 	WRITE_ONCE(ls_active, 1);
 }

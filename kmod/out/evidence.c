@@ -53,7 +53,7 @@ static void add_gates(struct ls_meeting_side *side, const struct ls_rec_sight *s
 		id = ls_worker_class(held[i].val);
 		if (i != own && id && !ls_worker_left_out(id))
 			side->gates[side->nr_gates++] =
-				held[i].lock | !!(held[i].val & LS_VAL_READ_MASK);
+				held[i].lock | (held[i].val & LS_VAL_READ_MASK ? 1 : 0);
 	}
 }
 

@@ -144,11 +144,13 @@ static bool work(void)
 static int worker(void *unused)
 {
 	while (!kthread_should_stop()) {
+		/* Pairs with the release in ls_worker_flush(): its events are there. */
 		u64 wanted = smp_load_acquire(&flush_wanted);
 		bool any = work();
 
 		settle(READ_ONCE(flush_done) != wanted);
 		if (READ_ONCE(flush_done) != wanted) {
+			/* Who waits for it sees what was appended to the log. */
 			smp_store_release(&flush_done, wanted);
 			wake_up_all(&flushed);
 		}
@@ -190,9 +192,11 @@ int ls_worker_flush(void)
 
 	mutex_lock(&ticket);
 	mine = flush_wanted + 1;
+	/* Both pair with worker(). */
 	smp_store_release(&flush_wanted, mine);
 	mutex_unlock(&ticket);
 	wake_up_process(thread);
+	/* As above. */
 	rc = wait_event_interruptible_timeout(flushed, smp_load_acquire(&flush_done) >= mine, 30 * HZ);
 	return rc > 0 ? 0 : rc ? (int)rc : -ETIME;
 }

@@ -104,7 +104,7 @@ static long read_prims(struct ls_prims_req __user *arg)
 
 	if (copy_from_user(&req, arg, sizeof(req)))
 		return -EFAULT;
-	n = min(req.nr, (u32)LS_NR_PRIMS);
+	n = min_t(u32, req.nr, LS_NR_PRIMS);
 	for (i = 0; i < n; i++) {
 		struct ls_prim_info info = { };
 

@@ -5,7 +5,7 @@
 /* The kernel's __hrtimer_rearm_deferred(); size 0 where it is not found. */
 extern unsigned long ls_rearm_start, ls_rearm_size;
 
-#if __has_include(<linux/hrtimer_rearm.h>)
+#if __has_include("linux/hrtimer_rearm.h")
 #define LS_HAS_REARM true
 #else
 #define LS_HAS_REARM false

@@ -98,6 +98,7 @@ static void find_task(struct ls_race_side *s, u32 context)
 	s->tgid = t->tgid;
 	s->task_flags = t->task_flags;
 	memcpy(s->comm, t->comm, LS_COMM_LEN);
+	/* All of it was read before the second look at the start. */
 	smp_rmb();
 	if (ls_load(&t->start) == start)
 		s->flags |= LS_SIDE_TASK;

@@ -172,13 +172,13 @@ static u32 key_size(const struct ls_now *n)
  */
 static LS_COLD u32 new_site(struct ls_now *n)
 {
+	LS_UNSET struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
 	struct {
 		struct ls_event *e;
 		struct ls_rec_access *a;
 		struct ls_access_object *o;
 	} ev;
 	struct ls_access_object object;
-	LS_UNSET struct ls_guard_rec guards[LS_LOCKSET_LOCKS];
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	u32 i, nr = 0, id, found, offset;
 	u64 key;
