@@ -55,7 +55,7 @@ bool ls_object_passed(const struct ls_object *o, ls_u64 start, ls_u32 from, ls_u
 	 * Newest first: contexts whose accesses before a hand-over are ordered before those of
 	 * @to.
 	 */
-	for (i = 1; i <= LS_HANDS; i++) {
+	for (i = 1; i <= LS_HANDS && i <= nr; i++) {
 		ls_u64 hand = ls_load(&o->hands[(nr - i) % LS_HANDS]);
 
 		for (k = 0; hand && k < found && later[k] != HAND_TO(hand);)

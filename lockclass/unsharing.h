@@ -16,7 +16,7 @@
 #include "port.h"
 #include "shadow.h"
 
-#define LS_HANDS 4
+#define LS_HANDS 5	/* an object is a cache line */
 
 struct ls_object {
 	ls_u64 start;			/* address, 0: none */

@@ -107,6 +107,18 @@ TEST(Unsharing, TheWayBackIsNoWayForward)
 	EXPECT_TRUE(o.passed(C, B, c));
 }
 
+// The oracle of accesses found it, once in 655,463 programs.
+TEST(Unsharing, FiveHandsAreRemembered)
+{
+	Object o;
+	const ls_u32 used = o.touch(A, {{kL, true}});
+
+	for (ls_u32 context : {B, C, B, C, C + 1})
+		o.touch(context, {{kL, true}});
+	EXPECT_TRUE(o.passed(A, C + 1, used));
+	EXPECT_EQ(sizeof(o.object), 64u);
+}
+
 TEST(Unsharing, AnotherObjectAtTheSamePlaceOfTheTable)
 {
 	Object o;
