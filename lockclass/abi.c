@@ -14,11 +14,11 @@ enum { LS_LOSSES(PLACE_OF_LOSS) };
 enum { LS_ACCESS_LOSSES(PLACE_OF_ACCESS_LOSS) };
 
 #define IN_PLACE(prefix, symbol, value) \
-	_Static_assert(AT(prefix, symbol) == value, #symbol " stands in the order of values")
-#define KIND(symbol, value, ...) IN_PLACE(LS_KIND_, symbol, value);
-#define FINDING(symbol, value, ...) IN_PLACE(LS_FINDING_, symbol, value);
-#define LOSS(symbol, value, ...) IN_PLACE(LS_LOSS_, symbol, value);
-#define ACCESS_LOSS(symbol, value, ...) IN_PLACE(LS_ALOSS_, symbol, value);
+	_Static_assert(AT(prefix, symbol) == value, #symbol " stands in the order of values");
+#define KIND(symbol, value, ...) IN_PLACE(LS_KIND_, symbol, value)
+#define FINDING(symbol, value, ...) IN_PLACE(LS_FINDING_, symbol, value)
+#define LOSS(symbol, value, ...) IN_PLACE(LS_LOSS_, symbol, value)
+#define ACCESS_LOSS(symbol, value, ...) IN_PLACE(LS_ALOSS_, symbol, value)
 LS_LOCK_KINDS(KIND)
 LS_SIGHT_FINDINGS(FINDING)
 LS_LOSSES(LOSS)

@@ -57,8 +57,11 @@ struct ls_guard_rec {
 	__u32 val;		/* LS_VAL_* */
 	__u16 relation;		/* enum ls_relation */
 	__u16 via;		/* VIA: offset of the pointer in the object accessed */
-	__u32 lock_offset;	/* of the lock in its object: SELF, OTHER; VIA: from where the
-				   pointer leads to, which may lie behind it: modulo 2^32 */
+	/*
+	 * Of the lock in its object: SELF, OTHER; VIA: from where the pointer leads to, which
+	 * may lie behind it: modulo 2^32.
+	 */
+	__u32 lock_offset;
 	__u32 pad;
 	__u64 ip;		/* acquire site */
 	__u64 lock;		/* instance: address, for comparing only */

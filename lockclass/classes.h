@@ -64,8 +64,11 @@ struct ls_class {
 	ls_u64 cache;		/* slab cache, for invalidation only */
 	ls_u32 pairs;		/* instance pairs reported to the thread so far */
 	ls_u32 usage;		/* LS_USE_* reported to the thread */
-	ls_u32 absent[2];	/* gates (edges.h) that some holder with hardirqs, softirqs on did not have;
-				 * completions: what some completer did not have (ls_need_bits()), halves */
+	/*
+	 * Gates (edges.h) that some holder with hardirqs, softirqs on did not have; completions:
+	 * what some completer did not have (ls_need_bits()), halves.
+	 */
+	ls_u32 absent[2];
 	ls_u32 absent_in[2];	/* the same for hardirqs, softirqs that acquired it */
 	char label[LS_LABEL_LEN];	/* cache name or initialiser's string */
 	ls_s32 root;			/* bytes from role's object to lock; arrays: stride */

@@ -97,8 +97,10 @@ static noinline u64 traced_caller(u64 ip)
 	unsigned long frames[OWN_FRAMES + 4];
 	u32 nr = ls_stack_save(frames, ARRAY_SIZE(frames)), first = skip_own(frames, nr, 0), i;
 
-	/* This module, ftrace's call, the hooked function, its caller; the second and third
-	 * are missing where the function returns through the trampoline. */
+	/*
+	 * This module, ftrace's call, the hooked function, its caller; the second and third
+	 * are missing where the function returns through the trampoline.
+	 */
 	for (i = first; i + 1 < nr && i < first + 3; i++)
 		if (ls_prims_hooks(frames[i]))
 			return frames[i + 1];

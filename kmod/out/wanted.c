@@ -222,7 +222,7 @@ void ls_wanted_work(u32 nr, bool all)
 /* Observations recorded of dependency @number, *@nr of them. */
 const u32 *ls_wanted_observations(u32 number, u32 *nr)
 {
-	*nr = min(wanted[number].nr, (u32)LS_WANTED_OBSERVATIONS);
+	*nr = min_t(u32, wanted[number].nr, LS_WANTED_OBSERVATIONS);
 	return observations_of(number);
 }
 
