@@ -39,9 +39,9 @@ Image sound_image()
 		{.data = data,
 		 .offset = 16,
 		 .guards = {{.lock = {.cls = a}, .relation = LS_REL_SELF, .lock_offset = 8}}});
-	const auto read = log.access(
-		{.pid = 2, .level = LS_SOFTIRQ, .stack = {"g", "call_timer_fn"}},
-		{.data = data, .offset = 16, .op = LS_ACC_READ, .function = "look"});
+	const auto read =
+		log.access({.pid = 2, .level = LS_SOFTIRQ, .stack = {"g", "call_timer_fn"}},
+			   {.data = data, .offset = 16, .op = LS_ACC_READ, .function = "look"});
 	log.race(write, read, LS_RACE_CAUGHT, {{write, 1, 0xff, 1}});
 	const auto both = log.access(
 		{.pid = 3}, {.data = count, .op = LS_ACC_READ | LS_ACC_WRITE, .function = "count"});

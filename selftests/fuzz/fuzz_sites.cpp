@@ -125,7 +125,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 			before.push_back(*p);
 		const std::set<ls_site *> all(probes.begin(), probes.end());
 		std::vector<ls_site *> next(sites.size());
-		ls_sites_keep(next.data(), sites.data(), sites.size(), probes.data(), probes.size());
+		ls_sites_keep(next.data(), sites.data(), sites.size(), probes.data(),
+			      probes.size());
 
 		std::set<ls_site *> there;
 		std::size_t kept = 0;
@@ -134,7 +135,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 				continue;
 			check(all.contains(next[i]), "a probe from nowhere");
 			check(there.insert(next[i]).second, "a probe kept twice");
-			check(ls_site_same(next[i], &sites[i]) && !next[i]->error, "not what was asked for");
+			check(ls_site_same(next[i], &sites[i]) && !next[i]->error,
+			      "not what was asked for");
 			kept++;
 		}
 		for (auto *p : probes)
@@ -145,9 +147,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 			std::size_t common = 0;
 
 			for (const auto &s : sites)
-				common += std::any_of(before.begin(), before.end(), [&](const auto &b) {
-					return !b.error && ls_site_same(&b, &s);
-				});
+				common += std::any_of(
+					before.begin(), before.end(), [&](const auto &b) {
+						return !b.error && ls_site_same(&b, &s);
+					});
 			check(kept == common, "not all that could be kept");
 		}
 		for (auto *p : probes)

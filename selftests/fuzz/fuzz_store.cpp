@@ -52,9 +52,9 @@ std::string sound_store()
 		{.data = data,
 		 .offset = 16,
 		 .guards = {{.lock = {.cls = a}, .relation = LS_REL_SELF, .lock_offset = 8}}});
-	const auto read = log.access(
-		{.pid = 2, .level = LS_SOFTIRQ, .stack = {"g", "call_timer_fn"}},
-		{.data = data, .offset = 16, .op = LS_ACC_READ, .function = "look"});
+	const auto read =
+		log.access({.pid = 2, .level = LS_SOFTIRQ, .stack = {"g", "call_timer_fn"}},
+			   {.data = data, .offset = 16, .op = LS_ACC_READ, .function = "look"});
 	log.race(write, read, LS_RACE_CAUGHT, {{write, 1, 0xff, 1}});
 	log.side(write, {.pid = 4, .cpu = LS_CPU_UNKNOWN}, LS_SIDE_TASK, {16});
 	log.side(read, {.pid = 5, .stack = {"h"}}, LS_SIDE_SECOND, {}, true);

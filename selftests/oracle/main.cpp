@@ -26,22 +26,26 @@ public:
 	{
 		const auto start = std::chrono::steady_clock::now();
 		auto elapsed = [&] {
-			return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+			return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+							     start)
 				.count();
 		};
 		std::printf("seed %llu\n", static_cast<unsigned long long>(options_.seed));
 		std::uint64_t next = 0;
-		while (next < options_.programs && (!options_.seconds || elapsed() < options_.seconds)) {
+		while (next < options_.programs &&
+		       (!options_.seconds || elapsed() < options_.seconds)) {
 			std::vector<Job> jobs;
 			for (; jobs.size() < options_.batch && next < options_.programs; next++)
-				jobs.push_back({generate(options_.seed + next), options_.seed + next});
+				jobs.push_back(
+					{generate(options_.seed + next), options_.seed + next});
 			check(jobs);
 		}
-		std::printf("%llu programs in %.0f s: %llu can deadlock, in %llu ways; %llu cycles told "
-			    "by the judge; %llu in the report, %llu of them errors and %llu hidden\n",
-			    static_cast<unsigned long long>(next), elapsed(), counts_["can"],
-			    counts_["ways"], counts_["judge"], counts_["report"], counts_["errors"],
-			    counts_["hidden"]);
+		std::printf(
+			"%llu programs in %.0f s: %llu can deadlock, in %llu ways; %llu cycles told "
+			"by the judge; %llu in the report, %llu of them errors and %llu hidden\n",
+			static_cast<unsigned long long>(next), elapsed(), counts_["can"],
+			counts_["ways"], counts_["judge"], counts_["report"], counts_["errors"],
+			counts_["hidden"]);
 		for (const auto &[what, number] : known_)
 			std::printf("%llu %s\n", number, what.c_str());
 		for (const auto &[rule, number] : disagreements_)
@@ -52,7 +56,8 @@ public:
 	}
 
 private:
-	std::vector<Outcome> outcomes(const std::vector<Job> &jobs, Module::Keeps keeps = Module::Keeps::News)
+	std::vector<Outcome> outcomes(const std::vector<Job> &jobs,
+				      Module::Keeps keeps = Module::Keeps::News)
 	{
 		auto out = run_session(jobs, folder_.path(), keeps);
 		if (!out)
@@ -82,8 +87,7 @@ private:
 	}
 
 	/// Does @d stay when the program runs as @job, perhaps another way?
-	bool stays(const Job &job, const Answer &answer, const Disagreement &d,
-		   Module::Keeps keeps)
+	bool stays(const Job &job, const Answer &answer, const Disagreement &d, Module::Keeps keeps)
 	{
 		const auto again = compare(job.program, answer, outcomes({job}, keeps).front());
 		return std::any_of(again.begin(), again.end(), [&](const Disagreement &other) {

@@ -129,7 +129,8 @@ void Module::find_news(std::uint32_t val, News &news) const
 		if (class_of(ctx_.held[i].val) == class_of(val))
 			news.self = true;
 		if (ls_orders(ctx_.held[i].val, val) &&
-		    (keeps_ == Keeps::All || ls_edges_peek(&edges_, ctx_.held[i].val, val, signature) == LS_EDGE_NEW))
+		    (keeps_ == Keeps::All ||
+		     ls_edges_peek(&edges_, ctx_.held[i].val, val, signature) == LS_EDGE_NEW))
 			news.mask |= 1ull << i;
 	}
 }
@@ -137,8 +138,7 @@ void Module::find_news(std::uint32_t val, News &news) const
 bool Module::use_is_new(std::uint32_t id, std::uint32_t use, std::uint32_t signature) const
 {
 	const ls_class &c = classes_[id];
-	return use & ~c.usage ||
-	       (use & LS_USE_ON_ANY_HARDIRQ && ~(c.absent[0] | signature)) ||
+	return use & ~c.usage || (use & LS_USE_ON_ANY_HARDIRQ && ~(c.absent[0] | signature)) ||
 	       (use & LS_USE_ON_ANY_SOFTIRQ && ~(c.absent[1] | signature)) ||
 	       (use & LS_USE_IN_ANY_HARDIRQ && ~(c.absent_in[0] | signature)) ||
 	       (use & LS_USE_IN_ANY_SOFTIRQ && ~(c.absent_in[1] | signature));
@@ -150,7 +150,8 @@ bool Module::usage_is_new(std::uint32_t val, std::uint32_t own) const
 	if (use_is_new(class_of(val), own, signature))
 		return true;
 	for (std::uint32_t i = 0; i < ctx_.depth; i++)
-		if (use_is_new(class_of(ctx_.held[i].val), ls_usage_on(ctx_.held[i].val, val), signature))
+		if (use_is_new(class_of(ctx_.held[i].val), ls_usage_on(ctx_.held[i].val, val),
+			       signature))
 			return true;
 	return false;
 }
@@ -187,7 +188,8 @@ void Module::look_at_nesting(std::uint64_t lock, std::uint32_t val, News &news)
 		if (class_of(h.val) != class_of(val) || !ls_orders(h.val, val))
 			continue;
 		if (h.lock == lock) {
-			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE << LS_VAL_READ_SHIFT)
+			if (both_read && (val & LS_VAL_READ_MASK) == LS_RECURSIVE
+									     << LS_VAL_READ_SHIFT)
 				continue;
 			if (!(c.marks & LS_CLASS_SAME)) {
 				news.flags |= kSame;
@@ -306,7 +308,8 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		if (news.flags & kSame)
 			classes_[class_of(val)].marks |= LS_CLASS_SAME;
 		mark_usage(val, ls_usage(val));
-		event(LS_SIGHT_ACQUIRE, lock, ip, val, news.mask, chain & LS_CHAIN_INDEX, news.flags);
+		event(LS_SIGHT_ACQUIRE, lock, ip, val, news.mask, chain & LS_CHAIN_INDEX,
+		      news.flags);
 	}
 	if (data)
 		ls_chains_looked(&chains_, key, data);
@@ -322,7 +325,8 @@ void Module::count_chain(std::uint64_t key)
 	sample_ = kSample;
 }
 
-void Module::acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries, std::uint32_t place)
+void Module::acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries,
+		     std::uint32_t place)
 {
 	std::uint32_t val = id | where() | (tries ? LS_VAL_TRY : 0);
 	if (read) {
@@ -456,7 +460,8 @@ void Module::recursion(const ls_rec_sight &s, std::uint32_t ordinal, std::uint32
 	record.second = ordinal;
 	put(record, LS_REC_INVERSION, nullptr, 0);
 	if (recursions_.insert({record.class_id, same}).second)
-		finding(LS_FINDING_RECURSIVE, {{record.class_id, record.class_id, LS_DEP_EN, ordinal}});
+		finding(LS_FINDING_RECURSIVE,
+			{{record.class_id, record.class_id, LS_DEP_EN, ordinal}});
 }
 
 /* ring_meets() */
@@ -480,7 +485,8 @@ bool Module::ring_meets(const ls_rec_sight &s, const std::uint32_t *path, std::u
 void Module::take_pair(const ls_rec_sight &s, std::uint32_t ordinal)
 {
 	auto node = [&](std::uint64_t lock) {
-		return ring_nodes_.try_emplace(lock, static_cast<std::uint32_t>(ring_nodes_.size() + 1))
+		return ring_nodes_
+			.try_emplace(lock, static_cast<std::uint32_t>(ring_nodes_.size() + 1))
 			.first->second;
 	};
 	const std::uint32_t to = node(s.lock);
@@ -510,7 +516,8 @@ void Module::take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint3
 		const std::uint32_t *first = nullptr;
 		for (std::uint32_t i = 0; i < s.nr_held && !first; i++)
 			if (s.new_mask & (1ull << i) && class_of(s.held[i].val) == self)
-				if (auto at = nested_.find({s.lock, s.held[i].lock}); at != nested_.end())
+				if (auto at = nested_.find({s.lock, s.held[i].lock});
+				    at != nested_.end())
 					first = &at->second;
 		recursion(s, ordinal, first ? *first : ordinal, false);
 	}

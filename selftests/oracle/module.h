@@ -49,7 +49,8 @@ public:
 	void run(const Runner &runner);
 	void interrupts(bool irq_off, bool bh_off) { irq_off_ = irq_off, bh_off_ = bh_off; }
 	/// @place: number of the line of code. @read: the primitive is a reader's.
-	void acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries, std::uint32_t place);
+	void acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries,
+		     std::uint32_t place);
 	void release(std::uint64_t lock, std::uint32_t id, bool read, std::uint32_t place);
 	/// A round of the worker that takes its time.
 	void work();
@@ -89,11 +90,13 @@ private:
 	void take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint32_t ordinal);
 	bool ring_meets(const ls_rec_sight &s, const std::uint32_t *path, std::uint32_t nr) const;
 	void take_pair(const ls_rec_sight &s, std::uint32_t ordinal);
-	void recursion(const ls_rec_sight &s, std::uint32_t ordinal, std::uint32_t first, bool same);
+	void recursion(const ls_rec_sight &s, std::uint32_t ordinal, std::uint32_t first,
+		       bool same);
 	void finding(std::uint32_t kind, const std::vector<ls_finding_edge> &edges);
 	std::uint32_t stack(std::uint64_t ip);
 	std::uint64_t ip(const std::string &function, std::uint32_t offset);
-	template <typename Raw> void put(Raw record, ls_rec_type type, const void *tail, std::size_t bytes);
+	template <typename Raw>
+	void put(Raw record, ls_rec_type type, const void *tail, std::size_t bytes);
 
 	static constexpr std::uint32_t kClasses = 4096, kChains = 1u << 14;
 
@@ -118,12 +121,13 @@ private:
 	std::map<std::uint64_t, std::uint32_t> stack_ids_;
 	std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> ips_;
 	std::map<std::string, std::uint64_t> functions_;
-	std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> nested_; ///< first observation
+	std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t>
+		nested_; ///< first observation
 	test::Zeroed ring_memory_;
 	ls_graph rings_{}; ///< instances of classes that nest in themselves
 	std::map<std::uint64_t, std::uint32_t> ring_nodes_;
 	std::map<std::uint32_t, std::uint32_t> ring_sights_; ///< by edge
-	std::vector<test::Holding> holdings_; ///< of each observation
+	std::vector<test::Holding> holdings_;		     ///< of each observation
 	std::set<std::pair<std::uint32_t, bool>> recursions_;
 	std::set<std::uint64_t> faults_; ///< places
 	std::set<std::pair<std::uint32_t, std::uint32_t>> wanted_, fresh_;

@@ -9,7 +9,8 @@ int Program::instance(int lock) const
 {
 	int number = 0;
 	for (int i = 0; i < lock; i++)
-		number += locks[static_cast<std::size_t>(i)] == locks[static_cast<std::size_t>(lock)];
+		number +=
+			locks[static_cast<std::size_t>(i)] == locks[static_cast<std::size_t>(lock)];
 	return number;
 }
 
@@ -35,7 +36,8 @@ const char *kind_word(ls_kind kind)
 std::string Program::text() const
 {
 	auto name = [&](int lock) {
-		return std::string(1, static_cast<char>('a' + locks[static_cast<std::size_t>(lock)])) +
+		return std::string(1,
+				   static_cast<char>('a' + locks[static_cast<std::size_t>(lock)])) +
 		       std::to_string(instance(lock));
 	};
 	std::string out;
@@ -151,8 +153,7 @@ bool allowed(const Program &p, const Context &context, const Alone &alone, const
 		return false;
 	if (op.what == Do::IrqOff || op.what == Do::IrqOn)
 		return alone.irq_off == (op.what == Do::IrqOn);
-	return context.level == LS_TASK && !alone.irq_off &&
-	       alone.bh_off == (op.what == Do::BhOn);
+	return context.level == LS_TASK && !alone.irq_off && alone.bh_off == (op.what == Do::BhOn);
 }
 
 } // namespace
@@ -195,13 +196,13 @@ private:
 /// How a program is likely to be.
 struct Taste {
 	bool interrupts = false;
-	int ordered = 0;  ///< percent of acquisitions that keep the order of the locks' numbers
-	int shared = 0;	  ///< percent of readers where there can be
-	int tries = 0;	  ///< percent
-	int careful = 0;  ///< percent of tasks' acquisitions that turn interrupts off before
-	int untidy = 0;	  ///< percent of releases that are not of the latest lock
-	int errors = 0;	  ///< percent of steps
-	int gate = 0;	  ///< percent of contexts that begin with a lock of the last class
+	int ordered = 0; ///< percent of acquisitions that keep the order of the locks' numbers
+	int shared = 0;	 ///< percent of readers where there can be
+	int tries = 0;	 ///< percent
+	int careful = 0; ///< percent of tasks' acquisitions that turn interrupts off before
+	int untidy = 0;	 ///< percent of releases that are not of the latest lock
+	int errors = 0;	 ///< percent of steps
+	int gate = 0;	 ///< percent of contexts that begin with a lock of the last class
 };
 
 Taste taste(Random &random)
@@ -250,8 +251,9 @@ Context context(Random &random, const Taste &t, const Program &p, ls_level level
 			if (p.locks[static_cast<std::size_t>(lock)] + 1 ==
 			    static_cast<int>(p.classes.size()))
 				gates.push_back(lock);
-		run(acquisition(random, t, p, gates[static_cast<std::size_t>(
-							random.below(static_cast<int>(gates.size())))]));
+		run(acquisition(random, t, p,
+				gates[static_cast<std::size_t>(
+					random.below(static_cast<int>(gates.size())))]));
 	}
 	for (int step = 0; step < steps; step++) {
 		const int depth = static_cast<int>(alone.held.size());
@@ -271,7 +273,8 @@ Context context(Random &random, const Taste &t, const Program &p, ls_level level
 		if (random.percent(t.ordered))
 			for (const Op &have : alone.held)
 				if (have.lock > lock)
-					lock = random.from(std::min(have.lock + 1, locks - 1), locks - 1);
+					lock = random.from(std::min(have.lock + 1, locks - 1),
+							   locks - 1);
 		if (t.interrupts && level != LS_HARDIRQ && !sleeping(p.class_of(lock).kind) &&
 		    random.percent(t.careful))
 			run({level == LS_TASK && random.percent(30) ? Do::BhOff : Do::IrqOff, 0});
@@ -296,7 +299,8 @@ Program generate(std::uint64_t seed)
 		static constexpr ls_kind kinds[] = {LS_KIND_MUTEX, LS_KIND_RWSEM, LS_KIND_SPINLOCK,
 						    LS_KIND_RWLOCK};
 		Class cls;
-		cls.kind = kinds[t.interrupts && random.percent(80) ? random.from(2, 3) : random.below(4)];
+		cls.kind = kinds[t.interrupts && random.percent(80) ? random.from(2, 3)
+								    : random.below(4)];
 		cls.global = random.percent(30);
 		cls.paired = c && !cls.global && !p.classes.back().global && random.percent(30);
 		p.classes.push_back(cls);
@@ -313,8 +317,8 @@ Program generate(std::uint64_t seed)
 	const int contexts = random.from(2, 4);
 	for (int c = 0; c < contexts; c++) {
 		const ls_level level = !t.interrupts || c == 0 || random.percent(50) ? LS_TASK
-				       : random.percent(50)				? LS_SOFTIRQ
-											: LS_HARDIRQ;
+				       : random.percent(50)			     ? LS_SOFTIRQ
+										     : LS_HARDIRQ;
 		p.contexts.push_back(context(random, t, p, level));
 	}
 	const int rounds = random.from(1, 2);

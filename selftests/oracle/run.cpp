@@ -70,7 +70,8 @@ Options parse(int argc, char **argv)
 Folder::Folder()
 {
 	const bool memory = std::filesystem::is_directory("/dev/shm");
-	path_ = (memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path()) /
+	path_ = (memory ? std::filesystem::path("/dev/shm")
+			: std::filesystem::temp_directory_path()) /
 		"lockscope-oracle-XXXXXX";
 	if (!::mkdtemp(path_.data()))
 		fail("no temporary folder", 3);

@@ -43,7 +43,8 @@ std::vector<Point> points_of(const Program &program, const Context &context)
 		} else if (op.what == Do::Unlock) {
 			for (std::size_t i = now.held.size(); i-- > 0;)
 				if (now.held[i].lock == op.lock) {
-					now.held.erase(now.held.begin() + static_cast<std::ptrdiff_t>(i));
+					now.held.erase(now.held.begin() +
+						       static_cast<std::ptrdiff_t>(i));
 					break;
 				}
 		} else if (op.what == Do::Again) {
@@ -104,7 +105,8 @@ public:
 		for (const Context &context : program.contexts)
 			points_.push_back(points_of(program, context));
 		for (int c = 0; c < static_cast<int>(program.contexts.size()); c++)
-			if (std::find(program.load.begin(), program.load.end(), c) != program.load.end())
+			if (std::find(program.load.begin(), program.load.end(), c) !=
+			    program.load.end())
 				add_places(c);
 	}
 
@@ -125,8 +127,14 @@ private:
 		int held; ///< what the one before waits for; -1: it interrupts that one
 	};
 
-	const Context &context(int c) const { return program_.contexts[static_cast<std::size_t>(c)]; }
-	const std::vector<Point> &points(int c) const { return points_[static_cast<std::size_t>(c)]; }
+	const Context &context(int c) const
+	{
+		return program_.contexts[static_cast<std::size_t>(c)];
+	}
+	const std::vector<Point> &points(int c) const
+	{
+		return points_[static_cast<std::size_t>(c)];
+	}
 	const Point &point(const Place &place) const { return points(place.context)[place.at]; }
 
 	void add_places(int c)
@@ -138,13 +146,15 @@ private:
 			if (!before.trusted)
 				continue;
 			if (ops[i].waits())
-				places_.push_back({c, i, ops[i].lock, points(c)[i + 1].held.back().mode});
+				places_.push_back(
+					{c, i, ops[i].lock, points(c)[i + 1].held.back().mode});
 			if (ops[i].acquires()) {
 				seen.insert(i);
 				seen.insert(i + 1);
 			}
 			if (ops[i].what == Do::Unlock)
-				for (auto have = before.held.rbegin(); have != before.held.rend(); ++have)
+				for (auto have = before.held.rbegin(); have != before.held.rend();
+				     ++have)
 					if (have->lock == ops[i].lock) {
 						if ((have->irq_off && !before.irq_off) ||
 						    (have->bh_off && !before.bh_off)) {
@@ -170,11 +180,14 @@ private:
 			const bool closes = next == first;
 			if (closes ? false
 				   : ring_.size() == kMostSides ||
-					     std::any_of(ring_.begin(), ring_.end(), [&](const Link &link) {
-						     return link.place == next ||
-							    !together(point(places_[link.place]),
-								      point(places_[next]));
-					     }))
+					     std::any_of(
+						     ring_.begin(), ring_.end(),
+						     [&](const Link &link) {
+							     return link.place == next ||
+								    !together(
+									    point(places_[link.place]),
+									    point(places_[next]));
+						     }))
 				continue;
 			for (int held : ways(last, places_[next])) {
 				if (closes) {
@@ -216,12 +229,15 @@ private:
 			const Place &place = places_[ring_[i].place];
 			const Place &next = places_[ring_[(i + 1) % ring_.size()].place];
 			auto interrupt = [&](const Place &of) {
-				return context(of.context).level == LS_HARDIRQ ? kHardirq : kSoftirq;
+				return context(of.context).level == LS_HARDIRQ ? kHardirq
+									       : kSoftirq;
 			};
-			deadlock.sides.push_back({place.context, place.at, place.waits_for, ring_[i].held});
+			deadlock.sides.push_back(
+				{place.context, place.at, place.waits_for, ring_[i].held});
 			deadlock.dependencies.push_back(
 				{ring_[i].held < 0 ? interrupt(place) : class_of(ring_[i].held),
-				 place.waits_for < 0 ? interrupt(next) : class_of(place.waits_for)});
+				 place.waits_for < 0 ? interrupt(next)
+						     : class_of(place.waits_for)});
 		}
 		deadlock.dependencies = canonical(std::move(deadlock.dependencies));
 		if (known_.contains(deadlock.dependencies))
@@ -287,7 +303,9 @@ private:
 
 std::string class_name(int cls)
 {
-	return cls == kHardirq ? "<hardirq>" : cls == kSoftirq ? "<softirq>" : std::string(1, static_cast<char>('a' + cls));
+	return cls == kHardirq	 ? "<hardirq>"
+	       : cls == kSoftirq ? "<softirq>"
+				 : std::string(1, static_cast<char>('a' + cls));
 }
 
 } // namespace
@@ -319,8 +337,8 @@ std::string text(const Program &program, const Deadlock &deadlock)
 	out += "(";
 	for (std::size_t i = 0; i < deadlock.sides.size(); i++) {
 		const Side &side = deadlock.sides[i];
-		out += std::string(i ? "; " : "") + std::to_string(side.context) + " before operation " +
-		       std::to_string(side.at + 1) +
+		out += std::string(i ? "; " : "") + std::to_string(side.context) +
+		       " before operation " + std::to_string(side.at + 1) +
 		       (side.waits_for < 0 ? " interrupted" : " waits for " + lock(side.waits_for));
 	}
 	return out + ")";

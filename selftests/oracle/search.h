@@ -37,9 +37,9 @@ struct Dependency {
 /// One of a ring. It waits for a lock of the next one, or the next one interrupts it.
 struct Side {
 	int context;
-	std::size_t at;	  ///< next operation
-	int waits_for;	  ///< lock; -1: interrupted
-	int held;	  ///< lock that the side before waits for; -1: it interrupts that side
+	std::size_t at; ///< next operation
+	int waits_for;	///< lock; -1: interrupted
+	int held;	///< lock that the side before waits for; -1: it interrupts that side
 };
 
 struct Deadlock {

@@ -54,7 +54,9 @@ public:
 			} else {
 				info.offset = member * kMemberSize;
 				info.object_size = kObjectSize;
-				info.name += "+0x" + std::string(member ? std::to_string(member) + "0" : "0");
+				info.name +=
+					"+0x" +
+					std::string(member ? std::to_string(member) + "0" : "0");
 				bases_.push_back(0xffff888000000000u + (place * 4 + type) * 0x1000 +
 						 info.offset);
 			}
@@ -71,9 +73,10 @@ public:
 			runner.level = context.level;
 			runner.pid = 100 + index_ * 8 + static_cast<std::uint32_t>(c);
 			runner.function = "p" + std::to_string(index_) + "_" + std::to_string(c);
-			runner.caller = context.level == LS_SOFTIRQ   ? "__napi_poll"
-					: context.level == LS_HARDIRQ ? "__flush_smp_call_function_queue"
-								      : "";
+			runner.caller = context.level == LS_SOFTIRQ ? "__napi_poll"
+					: context.level == LS_HARDIRQ
+						? "__flush_smp_call_function_queue"
+						: "";
 			module_.run(runner);
 			run(context);
 			module_.work();
@@ -81,18 +84,17 @@ public:
 	}
 
 	/// Class of this program, nothing when it is another one's.
-	std::optional<int> find(std::uint32_t id) const
-	{
-		return position(ids_, id);
-	}
+	std::optional<int> find(std::uint32_t id) const { return position(ids_, id); }
 	std::optional<int> find(const std::string &name) const { return position(names_, name); }
 	std::size_t classes() const { return ids_.size(); }
 
 private:
-	template <typename T> static std::optional<int> position(const std::vector<T> &in, const T &what)
+	template <typename T>
+	static std::optional<int> position(const std::vector<T> &in, const T &what)
 	{
 		const auto at = std::find(in.begin(), in.end(), what);
-		return at == in.end() ? std::nullopt : std::optional(static_cast<int>(at - in.begin()));
+		return at == in.end() ? std::nullopt
+				      : std::optional(static_cast<int>(at - in.begin()));
 	}
 
 	std::string name_of(std::size_t cls) const
@@ -108,8 +110,9 @@ private:
 			const auto cls = static_cast<std::size_t>(
 				program_.locks[static_cast<std::size_t>(op.lock)]);
 			const std::uint64_t lock =
-				bases_[cls] + static_cast<std::uint64_t>(program_.instance(op.lock)) *
-						      (program_.classes[cls].global ? 0 : kObjectSize);
+				bases_[cls] +
+				static_cast<std::uint64_t>(program_.instance(op.lock)) *
+					(program_.classes[cls].global ? 0 : kObjectSize);
 			if (op.acquires())
 				module_.acquire(lock, ids_[cls], op.reads(), op.tries(), i + 1);
 			else if (op.releases())

@@ -38,7 +38,8 @@ bool shorter_with_interrupt(const Said &said, const std::vector<Dependency> &nee
 		if (d.from == kSoftirq)
 			classes.insert(kHardirq);
 	}
-	return said.dependencies.front().from < 0 && classes.contains(kHardirq) + classes.contains(kSoftirq) &&
+	return said.dependencies.front().from < 0 &&
+	       classes.contains(kHardirq) + classes.contains(kSoftirq) &&
 	       std::all_of(said.dependencies.begin(), said.dependencies.end(),
 			   [&](const Dependency &d) { return classes.contains(d.from); });
 }
@@ -51,11 +52,12 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 	std::vector<Disagreement> out;
 	for (const Deadlock &deadlock : answer.can) {
 		const auto needed = parts(deadlock.dependencies);
-		const std::string nesting = one_class(needed) && needed.front().from >= 0 ? "-nesting" : "";
+		const std::string nesting =
+			one_class(needed) && needed.front().from >= 0 ? "-nesting" : "";
 		/* The graph of classes has no edge from a class to itself. */
 		const bool nested = nesting.empty() && any_of(needed, [](const Dependency &d) {
-			return d.from == d.to;
-		});
+					    return d.from == d.to;
+				    });
 		/* Of rings of three and more instances the shortest one is tried. */
 		const bool ring = !nesting.empty() && deadlock.dependencies.size() > 2;
 		auto add = [&](const std::string &rule, std::string cause = {}) {
@@ -75,7 +77,8 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 			continue;
 		if (any_of(outcome.report, exact))
 			add("report-hides");
-		else if (any_of(outcome.report, [&](const Said &s) { return !s.hidden && s.touches(needed); }))
+		else if (any_of(outcome.report,
+				[&](const Said &s) { return !s.hidden && s.touches(needed); }))
 			add("report-shows-another", "shortest");
 		else
 			add("report-misses");
@@ -88,9 +91,10 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		    std::any_of(answer.can.begin(), answer.can.end(),
 				[&](const Deadlock &d) { return is_it(d.dependencies); }))
 			continue;
-		const bool passed = std::any_of(answer.unreachable.begin(), answer.unreachable.end(), is_it);
-		out.push_back({std::string("false-error: ") + name(said.kind), said.dependencies, said.text,
-			       passed ? "passed-before" : ""});
+		const bool passed =
+			std::any_of(answer.unreachable.begin(), answer.unreachable.end(), is_it);
+		out.push_back({std::string("false-error: ") + name(said.kind), said.dependencies,
+			       said.text, passed ? "passed-before" : ""});
 	}
 	for (std::size_t cls = 0; cls < program.classes.size(); cls++) {
 		bool wrong = false;

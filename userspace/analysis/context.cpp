@@ -167,8 +167,7 @@ Context context_of(const Model &model, const MemoryAccess &access, const RaceSid
 	}
 	if (!side.stack.empty())
 		return entered(model, context, side.stack);
-	const bool alike = context.level != LS_TASK ||
-			   (side.task && side.pid == access.pid) ||
+	const bool alike = context.level != LS_TASK || (side.task && side.pid == access.pid) ||
 			   (context.worker() && first.worker());
 	if (alike) {
 		context.kind = first.kind;

@@ -28,7 +28,8 @@ void choose_witnesses(const Model &model, Finding &finding);
 
 /// The instances of both locks of @edge in the observation shown, 0: not known. An interrupt
 /// has none.
-std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, const FindingEdge &edge);
+std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model,
+							const FindingEdge &edge);
 
 /// Stacks of the chosen witness, see FindingEdge.
 void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlace &by_place);

@@ -95,8 +95,8 @@ std::optional<Confidence> parse_confidence(const std::string &text)
 AccessSide first_access(const Model &model, std::size_t access)
 {
 	const auto &shown = model.accesses[access];
-	AccessSide side{access,	context_of(model, shown), shown.count, shown.stack, true,
-			shown.cpu, {}};
+	AccessSide side{access, context_of(model, shown), shown.count, shown.stack, true, shown.cpu,
+			{}};
 	for (const auto &guard : shown.guards)
 		side.locks.push_back(guard.instance);
 	return side;

@@ -90,21 +90,21 @@ struct FindingEdge {
 
 /// A stack of a fault, and the observation whose context and held locks go with it.
 struct ShownStack {
-	std::string role;  ///< "where"; "taken": the lock that is held, there; "taken-before"
-	std::size_t observation;   ///< in Model::observations
+	std::string role;	 ///< "where"; "taken": the lock that is held, there; "taken-before"
+	std::size_t observation; ///< in Model::observations
 	std::vector<CodeId> stack; ///< innermost first
 };
 
 /// One side of a data race, or an access that breaks a rule.
 struct AccessSide {
-	std::size_t access = 0; ///< in Model::accesses; the access site shown
-	Context context;	///< of the access shown
+	std::size_t access = 0;	 ///< in Model::accesses; the access site shown
+	Context context;	 ///< of the access shown
 	std::uint64_t count = 0; ///< accesses at that place to the variable
 	/// Stack of the access shown; if it is not known, as for the earlier side of a race,
 	/// that of the first access at its site: then own_stack is false.
 	std::vector<CodeId> stack = {};
 	bool own_stack = true;
-	std::optional<std::uint32_t> cpu = {};	 ///< nullopt: not known
+	std::optional<std::uint32_t> cpu = {}; ///< nullopt: not known
 	std::vector<std::uint64_t> locks = {}; ///< Guard::instance of each guard, 0 not known
 };
 
@@ -138,8 +138,8 @@ struct ViolationEvidence {
 /// Are the locks of a deadlock the same instances on all sides? See instances.h.
 struct Meeting {
 	std::size_t locks = 0, proven = 0; ///< proven: each separately, or global
-	bool whole = false; ///< all of them at once, in the observations shown
-	bool gated = false; ///< but always with a gate between two sides
+	bool whole = false;		   ///< all of them at once, in the observations shown
+	bool gated = false;		   ///< but always with a gate between two sides
 	/// Number of matching sets of instances, each tested in all of its observations and
 	/// each gated; 0 if one is not gated, or if there are too many.
 	std::size_t all_gated = 0;
@@ -156,13 +156,13 @@ struct Finding {
 	std::vector<ClassId> classes; ///< edge i leads from class i to class i + 1 (the last to 0);
 				      ///< an interrupt comes last
 	std::vector<FindingEdge> edges;
-	std::vector<ShownStack> stacks;	  ///< of a fault that one observation shows
-	std::optional<RaceEvidence> race; ///< of a data race
+	std::vector<ShownStack> stacks;		    ///< of a fault that one observation shows
+	std::optional<RaceEvidence> race;	    ///< of a data race
 	std::optional<ViolationEvidence> violation; ///< of a broken rule
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
 	std::optional<Meeting> meeting;
-	std::string cause; ///< id of the finding that is its cause
+	std::string cause;	      ///< id of the finding that is its cause
 	std::vector<ClassId> through; ///< a lock, or a dependency, that both share
 
 	bool hidden() const;

@@ -84,8 +84,8 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 	for (ClassId cls : finding.locks())
 		names.push_back(short_name(model[cls]));
 	if (finding.kind == FindingKind::InconsistentIrqState)
-		return begin + names.front() + " taken in " + irq + " and with " + irq +
-		       "s on" + functions;
+		return begin + names.front() + " taken in " + irq + " and with " + irq + "s on" +
+		       functions;
 	names.front() += " (" + irq + ")";
 	names.back() += " (" + irq + "s on)";
 	return begin + join(names, " -> ") + functions;
@@ -280,7 +280,8 @@ private:
 		const std::size_t n = shape.classes.size();
 		auto has = [&](const FindingEdge &edge) {
 			for (std::size_t i = 0; i < n; i++)
-				if (edge.from == shape.classes[i] && edge.to == shape.classes[(i + 1) % n])
+				if (edge.from == shape.classes[i] &&
+				    edge.to == shape.classes[(i + 1) % n])
 					return true;
 			return false;
 		};
@@ -441,12 +442,12 @@ private:
 		}
 		complete(finding, {});
 		const std::string lock = short_name(model_[inversion.cls]);
-		finding.title =
-			std::string(title_words(finding.kind)) + ": " +
-			(inversion.same_instance ? lock + " taken twice"
-			 : ring.size() > 2 ? std::to_string(ring.size()) + " " + lock + " taken in a ring"
-					   : "two " + lock + " taken in both orders") +
-			functions_of(model_, finding);
+		finding.title = std::string(title_words(finding.kind)) + ": " +
+				(inversion.same_instance ? lock + " taken twice"
+				 : ring.size() > 2 ? std::to_string(ring.size()) + " " + lock +
+							     " taken in a ring"
+						   : "two " + lock + " taken in both orders") +
+				functions_of(model_, finding);
 		/* A single task that acquires a lock it holds does hang. */
 		if (inversion.same_instance) {
 			finding.confidence = Confidence::Observed;
@@ -475,8 +476,9 @@ private:
 			auto &best = by_class[{inversion.cls, inversion.same_instance}];
 			Finding finding = inversion_finding(inversion, ring);
 			const int value = ring.size() == 1 ? 0
-					  : finding.hidden() ? 1
-							     : 2 + static_cast<int>(finding.severity);
+					  : finding.hidden()
+						  ? 1
+						  : 2 + static_cast<int>(finding.severity);
 			if (value > best.value)
 				best = {value, std::move(finding)};
 		}

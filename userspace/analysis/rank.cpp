@@ -56,7 +56,7 @@ Feature instances(const Model &model, const Finding &finding)
 		return {"instances", meeting.whole ? kInstances : 0,
 			std::to_string(meeting.proven) + " of " + std::to_string(meeting.locks) +
 				(meeting.whole ? " locks proven to be one instance"
-				       : " locks seen as one instance on both sides")};
+					       : " locks seen as one instance on both sides")};
 	}
 	std::size_t proven = 0, locks = 0;
 	const std::size_t n = finding.edges.size();

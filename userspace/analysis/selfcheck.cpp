@@ -102,7 +102,7 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 					      " below");
 			break;
 		}
-		case LS_BY_PAIR: /* judged by the module alone */
+		case LS_BY_PAIR:     /* judged by the module alone */
 		case LS_BY_ACCESSES: /* the same, see below, or by us alone */
 			break;
 		case LS_BY_SIGHT:

@@ -170,8 +170,7 @@ bool matches(const Model &model, const Finding &finding, const Suppression &entr
 	return (!entry.kind || finding.kind == *entry.kind) &&
 	       (entry.cls.empty() ||
 		(finding.race && glob_matches(entry.cls, finding.race->variable.name)) ||
-		(finding.violation &&
-		 glob_matches(entry.cls, finding.violation->variable.name)) ||
+		(finding.violation && glob_matches(entry.cls, finding.violation->variable.name)) ||
 		std::any_of(finding.classes.begin(), finding.classes.end(),
 			    [&](ClassId cls) { return glob_matches(entry.cls, model[cls].name); }));
 }

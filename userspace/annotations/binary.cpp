@@ -77,7 +77,7 @@ public:
 	Dwfl_Module *module = nullptr;
 	Dwarf *dwarf = nullptr;
 	Elf *elf = nullptr;
-	std::vector<Symbol> symbols;			     ///< functions here, by address
+	std::vector<Symbol> symbols;			      ///< functions here, by address
 	std::unordered_map<std::string, int> symbols_of_name; ///< how many
 
 	const Symbol *symbol_at(Dwarf_Addr address) const
@@ -102,20 +102,23 @@ public:
 			symbols.push_back({address, name});
 			symbols_of_name[name]++;
 		}
-		std::stable_sort(symbols.begin(), symbols.end(),
-				 [](const Symbol &a, const Symbol &b) { return a.address < b.address; });
+		std::stable_sort(
+			symbols.begin(), symbols.end(),
+			[](const Symbol &a, const Symbol &b) { return a.address < b.address; });
 	}
 
 	template <typename Each> void each_unit(Each each)
 	{
 		Dwarf_Off offset = 0, next = 0;
 		std::size_t header = 0;
-		while (dwarf_nextcu(dwarf, offset, &next, &header, nullptr, nullptr, nullptr) == 0) {
+		while (dwarf_nextcu(dwarf, offset, &next, &header, nullptr, nullptr, nullptr) ==
+		       0) {
 			Dwarf_Die unit;
 			if (dwarf_offdie(dwarf, offset + header, &unit)) {
 				Dwarf_Attribute attribute;
 				Dwarf_Word language = 0;
-				dwarf_formudata(dwarf_attr(&unit, DW_AT_language, &attribute), &language);
+				dwarf_formudata(dwarf_attr(&unit, DW_AT_language, &attribute),
+						&language);
 				if (language != DW_LANG_Mips_Assembler)
 					each(unit);
 			}
@@ -130,12 +133,14 @@ public:
 			return;
 		do {
 			if (dwarf_tag(&die) == DW_TAG_subprogram &&
-			    (dwarf_hasattr(&die, DW_AT_low_pc) || dwarf_hasattr(&die, DW_AT_ranges)))
+			    (dwarf_hasattr(&die, DW_AT_low_pc) ||
+			     dwarf_hasattr(&die, DW_AT_ranges)))
 				each(die);
 		} while (dwarf_siblingof(&die, &die) == 0);
 	}
 
-	void add_call(std::vector<CodeCall> &out, const std::string &target, Dwarf_Addr after, bool jump)
+	void add_call(std::vector<CodeCall> &out, const std::string &target, Dwarf_Addr after,
+		      bool jump)
 	{
 		const Symbol *symbol = symbol_at(after - 1);
 		if (!symbol)
@@ -173,8 +178,9 @@ public:
 				std::int32_t distance;
 				std::memcpy(&distance, bytes + i + 1, sizeof(distance));
 				const Dwarf_Addr after = header.sh_addr + i + 5;
-				auto at = wanted.find(after + static_cast<Dwarf_Addr>(
-								      static_cast<std::int64_t>(distance)));
+				auto at = wanted.find(after +
+						      static_cast<Dwarf_Addr>(
+							      static_cast<std::int64_t>(distance)));
 				if (at != wanted.end() && distance != 0)
 					add_call(out, *at->second, after, bytes[i] == 0xe9);
 			}
@@ -204,14 +210,16 @@ public:
 				GElf_Rela rela;
 				GElf_Sym symbol;
 				if (!gelf_getrela(entries, i, &rela) || rela.r_addend != -4 ||
-				    !gelf_getsym(names, static_cast<int>(GELF_R_SYM(rela.r_info)), &symbol))
+				    !gelf_getsym(names, static_cast<int>(GELF_R_SYM(rela.r_info)),
+						 &symbol))
 					continue;
-				const char *name = elf_strptr(elf, symbols_header.sh_link, symbol.st_name);
+				const char *name =
+					elf_strptr(elf, symbols_header.sh_link, symbol.st_name);
 				if (!name || rela.r_offset == 0 || rela.r_offset > bytes->d_size)
 					continue;
 				auto at = targets.find(source_name(name));
-				const auto opcode =
-					static_cast<const unsigned char *>(bytes->d_buf)[rela.r_offset - 1];
+				const auto opcode = static_cast<const unsigned char *>(
+					bytes->d_buf)[rela.r_offset - 1];
 				if (at != targets.end() && (opcode == 0xe8 || opcode == 0xe9))
 					add_call(out, *at, code_header.sh_addr + rela.r_offset + 4,
 						 opcode == 0xe9);
@@ -260,7 +268,8 @@ public:
 			level.inlined = dwarf_tag(&*die) == DW_TAG_inlined_subroutine;
 			call.levels.push_back(level);
 			const auto file = number(&*die, DW_AT_call_file);
-			level.file = files ? relative(dwarf_filesrc(files, file, nullptr, nullptr), build_dir)
+			level.file = files ? relative(dwarf_filesrc(files, file, nullptr, nullptr),
+						      build_dir)
 					   : "";
 			level.line = number(&*die, DW_AT_call_line);
 			level.column = number(&*die, DW_AT_call_column);
@@ -285,8 +294,8 @@ public:
 	static const Dwfl_Callbacks callbacks;
 };
 
-static int no_debuginfo(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *, const char *,
-			GElf_Word, char **)
+static int no_debuginfo(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *,
+			const char *, GElf_Word, char **)
 {
 	return -1;
 }
@@ -315,8 +324,8 @@ Result<Binary> Binary::open(const std::string &path)
 	GElf_Addr at = 0;
 	const int size = dwfl_module_build_id(parts.module, &bits, &at);
 	if (size > 0)
-		out.build_id_ = to_hex({reinterpret_cast<const char *>(bits),
-					static_cast<std::size_t>(size)});
+		out.build_id_ = to_hex(
+			{reinterpret_cast<const char *>(bits), static_cast<std::size_t>(size)});
 	Dwarf_Addr bias = 0;
 	parts.dwarf = dwfl_module_getdwarf(parts.module, &bias);
 	if (!parts.dwarf)
@@ -352,7 +361,9 @@ std::vector<CodeCall> Binary::calls(const std::set<std::string> &targets)
 	std::sort(found.begin(), found.end(),
 		  [](const CodeCall &a, const CodeCall &b) { return a.address < b.address; });
 	found.erase(std::unique(found.begin(), found.end(),
-				[](const CodeCall &a, const CodeCall &b) { return a.address == b.address; }),
+				[](const CodeCall &a, const CodeCall &b) {
+					return a.address == b.address;
+				}),
 		    found.end());
 	std::map<std::pair<std::string, std::uint64_t>, int> places;
 	for (const auto &call : found)
@@ -384,7 +395,8 @@ void Binary::functions(const std::function<bool(const std::string &, std::uint32
 {
 	parts_->each_unit([&](Dwarf_Die &unit) {
 		const std::string build_dir = build_dir_of(&unit);
-		std::unordered_map<Dwarf_Off, CodeFunction> known; /* by origin; no line: not wanted */
+		std::unordered_map<Dwarf_Off, CodeFunction>
+			known; /* by origin; no line: not wanted */
 		const auto look = [&](Dwarf_Die *die) -> const CodeFunction & {
 			Dwarf_Die origin = *die;
 			for (int i = 0; i < 4; i++) {

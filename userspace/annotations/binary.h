@@ -16,20 +16,20 @@ namespace lockscope::annotations {
 
 /// One inline level between the code and the function that has a symbol.
 struct Level {
-	std::string function;		     ///< its name in the source
-	std::string file;		     ///< of the place inside, relative to the source tree
-	std::uint32_t line = 0, column = 0;  ///< where in this function
+	std::string function;		    ///< its name in the source
+	std::string file;		    ///< of the place inside, relative to the source tree
+	std::uint32_t line = 0, column = 0; ///< where in this function
 	bool inlined = false;
 };
 
 /// A call or, at a function's end, a jump to a function.
 struct CodeCall {
 	std::string target;
-	std::string symbol; ///< of the containing function
-	std::uint64_t offset = 0; ///< of the return address in it
+	std::string symbol;	   ///< of the containing function
+	std::uint64_t offset = 0;  ///< of the return address in it
 	std::uint64_t address = 0; ///< of the return address, as loaded by libdwfl
 	bool jump = false;
-	bool ambiguous = false; ///< another function of that name has a call at that offset
+	bool ambiguous = false;	   ///< another function of that name has a call at that offset
 	std::vector<Level> levels; ///< innermost first; empty: not known
 };
 

@@ -136,10 +136,14 @@ std::vector<Builder::Meaning> Builder::meanings(const CodeCall &call) const
 std::uint32_t Builder::note_of(const Site &site, const std::string &text)
 {
 	const auto &function = source_.functions()[site.function];
-	Note note{site.says, site.call.callee, text, function.definition.name,
-		  source_.file(site.file), site.call.line};
-	const std::string key = note.file + ':' + std::to_string(note.line) + ' ' + note.callee +
-				' ' + note.text;
+	Note note{site.says,
+		  site.call.callee,
+		  text,
+		  function.definition.name,
+		  source_.file(site.file),
+		  site.call.line};
+	const std::string key =
+		note.file + ':' + std::to_string(note.line) + ' ' + note.callee + ' ' + note.text;
 	auto [at, added] =
 		known_notes_.try_emplace(key, static_cast<std::uint32_t>(table_.notes.size()));
 	if (added)
@@ -241,7 +245,8 @@ void Builder::doubt_merged()
 				continue;
 			for (std::uint32_t i = 0; i < table_.notes.size(); i++) {
 				const Note &note = table_.notes[i];
-				if (note.says == Says::Subclass && note.callee == gone.call.callee &&
+				if (note.says == Says::Subclass &&
+				    note.callee == gone.call.callee &&
 				    note.function == function.definition.name &&
 				    note.file == source_.file(function.file))
 					doubtful.insert(i);

@@ -41,7 +41,7 @@ private:
 	struct Meaning {
 		const Site *site = nullptr; ///< the outermost, where the value is
 		std::string text;
-		std::string via; ///< which of several annotations of the callee
+		std::string via;		 ///< which of several annotations of the callee
 		std::vector<std::size_t> passed; ///< all sites on the path
 	};
 	bool resolve(const CodeCall &call, Meaning &out) const;

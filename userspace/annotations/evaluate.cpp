@@ -59,12 +59,18 @@ private:
 			return static_cast<long>(op == "<<" ? x << y : x >> y);
 		}
 		switch (op[0]) {
-		case '|': return static_cast<long>(x | y);
-		case '^': return static_cast<long>(x ^ y);
-		case '&': return static_cast<long>(x & y);
-		case '+': return static_cast<long>(x + y);
-		case '-': return static_cast<long>(x - y);
-		default: return static_cast<long>(x * y);
+		case '|':
+			return static_cast<long>(x | y);
+		case '^':
+			return static_cast<long>(x ^ y);
+		case '&':
+			return static_cast<long>(x & y);
+		case '+':
+			return static_cast<long>(x + y);
+		case '-':
+			return static_cast<long>(x - y);
+		default:
+			return static_cast<long>(x * y);
 		}
 	}
 
@@ -80,7 +86,10 @@ private:
 			if (!inner)
 				return inner;
 			const auto x = static_cast<unsigned long>(*inner);
-			return static_cast<long>(c == '-' ? 0 - x : c == '~' ? ~x : c == '!' ? !x : x);
+			return static_cast<long>(c == '-'   ? 0 - x
+						 : c == '~' ? ~x
+						 : c == '!' ? !x
+							    : x);
 		}
 		if (c == '(') {
 			at_++;
@@ -92,8 +101,8 @@ private:
 			return inner;
 		}
 		const auto begin = at_;
-		while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-					      text_[at_] == '_'))
+		while (at_ < text_.size() &&
+		       (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
 			at_++;
 		const std::string word = text_.substr(begin, at_ - begin);
 		if (word.empty())

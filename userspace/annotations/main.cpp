@@ -49,11 +49,16 @@ std::string kind_of(const Site &site, const SourceTree &source)
 	if (!source.direct(site))
 		return "functions that pass one on";
 	switch (site.says) {
-	case Says::Subclass: return "*_nested()";
-	case Says::NestLock: return "*_nest_lock()";
-	case Says::Class: return "lockdep_set_class*()";
-	case Says::Held: return "lockdep_assert_held*()";
-	case Says::IrqLine: return "disable_irq*_lockdep*()";
+	case Says::Subclass:
+		return "*_nested()";
+	case Says::NestLock:
+		return "*_nest_lock()";
+	case Says::Class:
+		return "lockdep_set_class*()";
+	case Says::Held:
+		return "lockdep_assert_held*()";
+	case Says::IrqLine:
+		return "disable_irq*_lockdep*()";
 	}
 	return "";
 }
@@ -62,10 +67,12 @@ void print_stats(const SourceTree &source, const Builder &builder, const Table &
 {
 	std::map<std::string, std::array<std::size_t, kFates>> counts;
 	for (std::size_t i = 0; i < source.sites().size(); i++)
-		counts[kind_of(source.sites()[i], source)][static_cast<std::size_t>(builder.fate(i))]++;
+		counts[kind_of(source.sites()[i], source)]
+		      [static_cast<std::size_t>(builder.fate(i))]++;
 	std::size_t known = 0, built = 0;
-	std::cout << "| annotation | sites in files built | no code | in code | in the table | subclass 0 "
-		     "| no call found | ambiguous | share |\n|---|---|---|---|---|---|---|---|---|\n";
+	std::cout
+		<< "| annotation | sites in files built | no code | in code | in the table | subclass 0 "
+		   "| no call found | ambiguous | share |\n|---|---|---|---|---|---|---|---|---|\n";
 	for (const auto &[kind, fates] : counts) {
 		if (kind.starts_with("in a macro"))
 			continue;
@@ -77,9 +84,9 @@ void print_stats(const SourceTree &source, const Builder &builder, const Table &
 		const std::size_t have = at(Fate::InTable) + at(Fate::Plain);
 		known += have;
 		built += code;
-		std::cout << "| `" << kind << "` | " << all << " | " << at(Fate::CompiledOut) << " | "
-			  << code << " | " << at(Fate::InTable) << " | " << at(Fate::Plain) << " | "
-			  << at(Fate::NoCall) << " | " << at(Fate::Ambiguous) << " | "
+		std::cout << "| `" << kind << "` | " << all << " | " << at(Fate::CompiledOut)
+			  << " | " << code << " | " << at(Fate::InTable) << " | " << at(Fate::Plain)
+			  << " | " << at(Fate::NoCall) << " | " << at(Fate::Ambiguous) << " | "
 			  << (code ? have * 1000 / code / 10.0 : 0) << " % |\n";
 	}
 	std::size_t calls = 0, constant = 0, functions = 0, modules = 0;
@@ -89,28 +96,31 @@ void print_stats(const SourceTree &source, const Builder &builder, const Table &
 		for (const auto &[place, all] : of.calls)
 			for (const auto &call : all) {
 				calls++;
-				constant += call.subclass >= 0 || table[call].says == Says::NestLock;
+				constant +=
+					call.subclass >= 0 || table[call].says == Says::NestLock;
 			}
 	}
 	std::cout << "\nIn all: " << known << " of " << built << ", "
-		  << (built ? known * 1000 / built / 10.0 : 0) << " %. In macros: "
-		  << [&] {
-			     std::size_t n = 0;
-			     for (auto c : counts["in a macro's definition"])
-				     n += c;
-			     return n;
-		     }() << " more, which count where they are used.\nThe table has "
-		  << calls << " calls, in " << modules << " of " << table.modules.size()
-		  << " modules with notes, " << constant
-		  << " of them with a constant, and " << functions << " functions that say something.\n";
+		  << (built ? known * 1000 / built / 10.0 : 0) << " %. In macros: " <<
+		[&] {
+			std::size_t n = 0;
+			for (auto c : counts["in a macro's definition"])
+				n += c;
+			return n;
+		}()
+		  << " more, which count where they are used.\nThe table has " << calls
+		  << " calls, in " << modules << " of " << table.modules.size()
+		  << " modules with notes, " << constant << " of them with a constant, and "
+		  << functions << " functions that say something.\n";
 }
 
 void print_site(const SourceTree &source, const Builder &builder, std::size_t i)
 {
-	static const char *const fates[] = {"in the table", "subclass 0", "no code", "no call found",
-					    "ambiguous"};
+	static const char *const fates[] = {"in the table", "subclass 0", "no code",
+					    "no call found", "ambiguous"};
 	const Site &site = source.sites()[i];
-	std::cout << source.file(site.file) << ':' << site.call.line << ' ' << site.call.callee << '(';
+	std::cout << source.file(site.file) << ':' << site.call.line << ' ' << site.call.callee
+		  << '(';
 	for (std::size_t n = 0; n < site.call.arguments.size(); n++)
 		std::cout << (n ? ", " : "") << site.call.arguments[n];
 	std::cout << ") in " << source.functions()[site.function].definition.name << ": "
@@ -127,7 +137,8 @@ void print_sample(const SourceTree &source, const Builder &builder, const Option
 {
 	std::vector<std::size_t> sites;
 	for (std::size_t i = 0; i < source.sites().size(); i++)
-		if (builder.fate(i) != Fate::CompiledOut && source.sites()[i].says <= Says::NestLock &&
+		if (builder.fate(i) != Fate::CompiledOut &&
+		    source.sites()[i].says <= Says::NestLock &&
 		    !source.functions()[source.sites()[i].function].definition.macro)
 			sites.push_back(i);
 	std::mt19937 random(options.seed);
@@ -155,10 +166,12 @@ int run(const Options &options)
 	}
 	const SourceTree source(options.source, {sources.begin(), sources.end()});
 	if (source.sites().empty())
-		return fail({0, options.source + ": none of the source files that the code is made of",
+		return fail({0,
+			     options.source + ": none of the source files that the code is made of",
 			     "the source of the same release is needed"});
-	std::cerr << "lockscope-annotations: " << sources.size() << " source files, " << source.missing()
-		  << " of them not there; " << source.sites().size() << " annotations\n";
+	std::cerr << "lockscope-annotations: " << sources.size() << " source files, "
+		  << source.missing() << " of them not there; " << source.sites().size()
+		  << " annotations\n";
 	Builder builder(source);
 	if (!options.onto.empty()) {
 		auto text = read_file(options.onto);
@@ -200,11 +213,14 @@ int main(int argc, char **argv)
 	app.add_option("--source", options.source, "the unpacked source")->required();
 	app.add_option("--onto", options.onto, "a table whose other modules stay as they are");
 	app.add_option("--out", options.out, "where the table goes");
-	app.add_flag("--stats", options.stats, "how many annotations the table has, and why not the rest");
-	app.add_option("--sample", options.sample, "print that many annotated acquires chosen at random");
+	app.add_flag("--stats", options.stats,
+		     "how many annotations the table has, and why not the rest");
+	app.add_option("--sample", options.sample,
+		       "print that many annotated acquires chosen at random");
 	app.add_flag("--missing", options.missing, "print the annotations that it does not have");
 	app.add_option("--seed", options.seed, "for --sample")->capture_default_str();
-	app.add_option("FILE", options.files, "vmlinux and modules with debug information")->required();
+	app.add_option("FILE", options.files, "vmlinux and modules with debug information")
+		->required();
 	CLI11_PARSE(app, argc, argv);
 	/* Functions of the kernel are known before modules call them. */
 	std::stable_partition(options.files.begin(), options.files.end(),

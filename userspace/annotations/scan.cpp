@@ -139,7 +139,7 @@ private:
 
 bool keyword(std::string_view name)
 {
-	static const std::string_view known[] = {"if",	   "for",    "while",	    "switch",
+	static const std::string_view known[] = {"if",	   "for",    "while",	      "switch",
 						 "return", "sizeof", "__attribute__", "defined",
 						 "typeof", "do",     "else"};
 	return std::find(std::begin(known), std::end(known), name) != std::end(known);

@@ -49,14 +49,20 @@ bool masks_line(std::string_view name)
 /// Files that implement the primitives: what they pass on is no annotation.
 bool of_lockdep(const std::string &file)
 {
-	static const char *const files[] = {
-		"include/linux/lockdep.h",	  "include/linux/mutex.h",
-		"include/linux/rwsem.h",	  "include/linux/rwlock.h",
-		"include/linux/rwlock_rt.h",	  "include/linux/rwlock_api_smp.h",
-		"include/linux/spinlock.h",	  "include/linux/spinlock_rt.h",
-		"include/linux/spinlock_api_smp.h", "include/linux/spinlock_api_up.h",
-		"include/linux/rtmutex.h",	  "include/linux/seqlock.h",
-		"include/linux/local_lock_internal.h", "include/linux/ww_mutex.h"};
+	static const char *const files[] = {"include/linux/lockdep.h",
+					    "include/linux/mutex.h",
+					    "include/linux/rwsem.h",
+					    "include/linux/rwlock.h",
+					    "include/linux/rwlock_rt.h",
+					    "include/linux/rwlock_api_smp.h",
+					    "include/linux/spinlock.h",
+					    "include/linux/spinlock_rt.h",
+					    "include/linux/spinlock_api_smp.h",
+					    "include/linux/spinlock_api_up.h",
+					    "include/linux/rtmutex.h",
+					    "include/linux/seqlock.h",
+					    "include/linux/local_lock_internal.h",
+					    "include/linux/ww_mutex.h"};
 	return file.starts_with("kernel/locking/") ||
 	       std::find(std::begin(files), std::end(files), file) != std::end(files);
 }
@@ -116,7 +122,7 @@ std::set<std::string> SourceTree::carriers() const
 
 /* Does @text depend on the caller only? Not if it reads an object. */
 bool SourceTree::passes_on(std::size_t file, Says says, const std::string &text,
-		       const std::vector<std::string> &parameters) const
+			   const std::vector<std::string> &parameters) const
 {
 	if (text.size() > kLongestText || !mentions(text, parameters))
 		return false;
@@ -140,8 +146,8 @@ bool SourceTree::add_carriers(std::size_t file, const FileContent &content)
 			continue;
 		Carrier carrier;
 		carrier.file = file;
-		carrier.local = (definition.is_static || definition.macro) &&
-				files_[file].ends_with(".c");
+		carrier.local =
+			(definition.is_static || definition.macro) && files_[file].ends_with(".c");
 		carrier.macro = definition.macro;
 		carrier.parameters = definition.parameters;
 		bool is_one = false, itself = false;
@@ -229,9 +235,8 @@ SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &
 	     {"lockdep_set_class", "lockdep_set_class_and_name", "lockdep_set_class_and_subclass",
 	      "lockdep_set_subclass", "lockdep_set_novalidate_class", "lockdep_set_lock_cmp_fn",
 	      "lockdep_assert_held", "lockdep_assert_held_write", "lockdep_assert_held_read",
-	      "lockdep_assert_held_once", "lockdep_assert_held_exclusive",
-	      "disable_irq_lockdep", "disable_irq_nosync_lockdep",
-	      "disable_irq_nosync_lockdep_irqsave"}) {
+	      "lockdep_assert_held_once", "lockdep_assert_held_exclusive", "disable_irq_lockdep",
+	      "disable_irq_nosync_lockdep", "disable_irq_nosync_lockdep_irqsave"}) {
 		Carrier carrier;
 		carrier.file = ~std::size_t{0};
 		carrier.says = sets_class(name)	  ? Says::Class
@@ -240,8 +245,8 @@ SourceTree::SourceTree(const std::string &root, const std::vector<std::string> &
 		carriers_[name].push_back(carrier);
 	}
 	const auto wanted = [this](std::string_view name) {
-		return ends_nested(name) || sets_class(name) || asserts_held(name) || masks_line(name) ||
-		       carriers_.count(std::string(name)) != 0;
+		return ends_nested(name) || sets_class(name) || asserts_held(name) ||
+		       masks_line(name) || carriers_.count(std::string(name)) != 0;
 	};
 	std::vector<FileContent> content(files_.size());
 	for (std::size_t i = 0; i < files_.size(); i++)
@@ -317,7 +322,7 @@ const Site *SourceTree::acquire_at(std::size_t file, std::uint32_t line, std::ui
 }
 
 bool SourceTree::expand(std::size_t file, const Call &call, const std::string &name,
-		    std::vector<std::string> &arguments, int depth) const
+			std::vector<std::string> &arguments, int depth) const
 {
 	const Carrier *of = carrier(file, call.callee);
 	if (call.callee == name && (!of || !of->macro || !of->texts.empty())) {
@@ -367,7 +372,7 @@ std::optional<std::string> SourceTree::meaning(const Site &site) const
 }
 
 std::optional<std::string> SourceTree::in_caller(const Site &site, const std::string &name,
-					     const std::string &text) const
+						 const std::string &text) const
 {
 	const Carrier *of = carrier(site.file, name);
 	std::vector<std::string> arguments;
@@ -400,45 +405,49 @@ std::optional<long> SourceTree::evaluate(std::size_t file, const std::string &te
 {
 	if (depth > kMostDepth)
 		return std::nullopt;
-	return annotations::evaluate(text, [&](const std::string &name,
-					       const std::vector<std::string> &arguments)
-						 -> std::optional<long> {
-		auto at = constants_.find(name);
-		if (at == constants_.end())
-			return std::nullopt;
-		/* A definition in the same file takes precedence; those in others have to agree. */
-		std::optional<long> found;
-		for (bool own : {true, false}) {
-			for (const auto &value : at->second) {
-				if (own && value.file != file)
-					continue;
-				const auto &constant = value.constant;
-				std::optional<long> now;
-				if (constant.parameters.size() != arguments.size())
-					continue;
-				if (!constant.text.empty())
-					now = constant.text == name
-						      ? std::nullopt
-						      : evaluate(value.file,
-								 substitute(constant.text,
-									    constant.parameters,
-									    arguments),
-								 depth + 1);
-				else if (constant.after.empty())
-					now = 0;
-				else if (auto before = evaluate(value.file, constant.after, depth + 1))
-					now = *before + 1;
-				if (!now)
-					continue;
-				if (found && *found != *now)
-					return std::nullopt;
-				found = now;
+	return annotations::evaluate(
+		text,
+		[&](const std::string &name,
+		    const std::vector<std::string> &arguments) -> std::optional<long> {
+			auto at = constants_.find(name);
+			if (at == constants_.end())
+				return std::nullopt;
+			/* A definition in the same file takes precedence; those in others have to agree. */
+			std::optional<long> found;
+			for (bool own : {true, false}) {
+				for (const auto &value : at->second) {
+					if (own && value.file != file)
+						continue;
+					const auto &constant = value.constant;
+					std::optional<long> now;
+					if (constant.parameters.size() != arguments.size())
+						continue;
+					if (!constant.text.empty())
+						now = constant.text == name
+							      ? std::nullopt
+							      : evaluate(
+									value.file,
+									substitute(
+										constant.text,
+										constant.parameters,
+										arguments),
+									depth + 1);
+					else if (constant.after.empty())
+						now = 0;
+					else if (auto before = evaluate(value.file, constant.after,
+									depth + 1))
+						now = *before + 1;
+					if (!now)
+						continue;
+					if (found && *found != *now)
+						return std::nullopt;
+					found = now;
+				}
+				if (found)
+					return found;
 			}
-			if (found)
-				return found;
-		}
-		return found;
-	});
+			return found;
+		});
 }
 
 } // namespace lockscope::annotations

@@ -69,7 +69,8 @@ public:
 	bool direct(const Site &site) const;
 
 	/// Value of a constant expression in @file.
-	std::optional<long> evaluate(std::size_t file, const std::string &text, int depth = 0) const;
+	std::optional<long> evaluate(std::size_t file, const std::string &text,
+				     int depth = 0) const;
 
 private:
 	struct Carrier {
@@ -80,7 +81,7 @@ private:
 		std::vector<std::string> parameters;
 		Says says = Says::Subclass;
 		std::vector<std::string> texts; ///< annotations in terms of its parameters
-		std::vector<Call> calls; ///< of a macro: its calls
+		std::vector<Call> calls;	///< of a macro: its calls
 	};
 	bool visible(std::size_t header, std::size_t user) const;
 	const Carrier *carrier(std::size_t file, const std::string &name) const;

@@ -19,7 +19,8 @@ std::string version()
 
 Error unknown_command(const std::string &name, const std::string &command)
 {
-	return usage_error("there is no subcommand " + name, "lockscope" + command + " --help lists them");
+	return usage_error("there is no subcommand " + name,
+			   "lockscope" + command + " --help lists them");
 }
 
 /// The innermost subcommand that the arguments name; @name gets its words.
@@ -58,8 +59,8 @@ std::string help_of(const CLI::App &command, const std::string &name)
 /// lockscope help: like --help after the words.
 void add_help_command(CLI::App &app, Globals &globals)
 {
-	auto *command = add_command(app, "help", "print what a subcommand takes",
-				    "lockscope help record");
+	auto *command =
+		add_command(app, "help", "print what a subcommand takes", "lockscope help record");
 	auto words = std::make_shared<std::vector<std::string>>();
 	command->add_option("SUBCOMMAND", *words, "which one; none: what there is");
 	set_action(command, globals, [&app, words] {
@@ -97,9 +98,10 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 		   [&](const std::string &mode) { globals.color = *parse_color_mode(mode); },
 		   "auto, always or never")
 		->check(CLI::IsMember({"auto", "always", "never"}));
-	app->footer("Exit: 0 clean, 1 findings, 2 usage, 3 environment or a run too incomplete to be\n"
-		    "called clean, 130 interrupted.\n"
-		    "Example:\n  lockscope record -- make -C /usr/src/linux && lockscope report");
+	app->footer(
+		"Exit: 0 clean, 1 findings, 2 usage, 3 environment or a run too incomplete to be\n"
+		"called clean, 130 interrupted.\n"
+		"Example:\n  lockscope record -- make -C /usr/src/linux && lockscope report");
 	add_record_command(*app, globals);
 	add_report_command(*app, globals);
 	add_show_command(*app, globals);

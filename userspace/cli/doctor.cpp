@@ -158,12 +158,11 @@ void check_judge(const ls_access_info &info, std::vector<Check> &out)
 {
 	static const char *const modes[LS_NR_ACCESS_MODES] = {LS_ACCESS_MODE_NAMES};
 	const bool full = info.pages >= info.max_pages;
-	out.push_back(
-		{"accesses", full ? State::Weak : State::Ok,
-		 std::string(info.mode < std::size(modes) ? modes[info.mode] : "?") + ", " +
-			 with_commas(info.seen) + " seen, shadow of " +
-			 counted(info.pages, "page") + " of " + with_commas(info.max_pages),
-		 full ? "reload the module with a larger shadow_mb" : ""});
+	out.push_back({"accesses", full ? State::Weak : State::Ok,
+		       std::string(info.mode < std::size(modes) ? modes[info.mode] : "?") + ", " +
+			       with_commas(info.seen) + " seen, shadow of " +
+			       counted(info.pages, "page") + " of " + with_commas(info.max_pages),
+		       full ? "reload the module with a larger shadow_mb" : ""});
 	out.push_back({"probes", State::Ok,
 		       with_commas(info.probes) + " of " + with_commas(info.max_probes), ""});
 	out.push_back({"watchpoints", State::Ok,

@@ -277,7 +277,8 @@ Result<Plan> make_plan(const InstrumentArgs &options)
 	plan.headers = headers_of(*release);
 	if (const auto tools = tools_of(plan.headers, *release); !tools.empty()) {
 		const char *path = std::getenv("PATH");
-		::setenv("PATH", (tools.string() + ":" + (path ? path : "/usr/bin:/bin")).c_str(), 1);
+		::setenv("PATH", (tools.string() + ":" + (path ? path : "/usr/bin:/bin")).c_str(),
+			 1);
 	}
 	auto compiler = choose_compiler(plan.headers);
 	if (!compiler)
@@ -381,17 +382,13 @@ Status build(const Plan &plan, const InstrumentArgs &options)
 	const std::string flags =
 		kFlags + (plan.source.empty() ? " -I" + (plan.tree / kTraceEvents).string() : "");
 	/* Undefined names are checked afterwards: modpost prints ten of a module at most. */
-	std::vector<std::string> make = {"make",
-					 "-C",
-					 plan.headers,
-					 "M=" + (plan.tree / plan.name).string(),
-					 /* A new header does not rebuild files that were built
+	std::vector<std::string> make = {
+		"make", "-C", plan.headers, "M=" + (plan.tree / plan.name).string(),
+		/* A new header does not rebuild files that were built
 					  * without it; a changed command line does. */
-					 "CC=" + plan.compiler + " -I" + headers->dir.string() +
-						 " -DLOCKSCOPE_HEADERS=0x" + headers->mark,
-					 flags,
-					 "KBUILD_MODPOST_WARN=1",
-					 "-j" + std::to_string(options.jobs)};
+		"CC=" + plan.compiler + " -I" + headers->dir.string() + " -DLOCKSCOPE_HEADERS=0x" +
+			headers->mark,
+		flags, "KBUILD_MODPOST_WARN=1", "-j" + std::to_string(options.jobs)};
 	/* Some headers require BTF even where it cannot be generated. */
 	if (!in_path("pahole"))
 		make.emplace_back("CONFIG_DEBUG_INFO_BTF_MODULES=");

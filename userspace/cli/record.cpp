@@ -81,10 +81,11 @@ private:
 
 Status check_options(const RecordArgs &options)
 {
-	if (options.backend == "bpf" &&
-	    (options.watch.asked || !options.watch.variable.empty() || !options.probes.patterns.empty()))
-		return usage_error("the bpf backend sees no memory accesses",
-				   "leave --accesses, --watch and --log-variable out, or use --backend kmod");
+	if (options.backend == "bpf" && (options.watch.asked || !options.watch.variable.empty() ||
+					 !options.probes.patterns.empty()))
+		return usage_error(
+			"the bpf backend sees no memory accesses",
+			"leave --accesses, --watch and --log-variable out, or use --backend kmod");
 	if (options.stat && (options.backend == "bpf" || options.device != kDevicePath))
 		return usage_error("statistics are those of the running module",
 				   "leave --stat out, or --backend bpf and --device");
@@ -219,16 +220,16 @@ Result<int> record(const RecordArgs &options, const Globals &globals)
 		} else {
 			/* Locked down, or signed modules only. */
 			if (options.backend != "auto" || options.stat ||
-			    (loaded.error().code != EPERM &&
-			     loaded.error().code != EKEYREJECTED))
+			    (loaded.error().code != EPERM && loaded.error().code != EKEYREJECTED))
 				return loaded.error();
-			std::fprintf(stderr, "lockscope: %s: recording sleeping locks only, by BPF\n",
+			std::fprintf(stderr,
+				     "lockscope: %s: recording sleeping locks only, by BPF\n",
 				     loaded.error().what.c_str());
 			bpf = true;
 		}
 	}
-	auto opened =
-		Session::open({options.device, options.out, options.symbol_dirs, Hold::Always, bpf});
+	auto opened = Session::open(
+		{options.device, options.out, options.symbol_dirs, Hold::Always, bpf});
 	if (!opened)
 		return opened.error();
 	std::unique_ptr<Session> session = std::move(*opened);
@@ -276,8 +277,9 @@ void add_record_command(CLI::App &app, Globals &globals)
 			    "per cent of the processors' time that probes may take")
 		->check(between(0.01, 100))
 		->capture_default_str();
-	command->add_flag("--stat", options->stat,
-			  "count every acquisition, wait and hold as well, for lockscope stat FILE");
+	command->add_flag(
+		"--stat", options->stat,
+		"count every acquisition, wait and hold as well, for lockscope stat FILE");
 	command->add_option("--stat-classes", options->collect.more_classes,
 			    "room for classes that are new while counting")
 		->check(CLI::Range(0, 524288))

@@ -41,12 +41,12 @@ int print(StatReport &report, const StatArgs &options, const Globals &globals)
 	const bool to_file = !options.out.empty();
 	StatText text = options.text;
 	text.details |= globals.verbose > 0;
-	return deliver(globals.json ? json_stat(report)
-				    : text_stat(report, text,
-						{to_file ? 80 : terminal_width(STDOUT_FILENO),
-						 use_color(globals.color,
-							   to_file ? -1 : STDOUT_FILENO)}),
-		       options.out);
+	return deliver(
+		globals.json ? json_stat(report)
+			     : text_stat(report, text,
+					 {to_file ? 80 : terminal_width(STDOUT_FILENO),
+					  use_color(globals.color, to_file ? -1 : STDOUT_FILENO)}),
+		options.out);
 }
 
 int from_store(const StatArgs &options, const Globals &globals)
@@ -143,7 +143,8 @@ void add_stat_command(CLI::App &app, Globals &globals)
 	command->add_option("--sort", options->sort, "column to sort by, most first")
 		->check(CLI::IsMember(orders))
 		->capture_default_str();
-	command->add_option("--class", options->pattern, "only classes whose name fits, with * and ?")
+	command->add_option("--class", options->pattern,
+			    "only classes whose name fits, with * and ?")
 		->type_name("PATTERN");
 	command->add_option("--limit", options->text.limit, "most classes listed, 0 for all")
 		->check(kCount)

@@ -145,7 +145,9 @@ Status batch(StatCollector &stat, const TopArgs &options)
 		auto report = next(stat, change, options);
 		if (!report)
 			return report.error();
-		if (deliver(headline(*report, options) + "\n" + text_stat(*report, {}, {120, false}), ""))
+		if (deliver(headline(*report, options) + "\n" +
+				    text_stat(*report, {}, {120, false}),
+			    ""))
 			break;
 	}
 	return success();
@@ -224,7 +226,8 @@ void add_top_command(CLI::App &app, Globals &globals)
 	command->add_option("--sort", options->sort, "column to sort by, most first")
 		->check(CLI::IsMember(orders))
 		->capture_default_str();
-	command->add_option("--class", options->pattern, "only classes whose name fits, with * and ?")
+	command->add_option("--class", options->pattern,
+			    "only classes whose name fits, with * and ?")
 		->type_name("PATTERN");
 	command->add_option("--interval", options->interval, "seconds from one time to the next")
 		->check(between(0.1, 3600))

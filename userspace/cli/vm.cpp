@@ -42,8 +42,10 @@ int run(vm::Options options, const std::vector<std::string> &copies)
 	for (const std::string &text : copies) {
 		vm::Copy copy;
 		if (!parse_copy(text, copy)) {
-			std::fprintf(stderr, "lockscope: vm: --copy %s is not SRC:DST\n", text.c_str());
-			std::fprintf(stderr, "HINT: for example --copy build/tool:/usr/local/bin/tool\n");
+			std::fprintf(stderr, "lockscope: vm: --copy %s is not SRC:DST\n",
+				     text.c_str());
+			std::fprintf(stderr,
+				     "HINT: for example --copy build/tool:/usr/local/bin/tool\n");
 			return static_cast<int>(Exit::Usage);
 		}
 		options.copies.push_back(copy);
@@ -61,29 +63,37 @@ int run(vm::Options options, const std::vector<std::string> &copies)
 void add_machine_options(CLI::App *sub, vm::Options &options, std::vector<std::string> &copies)
 {
 	sub->fallthrough();
-	sub->add_option("--kernel", options.kernel,
-	                "release, its beginning (6.12) or \"newest\", fetched from Debian if it is not here; or a "
-	                "bzImage (default: newest Debian kernel here)")
+	sub->add_option(
+		   "--kernel", options.kernel,
+		   "release, its beginning (6.12) or \"newest\", fetched from Debian if it is not here; or a "
+		   "bzImage (default: newest Debian kernel here)")
 		->envname("LOCKSCOPE_KERNEL");
-	sub->add_option("--smp", options.cpus, "virtual CPUs")->check(CLI::Range(1, 64))->capture_default_str();
+	sub->add_option("--smp", options.cpus, "virtual CPUs")
+		->check(CLI::Range(1, 64))
+		->capture_default_str();
 	sub->add_option("--memory", options.memory_mb, "memory in MB")
 		->check(CLI::Range(256, 1 << 20))
 		->capture_default_str();
-	sub->add_option("--module", options.modules, "'FILE.ko PARAMETERS', loaded early, in this order")
+	sub->add_option("--module", options.modules,
+			"'FILE.ko PARAMETERS', loaded early, in this order")
 		->allow_extra_args(false);
-	sub->add_option("--copy", copies, "SRC:DST, a host file or directory to copy into the guest")
+	sub->add_option("--copy", copies,
+			"SRC:DST, a host file or directory to copy into the guest")
 		->allow_extra_args(false);
 	sub->add_option("--append", options.append, "more kernel parameters");
-	sub->add_option("--device", options.devices, "one more device for QEMU, such as qxl or virtio-rng-pci")
+	sub->add_option("--device", options.devices,
+			"one more device for QEMU, such as qxl or virtio-rng-pci")
 		->allow_extra_args(false);
 	sub->add_option("--timeout", options.timeout_s, "seconds until the guest is stopped")
 		->check(CLI::Range(1, 86400))
 		->capture_default_str();
 	sub->add_option("-o,--out", options.out_dir, "gets the guest's /out and console.log");
-	sub->add_flag("--udev", options.udev, "start udev and let it find the drivers before COMMAND");
+	sub->add_flag("--udev", options.udev,
+		      "start udev and let it find the drivers before COMMAND");
 	// The transformer keeps a copy of the map.
-	std::map<std::string, vm::Accelerator> accelerators = {
-		{"auto", vm::Accelerator::Auto}, {"kvm", vm::Accelerator::Kvm}, {"tcg", vm::Accelerator::Tcg}};
+	std::map<std::string, vm::Accelerator> accelerators = {{"auto", vm::Accelerator::Auto},
+							       {"kvm", vm::Accelerator::Kvm},
+							       {"tcg", vm::Accelerator::Tcg}};
 	sub->add_option("--accel", options.accelerator, "auto, kvm or tcg")
 		->transform(CLI::CheckedTransformer(accelerators));
 	sub->add_flag("--show-qemu", options.verbose, "print QEMU's command line");
@@ -97,8 +107,11 @@ void add_vm_command(CLI::App &app, int &exit_status)
 	vm->require_subcommand(1);
 	vm->fallthrough();
 	for (bool shell : {false, true}) {
-		CLI::App *sub = shell ? vm->add_subcommand("shell", "boot a VM to work in by hand")
-		                      : vm->add_subcommand("run", "boot a VM, run COMMAND in it, hand back its results");
+		CLI::App *sub =
+			shell ? vm->add_subcommand("shell", "boot a VM to work in by hand")
+			      : vm->add_subcommand(
+					"run",
+					"boot a VM, run COMMAND in it, hand back its results");
 		// The callback runs after this function has returned.
 		auto options = std::make_shared<vm::Options>();
 		auto copies = std::make_shared<std::vector<std::string>>();
@@ -106,16 +119,19 @@ void add_vm_command(CLI::App &app, int &exit_status)
 		if (shell)
 			options->timeout_s = 86400;
 		add_machine_options(sub, *options, *copies);
-		CLI::Option *command = sub->add_option("COMMAND", options->command, "command and arguments, after --");
+		CLI::Option *command = sub->add_option("COMMAND", options->command,
+						       "command and arguments, after --");
 		if (shell) {
 			command->default_str("bash");
 		} else {
-			sub->add_flag("--icount", options->icount,
-			              "count instructions: 1 ns of guest time is 1 instruction, 1 CPU");
+			sub->add_flag(
+				"--icount", options->icount,
+				"count instructions: 1 ns of guest time is 1 instruction, 1 CPU");
 			command->required();
 		}
 		sub->footer(shell ? kShellFooter : kFooter);
-		sub->callback([options, copies, &exit_status] { exit_status = run(*options, *copies); });
+		sub->callback(
+			[options, copies, &exit_status] { exit_status = run(*options, *copies); });
 	}
 }
 

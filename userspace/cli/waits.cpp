@@ -34,9 +34,8 @@ int run(const std::string &device, const Globals &globals)
 		return fail(snapshot.error());
 	const TextStyle style{terminal_width(STDOUT_FILENO),
 			      use_color(globals.color, STDOUT_FILENO)};
-	if (const int status = deliver(globals.json ? json_waits(*snapshot)
-						    : text_waits(*snapshot, style),
-				       ""))
+	if (const int status = deliver(
+		    globals.json ? json_waits(*snapshot) : text_waits(*snapshot, style), ""))
 		return status;
 	return static_cast<int>(snapshot->deadlocks.empty() ? Exit::Clean : Exit::Findings);
 }

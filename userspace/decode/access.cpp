@@ -369,7 +369,8 @@ std::optional<StoredConstant> stored_constant(std::span<const std::uint8_t> code
 			return std::nullopt;
 		if (here.memory == Instruction::Memory::Site && here.site.op != AccessOp::Read)
 			return here.site.size == size && here.constant
-				       ? std::optional(StoredConstant{*here.constant, at + here.length})
+				       ? std::optional(
+						 StoredConstant{*here.constant, at + here.length})
 				       : std::nullopt;
 		at += here.length;
 	}

@@ -129,6 +129,7 @@ struct StoredConstant {
 /// The first constant of @size bytes (1 to 8) that @code stores, before any call or branch;
 /// stores to the stack do not count. nullopt when it stores anything else. After the call-out
 /// for a write that store is the write.
-std::optional<StoredConstant> stored_constant(std::span<const std::uint8_t> code, unsigned int size);
+std::optional<StoredConstant> stored_constant(std::span<const std::uint8_t> code,
+					      unsigned int size);
 
 } // namespace lockscope

@@ -24,8 +24,8 @@ std::string identity(const WaitSnapshot &snapshot)
 	std::string out;
 	for (const auto &ring : snapshot.deadlocks)
 		for (auto i : ring)
-			out += std::to_string(snapshot.tasks[i].pid) + " " + snapshot.tasks[i].lock +
-			       "\n";
+			out += std::to_string(snapshot.tasks[i].pid) + " " +
+			       snapshot.tasks[i].lock + "\n";
 	return out;
 }
 

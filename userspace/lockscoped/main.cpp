@@ -31,8 +31,8 @@ constexpr const char *kStoreFolder = "/var/lib/lockscope";
 
 struct Options {
 	/* An open device would block unloading the module. */
-	SessionOptions session{kDevicePath, std::string(kStoreFolder) + "/lockscope.db", {},
-			       Hold::Briefly};
+	SessionOptions session{
+		kDevicePath, std::string(kStoreFolder) + "/lockscope.db", {}, Hold::Briefly};
 	int interval_ms = 250;
 };
 

@@ -16,7 +16,8 @@ constexpr const char *kNames[] = {"subclass", "nest-lock", "class", "held", "irq
 
 template <typename T> bool number(std::string_view text, T &out, int base = 10)
 {
-	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
+	const auto [end, error] =
+		std::from_chars(text.data(), text.data() + text.size(), out, base);
 	return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
@@ -65,7 +66,8 @@ public:
 			else if (what == "end")
 				good = ended = true;
 			if (!good)
-				return wrong("\"" + what.substr(0, 20) + "\" with other fields than it has");
+				return wrong("\"" + what.substr(0, 20) +
+					     "\" with other fields than it has");
 		}
 		if (!ended)
 			return wrong("it breaks off");
@@ -77,7 +79,9 @@ public:
 private:
 	Error wrong(const std::string &why) const
 	{
-		return Error{0, path_ + ":" + std::to_string(line_) + ": no table of annotations: " + why,
+		return Error{0,
+			     path_ + ":" + std::to_string(line_) +
+				     ": no table of annotations: " + why,
 			     "make it again with scripts/annotations RELEASE, or remove it"};
 	}
 
@@ -114,9 +118,10 @@ private:
 	{
 		AnnotatedCall call;
 		std::uint64_t offset = 0;
-		if (fields_.size() < 5 || fields_.size() > 6 || !module_ || !number(fields_[2], offset, 16) ||
-		    !number(fields_[3], call.subclass) || !number(fields_[4], call.note) ||
-		    call.note >= out_.notes.size() || call.subclass < kNotConstant)
+		if (fields_.size() < 5 || fields_.size() > 6 || !module_ ||
+		    !number(fields_[2], offset, 16) || !number(fields_[3], call.subclass) ||
+		    !number(fields_[4], call.note) || call.note >= out_.notes.size() ||
+		    call.subclass < kNotConstant)
 			return false;
 		if (fields_.size() == 6)
 			call.via = fields_[5];
@@ -159,12 +164,12 @@ Result<Table> Table::parse(std::string_view text, const std::string &path)
 
 std::string Table::print() const
 {
-	std::string out = std::string(kHeader) + "\n# Made by scripts/annotations.\nrelease\t" + release +
-			  '\n';
+	std::string out = std::string(kHeader) + "\n# Made by scripts/annotations.\nrelease\t" +
+			  release + '\n';
 	for (const auto &note : notes)
 		out += std::string("note\t") + name(note.says) + '\t' + note.file + '\t' +
-		       std::to_string(note.line) + '\t' + note.function + '\t' + note.callee + '\t' +
-		       note.text + '\n';
+		       std::to_string(note.line) + '\t' + note.function + '\t' + note.callee +
+		       '\t' + note.text + '\n';
 	for (const auto &[module, of] : modules) {
 		out += "module\t" + module + '\t' + of.build_id + '\n';
 		for (const auto &[place, calls] : of.calls)
@@ -220,10 +225,11 @@ Result<std::shared_ptr<const Table>> find_table(const std::string &release)
 	} else {
 		const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
 		if (cache && *cache)
-			places.push_back(std::string(cache) + "/lockscope/annotations/" + release + ".txt");
-		else if (home)
-			places.push_back(std::string(home) + "/.cache/lockscope/annotations/" + release +
+			places.push_back(std::string(cache) + "/lockscope/annotations/" + release +
 					 ".txt");
+		else if (home)
+			places.push_back(std::string(home) + "/.cache/lockscope/annotations/" +
+					 release + ".txt");
 		for (const char *beside :
 		     {"/../share/lockscope/annotations/", "/../../userspace/annotations/tables/"})
 			places.push_back(program_dir() + beside + release + ".txt");

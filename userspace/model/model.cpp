@@ -8,7 +8,8 @@ namespace lockscope {
 
 ClassId Model::intern(LockClass cls)
 {
-	std::string key = cls.name + '\0' + static_cast<char>(cls.kind) + cls.module + '\0' + cls.within;
+	std::string key =
+		cls.name + '\0' + static_cast<char>(cls.kind) + cls.module + '\0' + cls.within;
 	auto [at, added] = class_by_name_.try_emplace(
 		std::move(key), ClassId(static_cast<std::uint32_t>(classes.size())));
 	if (added)
@@ -35,7 +36,8 @@ CodeId Model::intern(Code place)
 
 DataId Model::intern(Data item)
 {
-	std::string key = item.name + '\0' + static_cast<char>(item.kind) + item.module + '\0' + item.within;
+	std::string key =
+		item.name + '\0' + static_cast<char>(item.kind) + item.module + '\0' + item.within;
 	/* One function may allocate several types: unknown ones are distinguished by size. */
 	if (item.kind == LS_DATA_ALLOC)
 		key += '\0' + (item.type.empty() ? std::to_string(item.object_size) : item.type);
@@ -85,16 +87,16 @@ const char *kind_name(ls_kind kind)
 #define LS_ROW(symbol, value, name, wait) name,
 		LS_LOCK_KINDS(LS_ROW)
 #undef LS_ROW
-		"irq"};
+			"irq"};
 	static_assert(std::size(names) == kInterruptKind + 1);
 	return kind <= kInterruptKind ? names[kind] : names[0];
 }
 
 const char *origin_name(ls_origin origin)
 {
-	static constexpr const char *names[] = {
-		"site",	 "static", "static", "init",	  "slab",
-		"alloc", "alloc",  "site",   "annotated", "function"};
+	static constexpr const char *names[] = {"site",	     "static",	"static", "init",
+						"slab",	     "alloc",	"alloc",  "site",
+						"annotated", "function"};
 	static_assert(std::size(names) == LS_NR_ORIGINS);
 	return origin < LS_NR_ORIGINS ? names[origin] : names[0];
 }

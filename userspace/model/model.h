@@ -149,7 +149,7 @@ struct Chain {
 
 struct KernelFinding {
 	std::uint32_t run = 0, id = 0, kind = 0;
-	std::vector<ClassId> classes;	   ///< from of every edge, in order
+	std::vector<ClassId> classes;		 ///< from of every edge, in order
 	std::vector<std::uint32_t> observations; ///< their ordinals
 };
 
@@ -202,8 +202,8 @@ struct Data {
 /// existential correlation].
 struct Guard {
 	ClassId cls = kNoClass;
-	std::uint32_t val = 0; ///< LS_VAL_*: shared or exclusive, see read_of()
-	CodeId at{};	       ///< acquire site
+	std::uint32_t val = 0;	    ///< LS_VAL_*: shared or exclusive, see read_of()
+	CodeId at{};		    ///< acquire site
 	std::uint64_t instance = 0; ///< keyed hash; comparable within a run, 0 unknown
 	ls_relation relation = LS_REL_OTHER;
 	std::uint32_t via = 0, lock_offset = 0; ///< as in ls_guard_rec
@@ -221,8 +221,8 @@ struct Guard {
 /// that only differ in the stack's outer frames are one site; the first one has stack, task
 /// and time.
 struct MemoryAccess {
-	std::uint32_t run = 0, id = 0; ///< id is that of the run's LS_REC_ACCESS
-	DataId data = kNoData;	       ///< kNoData: the module had no room for it
+	std::uint32_t run = 0, id = 0;	    ///< id is that of the run's LS_REC_ACCESS
+	DataId data = kNoData;		    ///< kNoData: the module had no room for it
 	std::uint32_t offset = 0, size = 0; ///< bytes, in the object or variable
 	/// Innermost member at offset, "f_pos", "stats.rx", "slot[]"; empty when it is
 	/// unknown, or the variable has no members.
@@ -230,7 +230,7 @@ struct MemoryAccess {
 	std::uint32_t op = 0; ///< LS_ACC_*
 	CodeId at{};
 	std::uint64_t time_ns = 0, count = 0; ///< first observation; count, 0: not known
-	std::uint32_t where = 0; ///< LS_WHERE_*, LS_VAL_LEVEL_MASK, _IRQ_OFF, _BH_OFF
+	std::uint32_t where = 0;	      ///< LS_WHERE_*, LS_VAL_LEVEL_MASK, _IRQ_OFF, _BH_OFF
 	std::uint32_t pid = 0, tgid = 0, task_flags = 0, cpu = 0;
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, [0] == at
@@ -275,10 +275,10 @@ struct RaceSide {
 
 /// Two accesses without synchronisation (ls_rec_race).
 struct Race {
-	std::uint32_t run = 0, id = 0, flags = 0; ///< LS_RACE_*
-	std::size_t first = 0, second = 0;	  ///< in Model::accesses, the earlier one first
+	std::uint32_t run = 0, id = 0, flags = 0;    ///< LS_RACE_*
+	std::size_t first = 0, second = 0;	     ///< in Model::accesses, the earlier one first
 	std::uint32_t first_pid = 0, second_pid = 0; ///< 0 for interrupts
-	std::uint64_t granule = 0; ///< keyed hash; comparable within a run
+	std::uint64_t granule = 0;		     ///< keyed hash; comparable within a run
 	std::uint64_t time_ns = 0;
 	std::vector<Remembered> history; ///< oldest first
 	RaceSide sides[2];		 ///< of first and second
@@ -296,17 +296,17 @@ struct StateChange {
 
 /// End of a run's recording; run.finish in a store.
 enum class RunEnd {
-	Open = 0,     ///< still running, or its recorder did not finish
-	Finished = 1, ///< everything in the module was stored
-	Failed = 2,   ///< the recorder failed, see Run::problem
+	Open = 0,	///< still running, or its recorder did not finish
+	Finished = 1,	///< everything in the module was stored
+	Failed = 2,	///< the recorder failed, see Run::problem
 	ModuleGone = 3, ///< the module was unloaded meanwhile: its last observations are missing
 };
 
 struct Run {
 	std::string instance, boot, backend, release, build_id, file;
-	std::int64_t started = 0, updated = 0;		       ///< seconds since 1970
-	std::map<std::string, std::uint64_t> counters;	       ///< see model/counters.h
-	std::vector<Chain> chains;			       ///< [0] unused
+	std::int64_t started = 0, updated = 0;	       ///< seconds since 1970
+	std::map<std::string, std::uint64_t> counters; ///< see model/counters.h
+	std::vector<Chain> chains;		       ///< [0] unused
 	std::unordered_map<std::uint32_t, std::size_t>
 		observations; ///< ordinal -> Model::observations
 	std::vector<Primitive> primitives;
@@ -331,7 +331,7 @@ struct Model {
 	std::map<ClassId, ClassCounts> counts; ///< of classes with counts
 	std::vector<Data> data;
 	std::vector<MemoryAccess> accesses;
-	std::vector<Race> races;	    ///< both sides are known
+	std::vector<Race> races; ///< both sides are known
 	/// Annotations of locks, by release; null where no table was found.
 	std::map<std::string, std::shared_ptr<const annotations::Table>> annotations;
 	std::vector<StateChange> histories; ///< in the order of each run's log

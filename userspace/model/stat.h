@@ -33,8 +33,8 @@ struct StatClass {
 	std::string name;
 	ls_kind kind = LS_KIND_NONE;
 	std::array<std::uint64_t, LS_NR_LEVELS> acquired{}, contended{}; ///< by ls_level
-	std::uint64_t readers = 0, trylocks = 0; ///< of those acquired
-	std::uint64_t gave_up = 0;		 ///< of those contended
+	std::uint64_t readers = 0, trylocks = 0;			 ///< of those acquired
+	std::uint64_t gave_up = 0;					 ///< of those contended
 	StatTimes waits, holds;
 	std::vector<StatSite> sites; ///< most acquisitions first
 

@@ -190,9 +190,9 @@ Status Probes::arm()
 	const std::size_t leaving = stepping_ ? step() : armed_;
 	const std::size_t part = stepping_ ? armed_ : step();
 	const Clock::duration took = (measured_ - start) * part / armed_;
-	next_step_ = measured_ + std::max<Clock::duration>(
-					 Clock::duration(kTurn) * leaving / armed_,
-					 took * kArmingShare);
+	next_step_ =
+		measured_ + std::max<Clock::duration>(Clock::duration(kTurn) * leaving / armed_,
+						      took * kArmingShare);
 	stepping_ = true;
 	return success();
 }

@@ -188,7 +188,8 @@ Status Recorder::put(const ObservationRecord &record)
 			return at.error();
 		/* Functions of the kernel acquire locks on behalf of modules. */
 		if (auto cls = unnamed_.find(record.val & LS_VAL_CLASS_MASK); cls != unnamed_.end())
-			if (auto taker = symbols_.find(record.ip); taker && taker->module != "vmlinux")
+			if (auto taker = symbols_.find(record.ip);
+			    taker && taker->module != "vmlinux")
 				cls->second.takers.insert(taker->module);
 		std::vector<HeldRow> held;
 		for (const auto &entry : record.held) {
@@ -217,8 +218,8 @@ Status Recorder::put(const SymbolRecord &record)
 	if (!row)
 		return row.error();
 	code_.erase(record.ip);
-	LS_TRY_STATUS(store_.set_code(
-		run_, *row, {record.function, record.offset, record.module, {}}, true));
+	LS_TRY_STATUS(store_.set_code(run_, *row,
+				      {record.function, record.offset, record.module, {}}, true));
 	/* The code row of a probe there, see put(AccessRecord). */
 	auto probe = store_.find_code(run_, keyed_hash(run_.key, record.ip + 1));
 	if (!probe || !*probe)

@@ -43,8 +43,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 							*session->symbols_, std::move(fields));
 	if (session->live_)
 		session->recorder_->name_data_by(session->names_);
-	LS_TRY_STATUS(
-		session->recorder_->attach(session->source_->backend(), boot, build_id));
+	LS_TRY_STATUS(session->recorder_->attach(session->source_->backend(), boot, build_id));
 	LS_TRY_STATUS(start_if_stopped(*session->source_, *info));
 	return session;
 }
@@ -65,9 +64,9 @@ Status Session::add_lines()
 	LineFinder finder(kernel_release(), options_.symbol_dirs);
 	LS_TRY_STATUS(add_types(finder, *untyped));
 	for (const auto &store : *unread)
-		LS_TRY_STATUS(store_->put_stored(store, finder.stored(store.at.module, store.at.build_id,
-								      store.at.function,
-								      store.at.offset, store.size)));
+		LS_TRY_STATUS(store_->put_stored(
+			store, finder.stored(store.at.module, store.at.build_id, store.at.function,
+					     store.at.offset, store.size)));
 	LS_TRY_STATUS(store_->begin());
 	for (const auto &place : *places) {
 		auto stored = store_->put_lines(place, finder.find(place.module, place.build_id,
@@ -80,8 +79,7 @@ Status Session::add_lines()
 	return store_->commit();
 }
 
-Status Session::add_types(LineFinder &finder,
-			  const std::vector<StoreWriter::Untyped> &untyped)
+Status Session::add_types(LineFinder &finder, const std::vector<StoreWriter::Untyped> &untyped)
 {
 	auto name = [&](const StoreWriter::Untyped &data) -> Status {
 		const VariableTypes &types = finder.types(data.module, data.build_id);

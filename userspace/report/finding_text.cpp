@@ -52,10 +52,11 @@ public:
 		const std::string number = rank ? std::to_string(rank) + ". " : "";
 		out_.wrap(0, number + finding_.title, severity_tone(finding_.severity),
 			  number.size());
-		out_.wrap(4, std::string(name(finding_.severity)) + ", " +
-				     name(finding_.confidence) + ", id " + finding_.id +
-				     (finding_.cause.empty() ? ""
-							     : ", same cause as " + finding_.cause));
+		out_.wrap(4,
+			  std::string(name(finding_.severity)) + ", " + name(finding_.confidence) +
+				  ", id " + finding_.id +
+				  (finding_.cause.empty() ? ""
+							  : ", same cause as " + finding_.cause));
 		if (detail_ == Detail::Short)
 			out_.wrap(4, "ranks here because: " + reasons(), Tone::Plain, 2);
 		for (const auto &filter : finding_.filters)
@@ -207,8 +208,7 @@ private:
 					  (held.empty() ? "nothing else" : join(held, "; ")),
 				  Tone::Plain, 2);
 			out_.wrap(6, std::string("dependency ") + dependency_name(edge.kind) +
-					     ", seen at " +
-					     counted(places(edge), "place"));
+					     ", seen at " + counted(places(edge), "place"));
 		}
 	}
 
@@ -236,8 +236,8 @@ private:
 					model_.observations[stack.observation].acquired.instance;
 				const bool other = instance && observation.acquired.instance &&
 						   instance != observation.acquired.instance;
-				print_head((other ? "another instance of " : "") +
-						   mark(edge.from) + " was taken earlier",
+				print_head((other ? "another instance of " : "") + mark(edge.from) +
+						   " was taken earlier",
 					   witness, 0);
 				print_stack(mark(edge.from) + " ->", stack.stack);
 			}

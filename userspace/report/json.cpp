@@ -148,13 +148,14 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 		out["variable"] = {{"name", violation.variable.name},
 				   {"type", violation.variable.type},
 				   {"candidates", {violation.guard}}};
-		out["rule"] = {{"guard", violation.guard},
-			       {"mode", violation.exclusive ? "w" : "r"},
-			       {"holds", violation.holds},
-			       {"of", violation.of},
-			       {"example", violation.example
-						   ? access_json(model, *violation.example, instances)
-						   : Json(nullptr)}};
+		out["rule"] = {
+			{"guard", violation.guard},
+			{"mode", violation.exclusive ? "w" : "r"},
+			{"holds", violation.holds},
+			{"of", violation.of},
+			{"example", violation.example
+					    ? access_json(model, *violation.example, instances)
+					    : Json(nullptr)}};
 		out["count"] = violation.sides.size();
 	}
 	if (!finding.cause.empty())
@@ -230,10 +231,10 @@ Json losses_json(const Model &model)
 	Json out;
 	for (const auto &loss : kLosses)
 		if (!later(loss))
-			out[loss.name] = model.counter(loss.stored) +
-					 (loss.loss == LS_LOSS_RECORDS
-						  ? model.counter(kMalformedCounter)
-						  : 0);
+			out[loss.name] =
+				model.counter(loss.stored) +
+				(loss.loss == LS_LOSS_RECORDS ? model.counter(kMalformedCounter)
+							      : 0);
 	out["accesses"] = access_losses(model);
 	for (const auto &loss : kLosses)
 		if (later(loss))

@@ -79,7 +79,8 @@ Json first_seen_json(const Model &model, const AccessSide &side)
 Json access_json(const Model &model, const AccessSide &side, Instances &instances)
 {
 	const auto &access = model.accesses[side.access];
-	Json out = {{"op", op_name(access)},
+	Json out = {
+		{"op", op_name(access)},
 		{"size", access.size},
 		{"offset", access.offset},
 		/* Not known for accesses that only a watchpoint saw. */
@@ -87,15 +88,14 @@ Json access_json(const Model &model, const AccessSide &side, Instances &instance
 		 access.op & LS_ACC_TRAP ? Json(nullptr) : Json((access.op & LS_ACC_MARKED) != 0)},
 		{"atomic", (access.op & LS_ACC_ATOMIC) != 0},
 		{"context", level_name(access.where)},
-		{"entry",
-		 side.own_stack ? side.context.describe() : side.context.describe_task()},
+		{"entry", side.own_stack ? side.context.describe() : side.context.describe_task()},
 		{"task", task_name(side.context)},
 		{"cpu", side.cpu ? Json(*side.cpu) : Json(nullptr)},
 		{"run", access.run},
 		{"lockset", lockset_of(access)},
 		{"locks", locks_json(model, side, instances)},
-		{"asserted", annotations::asserted(model, model.runs[access.run].release,
-						   known_part(side))},
+		{"asserted",
+		 annotations::asserted(model, model.runs[access.run].release, known_part(side))},
 		{"stack", stack_json(model, side.stack)},
 		{"stack_of", side.own_stack ? "access" : "first-seen"},
 		{"count", side.count}};

@@ -54,7 +54,8 @@ std::vector<std::string> blind_spots(const Model &model)
 		"locks already held when the module was loaded",
 		"freezing a file system, against what is done while it stays frozen",
 	};
-	if (model.runs.empty() || !std::all_of(model.runs.begin(), model.runs.end(), watched_queues))
+	if (model.runs.empty() ||
+	    !std::all_of(model.runs.begin(), model.runs.end(), watched_queues))
 		spots.emplace_back("who waits on wait queues, without waitqueues=1");
 	return spots;
 }

@@ -146,8 +146,8 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 			 (count[static_cast<int>(Verdict::ByClass)]
 				  ? number(Verdict::ByClass) + " by some lock of a class, "
 				  : "") +
-			 number(Verdict::NoLock) + " need no lock, " + number(Verdict::Unclear) + " unclear, " +
-			 number(Verdict::TooFew) + " with too few accesses to tell" +
+			 number(Verdict::NoLock) + " need no lock, " + number(Verdict::Unclear) +
+			 " unclear, " + number(Verdict::TooFew) + " with too few accesses to tell" +
 			 (left_out ? ", listed with --type" : ""),
 		 Tone::Plain, 2);
 	for (const auto &group : groups) {

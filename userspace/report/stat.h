@@ -8,9 +8,9 @@
 namespace lockscope {
 
 struct StatText {
-	std::size_t limit = 20;	 ///< maximum number of classes, 0: all
-	std::size_t sites = 0;	 ///< acquire sites listed per class
-	bool details = false;	 ///< contexts and histograms per class
+	std::size_t limit = 20; ///< maximum number of classes, 0: all
+	std::size_t sites = 0;	///< acquire sites listed per class
+	bool details = false;	///< contexts and histograms per class
 };
 
 /// A table like that of `perf lock contention`, with classes in their present order.

@@ -55,12 +55,9 @@ Json class_json(const StatClass &c, bool exact)
 
 std::string json_stat(const StatReport &report)
 {
-	Json out = {{"schema", "lockscope-stat/1"},
-		    {"kernel", {{"release", report.release}}},
-		    {"exact", report.exact},
-		    {"seconds", report.seconds},
-		    {"losses", report.losses},
-		    {"runs_left_out", report.left_out},
+	Json out = {{"schema", "lockscope-stat/1"}, {"kernel", {{"release", report.release}}},
+		    {"exact", report.exact},	    {"seconds", report.seconds},
+		    {"losses", report.losses},	    {"runs_left_out", report.left_out},
 		    {"classes", Json::array()}};
 	for (const auto &c : report.classes)
 		out["classes"].push_back(class_json(c, report.exact));

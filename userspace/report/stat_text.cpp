@@ -101,12 +101,9 @@ std::string text_stat(const StatReport &report, const StatText &options, const T
 		shown++;
 		std::vector<std::string> cells = {with_commas(c.all_acquired())};
 		if (report.exact)
-			cells = {with_commas(c.all_contended()),
-				 duration(c.waits.sum),
-				 duration(c.waits.max),
-				 duration(c.waits.mean()),
-				 with_commas(c.all_acquired()),
-				 duration(c.holds.mean()),
+			cells = {with_commas(c.all_contended()), duration(c.waits.sum),
+				 duration(c.waits.max),		 duration(c.waits.mean()),
+				 with_commas(c.all_acquired()),	 duration(c.holds.mean()),
 				 duration(c.holds.max)};
 		std::string kind = kind_name(c.kind);
 		kind.resize(std::max<std::size_t>(kind.size(), 12), ' ');

@@ -160,11 +160,12 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 				 " known; the rest was left out",
 			 Tone::Plain, 2);
 	if (const auto apart = kept_apart(model); !apart.empty())
-		out.wrap(0,
-			 "Not united: " + join(apart, ", ") +
-				 ": several symbols share the name, and their numbers may be others "
-				 "in the next build",
-			 Tone::Plain, 2);
+		out.wrap(
+			0,
+			"Not united: " + join(apart, ", ") +
+				": several symbols share the name, and their numbers may be others "
+				"in the next build",
+			Tone::Plain, 2);
 	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(model), "; "), Tone::Plain, 2);
 	if (has_bpf_run(model))
 		out.wrap(0, "Not seen without the module: " + join(bpf_blind_spots(), "; "),

@@ -44,20 +44,16 @@ void deadlock(Printer &out, const WaitSnapshot &snapshot, const std::vector<std:
 
 Json task_json(const WaitingTask &task)
 {
-	Json out = {{"pid", task.pid},
-		    {"comm", task.comm},
-		    {"lock", task.lock},
-		    {"kind", kind_name(task.kind)},
-		    {"reader", task.reader},
-		    {"waited_ns", task.waited_ns},
-		    {"held", task.held},
-		    {"stack", task.stack},
+	Json out = {{"pid", task.pid},	     {"comm", task.comm},
+		    {"lock", task.lock},     {"kind", kind_name(task.kind)},
+		    {"reader", task.reader}, {"waited_ns", task.waited_ns},
+		    {"held", task.held},     {"stack", task.stack},
 		    {"owner", nullptr}};
 	if (task.owner.pid)
 		out["owner"] = {{"pid", task.owner.pid},
 				{"comm", task.owner.comm},
-				{"taken", task.owner.taken.empty() ? Json(nullptr)
-								   : Json(task.owner.taken)},
+				{"taken",
+				 task.owner.taken.empty() ? Json(nullptr) : Json(task.owner.taken)},
 				{"stack", task.owner.stack}};
 	return out;
 }

@@ -82,9 +82,10 @@ bool takes(__u64 cookie)
 
 const HookedFunction &primitive_of(const ls_prim_info &prim)
 {
-	return *std::find_if(
-		std::begin(kPrimitives), std::end(kPrimitives),
-		[&](const HookedFunction &p) { return std::strcmp(p.function, prim.function) == 0; });
+	return *std::find_if(std::begin(kPrimitives), std::end(kPrimitives),
+			     [&](const HookedFunction &p) {
+				     return std::strcmp(p.function, prim.function) == 0;
+			     });
 }
 
 /* Is the kernel fully preemptible? */
@@ -197,8 +198,7 @@ public:
 		info.acquisitions = info.level_acquisitions[LS_TASK] = n[LS_ORDER_ACQUISITIONS];
 		info.releases = n[LS_ORDER_RELEASES];
 		info.unknown_releases = n[LS_ORDER_UNKNOWN_RELEASES];
-		info.losses[LS_LOSS_RECORDS] =
-			n[LS_ORDER_NO_SLOT] + n[LS_ORDER_NO_PLACE] + full_;
+		info.losses[LS_LOSS_RECORDS] = n[LS_ORDER_NO_SLOT] + n[LS_ORDER_NO_PLACE] + full_;
 		info.losses[LS_LOSS_HELD_OVERFLOW] = n[LS_ORDER_NO_TASK] + n[LS_ORDER_TOO_DEEP];
 		info.losses[LS_LOSS_RECURSION] = missed();
 		info.losses[LS_LOSS_PAIRS] = n[LS_ORDER_NO_PAIR] + log_->lost_pairs();
@@ -525,7 +525,8 @@ std::uint64_t BpfSource::missed() const
 {
 	std::uint64_t sum = 0;
 	bpf_program *program;
-	bpf_object__for_each_program(program, bpf_->obj) {
+	bpf_object__for_each_program(program, bpf_->obj)
+	{
 		bpf_prog_info info{};
 		__u32 size = sizeof(info);
 		if (bpf_program__fd(program) >= 0 && program != bpf_->progs.on_wait &&

@@ -84,10 +84,7 @@ public:
 	Status control(ls_ctl_op) override { return success(); }
 
 	Result<std::optional<ls_access_info>> access_info() override { return image_.accesses; }
-	Result<std::vector<std::uint32_t>> access_counts() override
-	{
-		return image_.access_counts;
-	}
+	Result<std::vector<std::uint32_t>> access_counts() override { return image_.access_counts; }
 	Status access_control(const ls_access_ctl &) override
 	{
 		return image_.accesses ? success() : no_accesses();

@@ -98,7 +98,9 @@ std::uint32_t OrderClasses::find(const ls_order_lock &lock, const ls_order_ident
 			     symbol->module);
 	}
 	if (ident.sort == LS_ORDER_SLAB)
-		return named(kind, LS_ORIGIN_SLAB, with_offset(name_of(ident) + (ident.offset + more ? "" : "+0x0"), ident.offset + more),
+		return named(kind, LS_ORIGIN_SLAB,
+			     with_offset(name_of(ident) + (ident.offset + more ? "" : "+0x0"),
+					 ident.offset + more),
 			     "vmlinux", ident.offset + more, ident.object_size);
 	if (ident.sort == LS_ORDER_INIT) {
 		auto function = code_(ident.ip);

@@ -46,7 +46,8 @@ private:
 
 	Lookup code_, data_;
 	std::map<ls_kind, std::uint32_t> offsets_;
-	std::map<std::tuple<std::string, std::string, ls_kind>, std::uint32_t> by_name_; ///< + module
+	std::map<std::tuple<std::string, std::string, ls_kind>, std::uint32_t>
+		by_name_; ///< + module
 	std::map<std::pair<std::uint64_t, ls_kind>, std::uint32_t> by_address_, by_site_;
 	std::vector<ClassRecord> new_;
 	std::uint32_t nr_ = 0;

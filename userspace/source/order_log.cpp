@@ -29,8 +29,7 @@ bool is_lock_function(const std::string &name)
 
 } // namespace
 
-void OrderLog::append(const void *record, std::size_t size, const void *more,
-		      std::size_t more_size)
+void OrderLog::append(const void *record, std::size_t size, const void *more, std::size_t more_size)
 {
 	const auto *from = static_cast<const std::byte *>(record);
 	log_.insert(log_.end(), from, from + size);
@@ -138,8 +137,8 @@ void OrderLog::look_at_instances(const std::vector<Taken> &held, const Taken &ta
 	for (const auto &h : held) {
 		if (h.cls != taken.cls || !ls_orders(h.lock.val, taken.lock.val))
 			continue;
-		const bool both_read = (h.lock.val & LS_VAL_READ_MASK) &&
-				       (taken.lock.val & LS_VAL_READ_MASK);
+		const bool both_read =
+			(h.lock.val & LS_VAL_READ_MASK) && (taken.lock.val & LS_VAL_READ_MASK);
 		if (h.lock.lock == taken.lock.lock) {
 			invert(taken.cls, true, ordinal, ordinal);
 			continue;

@@ -178,8 +178,8 @@ Result<StatReport> StatCollector::read()
 {
 	StatReport report;
 	report.release = before_.release;
-	report.seconds = std::chrono::duration<double>((counting_ ? Clock::now() : ended_) - began_)
-				 .count();
+	report.seconds =
+		std::chrono::duration<double>((counting_ ? Clock::now() : ended_) - began_).count();
 	LS_TRY_STATUS(names_.update(source_));
 	auto classes = read_classes();
 	if (!classes)

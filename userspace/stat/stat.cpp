@@ -34,9 +34,8 @@ void arrange(StatReport &report, const std::string &order, const std::string &pa
 	if (by == orders.end())
 		by = orders.begin();
 	if (!pattern.empty())
-		std::erase_if(report.classes, [&](const StatClass &c) {
-			return !glob_matches(pattern, c.name);
-		});
+		std::erase_if(report.classes,
+			      [&](const StatClass &c) { return !glob_matches(pattern, c.name); });
 	std::sort(report.classes.begin(), report.classes.end(),
 		  [&](const StatClass &a, const StatClass &b) {
 			  /* Descending: b's values on the left. */

@@ -61,12 +61,13 @@ Error database_error(sqlite3 *db, const std::string &path)
 			return os_error(cause, "cannot open " + path);
 		break;
 	}
-	const char *hint = code == SQLITE_IOERR
-				   ? "see dmesg for what the disk says, or use a file on another one"
-			   : code == SQLITE_NOMEM
-				   ? "free some memory and start again"
-				   : "it is not as lockscope record leaves it: record again, or take "
-				     "an earlier copy";
+	const char *hint =
+		code == SQLITE_IOERR
+			? "see dmesg for what the disk says, or use a file on another one"
+		: code == SQLITE_NOMEM
+			? "free some memory and start again"
+			: "it is not as lockscope record leaves it: record again, or take "
+			  "an earlier copy";
 	return Error{cause, "cannot use " + path + ": " + sqlite3_errmsg(db), hint,
 		     Exit::Environment};
 }
@@ -146,7 +147,7 @@ std::string Statement::text(int column) const
 {
 	const auto *data = reinterpret_cast<const char *>(sqlite3_column_text(stmt_.get(), column));
 	return data ? printable(std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(
-							 stmt_.get(), column))))
+							  stmt_.get(), column))))
 		    : std::string();
 }
 

@@ -135,10 +135,13 @@ private:
 					 * the offset is not. */
 					const auto site = cls.name.rfind(" @ ");
 					const auto role = cls.name.rfind(" (");
-					if (cls.origin == LS_ORIGIN_ALLOC && site != cls.name.npos) {
-						cls.name = cls.stable = field + cls.name.substr(site);
+					if (cls.origin == LS_ORIGIN_ALLOC &&
+					    site != cls.name.npos) {
+						cls.name = cls.stable =
+							field + cls.name.substr(site);
 					} else {
-						cls.stable = cls.name.substr(0, cls.name.rfind("+0x"));
+						cls.stable =
+							cls.name.substr(0, cls.name.rfind("+0x"));
 						if (role != cls.name.npos)
 							cls.stable += cls.name.substr(role);
 						cls.stable += " " + field;
@@ -317,16 +320,16 @@ private:
 
 	Status load_primitives()
 	{
-		return each("SELECT function, kind, state, error FROM primitive",
-			    [&](Statement &row) {
-				    if (row.word(1) >= LS_NR_KINDS || row.word(2) >= LS_NR_PRIM_STATES)
-					    return false;
-				    run().primitives.push_back(
-					    {row.text(0), static_cast<ls_kind>(row.word(1)),
-					     static_cast<ls_prim_state>(row.word(2)),
-					     static_cast<int>(row.integer(3))});
-				    return true;
-			    });
+		return each(
+			"SELECT function, kind, state, error FROM primitive", [&](Statement &row) {
+				if (row.word(1) >= LS_NR_KINDS || row.word(2) >= LS_NR_PRIM_STATES)
+					return false;
+				run().primitives.push_back({row.text(0),
+							    static_cast<ls_kind>(row.word(1)),
+							    static_cast<ls_prim_state>(row.word(2)),
+							    static_cast<int>(row.integer(3))});
+				return true;
+			});
 	}
 
 	Status load_statistics()

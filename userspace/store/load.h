@@ -16,7 +16,6 @@ enum class Damage { Refuse, Salvage };
 Status load_store(const std::string &path, Model &model, Damage damage = Damage::Refuse);
 
 /// Load several stores into one model.
-Result<Model> load_stores(const std::vector<std::string> &paths,
-			  Damage damage = Damage::Refuse);
+Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage = Damage::Refuse);
 
 } // namespace lockscope

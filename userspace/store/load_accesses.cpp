@@ -80,24 +80,24 @@ private:
 
 	Status load_data()
 	{
-		return each("SELECT id, kind, object_size, module, name, type, build_id FROM data",
-			    [&](Statement &row) {
-				    if (row.word(1) == LS_DATA_NONE ||
-					row.word(1) >= LS_NR_DATA_KINDS)
-					    return false;
-				    Data data;
-				    data.kind = static_cast<ls_data_kind>(row.word(1));
-				    data.object_size = word32(row, 2);
-				    data.module = row.text(3);
-				    data.name = data_name(data.kind, data.module, row.text(4));
-				    data.type = row.text(5);
-				    if (numbered(data.name))
-					    data.within = row.text(6).empty()
-								  ? "run " + std::to_string(run_.run)
-								  : row.text(6);
-				    data_[word32(row, 0)] = model_.intern(std::move(data));
-				    return true;
-			    });
+		return each(
+			"SELECT id, kind, object_size, module, name, type, build_id FROM data",
+			[&](Statement &row) {
+				if (row.word(1) == LS_DATA_NONE || row.word(1) >= LS_NR_DATA_KINDS)
+					return false;
+				Data data;
+				data.kind = static_cast<ls_data_kind>(row.word(1));
+				data.object_size = word32(row, 2);
+				data.module = row.text(3);
+				data.name = data_name(data.kind, data.module, row.text(4));
+				data.type = row.text(5);
+				if (numbered(data.name))
+					data.within = row.text(6).empty()
+							      ? "run " + std::to_string(run_.run)
+							      : row.text(6);
+				data_[word32(row, 0)] = model_.intern(std::move(data));
+				return true;
+			});
 	}
 
 	Status load_members()
@@ -110,11 +110,12 @@ private:
 
 	Status load_pointees()
 	{
-		return each("SELECT data, via, offset, lock, path FROM pointee", [&](Statement &row) {
-			pointees_[{word32(row, 0), word32(row, 1), word32(row, 2),
-				   word32(row, 3)}] = row.text(4);
-			return true;
-		});
+		return each("SELECT data, via, offset, lock, path FROM pointee",
+			    [&](Statement &row) {
+				    pointees_[{word32(row, 0), word32(row, 1), word32(row, 2),
+					       word32(row, 3)}] = row.text(4);
+				    return true;
+			    });
 	}
 
 	Status load_alone()
@@ -127,11 +128,12 @@ private:
 
 	Status load_stored()
 	{
-		return each("SELECT access, value, value IS NOT NULL FROM stored", [&](Statement &row) {
-			if (row.integer(2))
-				stored_[word32(row, 0)] = row.word(1);
-			return true;
-		});
+		return each("SELECT access, value, value IS NOT NULL FROM stored",
+			    [&](Statement &row) {
+				    if (row.integer(2))
+					    stored_[word32(row, 0)] = row.word(1);
+				    return true;
+			    });
 	}
 
 	/* "struct foo.lock", or empty. */
@@ -169,8 +171,7 @@ private:
 		if (const auto found = place(guard, data, kind); found.starts_with(kStruct))
 			guard.place = found.substr(kStruct.size());
 		const auto dot = guard.place.find('.');
-		guard.name = guard_name(lock, guard, member(data, row.lock_offset, kind),
-					pointer,
+		guard.name = guard_name(lock, guard, member(data, row.lock_offset, kind), pointer,
 					dot == guard.place.npos ? "" : guard.place.substr(dot + 1));
 		return guard;
 	}
@@ -245,11 +246,16 @@ private:
 					 second = accesses_.find(word32(row, 3));
 				    if (first == accesses_.end() || second == accesses_.end())
 					    return true;
-				    Race race{run_.run,	      word32(row, 0),
-					      word32(row, 1), first->second,
-					      second->second, word32(row, 4),
-					      word32(row, 5), row.word(6),
-					      row.word(7),    {},
+				    Race race{run_.run,
+					      word32(row, 0),
+					      word32(row, 1),
+					      first->second,
+					      second->second,
+					      word32(row, 4),
+					      word32(row, 5),
+					      row.word(6),
+					      row.word(7),
+					      {},
 					      {}};
 				    for (const auto &entry : *history)
 					    if (auto at = accesses_.find(entry.access);

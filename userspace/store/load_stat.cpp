@@ -76,9 +76,16 @@ Result<std::optional<StatReport>> load_stat(Database &db, const std::string &run
 			    !holds)
 				return false;
 			known[{row.text(0), row.word(1)}] = report.classes.size();
-			report.classes.push_back({row.text(0), static_cast<ls_kind>(row.word(1)),
-						  *acquired, *contended, row.word(4), row.word(5),
-						  row.word(6), *waits, *holds, {}});
+			report.classes.push_back({row.text(0),
+						  static_cast<ls_kind>(row.word(1)),
+						  *acquired,
+						  *contended,
+						  row.word(4),
+						  row.word(5),
+						  row.word(6),
+						  *waits,
+						  *holds,
+						  {}});
 			return true;
 		}));
 	LS_TRY_STATUS(each_row(
@@ -90,9 +97,8 @@ Result<std::optional<StatReport>> load_stat(Database &db, const std::string &run
 			const auto at = known.find({row.text(0), row.word(1)});
 			if (at == known.end())
 				return false;
-			report.classes[at->second].sites.push_back({row.text(2), row.word(3),
-								    row.word(4), row.word(5),
-								    row.word(6)});
+			report.classes[at->second].sites.push_back(
+				{row.text(2), row.word(3), row.word(4), row.word(5), row.word(6)});
 			return true;
 		}));
 	return std::optional(std::move(report));

@@ -147,9 +147,9 @@ struct Migration {
 	int from;
 	const char *sql;
 };
-constexpr Migration kMigrations[] = {{1, kToVersion2},   {2, kToVersion3}, {3, kAccessTables},
-				      {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7},
-				      {7, kToVersion8}};
+constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables},
+				     {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7},
+				     {7, kToVersion8}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)

@@ -53,7 +53,8 @@ Result<StoreWriter> StoreWriter::open(const std::string &path)
 	if (!writer.lock_.valid())
 		return os_error(errno, "cannot write " + path, "choose another file with -o");
 	struct flock lock = recorder_lock(F_WRLCK);
-	if (::fcntl(writer.lock_.get(), F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES))
+	if (::fcntl(writer.lock_.get(), F_OFD_SETLK, &lock) != 0 &&
+	    (errno == EAGAIN || errno == EACCES))
 		return Error{EBUSY, path + " is being written by another recorder",
 			     "stop it, or write to another file with -o", Exit::Environment};
 	auto db = open_store(path, Access::Write);
@@ -67,7 +68,8 @@ bool is_being_written(const std::string &path)
 {
 	const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 	struct flock lock = recorder_lock(F_RDLCK);
-	return file.valid() && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	return file.valid() && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 &&
+	       lock.l_type != F_UNLCK;
 }
 
 Result<Statement *> StoreWriter::cached(const char *sql)
@@ -300,9 +302,9 @@ Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primi
 
 Status StoreWriter::forget(const RunState &run)
 {
-	for (const char *table : {"sight", "chain", "kernel_finding", "inversion", "class_count",
-				  "data", "member", "access", "race", "side", "history",
-				  "pointee", "alone", "stored"})
+	for (const char *table :
+	     {"sight", "chain", "kernel_finding", "inversion", "class_count", "data", "member",
+	      "access", "race", "side", "history", "pointee", "alone", "stored"})
 		LS_TRY_STATUS(db_->exec(std::string("DELETE FROM ") + table +
 					" WHERE run = " + std::to_string(run.id)));
 	return success();
@@ -390,7 +392,8 @@ Result<std::vector<StoreWriter::Store>> StoreWriter::unread()
 			   " WHERE a.op & ?1 = ?2 AND c.build_id <> '' AND c.function <> ''"
 			   " AND s.access IS NULL");
 	/* A block is not a single store, and a probe is located before its instruction. */
-	constexpr int others = LS_ACC_READ | LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE | LS_ACC_TRAP;
+	constexpr int others =
+		LS_ACC_READ | LS_ACC_ATOMIC | LS_ACC_RANGE | LS_ACC_PROBE | LS_ACC_TRAP;
 	find.bind(0, LS_ACC_WRITE | others).bind(1, int{LS_ACC_WRITE});
 	std::vector<Store> out;
 	for (;;) {
@@ -399,7 +402,8 @@ Result<std::vector<StoreWriter::Store>> StoreWriter::unread()
 			return row.error();
 		if (!*row)
 			return out;
-		out.push_back({find.integer(0), static_cast<std::uint32_t>(find.word(1)),
+		out.push_back({find.integer(0),
+			       static_cast<std::uint32_t>(find.word(1)),
 			       static_cast<std::uint32_t>(find.word(2)),
 			       {find.text(3), find.text(4), find.text(5), find.word(6)}});
 	}

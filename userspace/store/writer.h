@@ -27,7 +27,7 @@ struct RunState {
 	std::int64_t id = 0;
 	std::uint64_t log_offset = 0;
 	std::uint32_t observations = 0; ///< ordinal of the next observation
-	std::uint32_t codes = 0;  ///< highest code row
+	std::uint32_t codes = 0;	///< highest code row
 	HashKey key{};
 	bool resumed = false;
 	RunEnd finish = RunEnd::Open; ///< state left by an earlier recorder
@@ -76,8 +76,8 @@ public:
 			const std::string &type);
 	/// The member at @offset of the data: @lock is the kind of lock, or none. An empty
 	/// @path is not known yet.
-	Status put_member(std::int64_t run, std::uint32_t data, std::uint32_t offset,
-			  ls_kind lock, const std::string &path);
+	Status put_member(std::int64_t run, std::uint32_t data, std::uint32_t offset, ls_kind lock,
+			  const std::string &path);
 	Status put_access(const RunState &run, const AccessRecord &record, std::uint32_t code,
 			  const std::vector<GuardRow> &guards);
 	/// The lock of that kind @offset bytes from the target of the pointer at @via of the
@@ -91,8 +91,8 @@ public:
 	/// @locks: keyed hashes, 0: not known.
 	Status put_side(const RunState &run, const SideRecord &record,
 			const std::vector<std::uint64_t> &locks);
-	Status put_history(const RunState &run, const HistoryRecord &record,
-			   std::uint64_t granule, const std::vector<std::uint64_t> &locks);
+	Status put_history(const RunState &run, const HistoryRecord &record, std::uint64_t granule,
+			   const std::vector<std::uint64_t> &locks);
 	/// All data of the run so far, with build ids, by id.
 	Result<std::unordered_map<std::uint32_t, DataRecord>> data(const RunState &run);
 
@@ -154,8 +154,7 @@ public:
 
 private:
 	Result<Statement *> cached(const char *sql);
-	Status end_others(const RunState &run, const std::string &backend,
-			  const std::string &boot);
+	Status end_others(const RunState &run, const std::string &backend, const std::string &boot);
 
 	/* Declared before the database: the lock is released last. */
 	Fd lock_;

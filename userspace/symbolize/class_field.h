@@ -35,8 +35,8 @@ private:
 		std::string module, type;
 		std::size_t tried = 0; ///< number of places at the last search in @module
 	};
-	const std::string &type_of(Objects &objects, const std::string &module,
-				   std::uint32_t least, std::uint32_t most);
+	const std::string &type_of(Objects &objects, const std::string &module, std::uint32_t least,
+				   std::uint32_t most);
 	LockField in_cache(const ClassRecord &record);
 	LockField in_allocation(const ClassRecord &record);
 

@@ -24,8 +24,8 @@ public:
 	virtual std::string member(const DataRecord &data, std::uint32_t offset, ls_kind lock) = 0;
 	/// "struct foo.lock" for the lock of that kind @offset bytes from the target of the
 	/// pointer at @via, by the pointer's type; empty when it is unknown.
-	virtual std::string pointee(const DataRecord &data, std::uint32_t via,
-				    std::uint32_t offset, ls_kind lock) = 0;
+	virtual std::string pointee(const DataRecord &data, std::uint32_t via, std::uint32_t offset,
+				    ls_kind lock) = 0;
 };
 
 /// Names from the types of the running kernel.

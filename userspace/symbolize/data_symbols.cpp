@@ -55,9 +55,7 @@ std::vector<std::uint32_t> numbers_of(const std::vector<Line> &lines, bool code)
 	};
 	std::unordered_map<std::string, Namesakes> shared;
 	std::unordered_map<std::string, std::uint32_t> same;
-	auto whole = [](const Line &line) {
-		return std::string(line.name).append(line.module);
-	};
+	auto whole = [](const Line &line) { return std::string(line.name).append(line.module); };
 	for (const auto &line : lines) {
 		const std::string name(line.name);
 		const auto addition = line.name.substr(ls_plain_length(name.c_str()));

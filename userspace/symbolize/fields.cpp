@@ -54,11 +54,10 @@ std::vector<std::string> words(std::string name)
 /// Is the cache named after that struct, whatever its size?
 bool is_named(const std::string &cache, const std::string &type)
 {
-	return type == cache || std::any_of(std::begin(kCacheTypes), std::end(kCacheTypes),
-					    [&](const auto &known) {
-						    return cache == known.first &&
-							   type == known.second;
-					    });
+	return type == cache ||
+	       std::any_of(std::begin(kCacheTypes), std::end(kCacheTypes), [&](const auto &known) {
+		       return cache == known.first && type == known.second;
+	       });
 }
 
 /// Does the cache's name begin with that of a struct? Names of one word are too common.
@@ -76,7 +75,7 @@ int silent(enum libbpf_print_level, const char *, va_list)
 } // namespace
 
 FieldNames::FieldNames(std::string dir, std::string caches)
-    : dir_(std::move(dir)), caches_(std::move(caches))
+	: dir_(std::move(dir)), caches_(std::move(caches))
 {
 }
 
@@ -206,7 +205,8 @@ LockField FieldNames::best_field(const std::string &cache, std::uint32_t object_
 			/* Several modules may have a copy of one struct. */
 			if (!seen.insert(found->path).second)
 				continue;
-			const int score = named ? 1000 : similarity(cache, candidate.name) + extended;
+			const int score =
+				named ? 1000 : similarity(cache, candidate.name) + extended;
 			/* Size alone is not significant. */
 			if (score == 0)
 				continue;
@@ -423,7 +423,8 @@ std::string FieldNames::pointee(const std::string &type, std::uint32_t via, std:
 	auto field = btf_is_struct(found) && !name.empty()
 			     ? find_lock(outer->types, to, offset, lock, 0)
 			     : std::nullopt;
-	return field && field->path.starts_with('.') ? "struct " + name + field->path : std::string();
+	return field && field->path.starts_with('.') ? "struct " + name + field->path
+						     : std::string();
 }
 
 } // namespace lockscope

@@ -34,7 +34,7 @@ public:
 	/// caches that share it have to be known, and only one of them may have such a lock
 	/// there.
 	LockField find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
-			       ls_kind kind);
+		       ls_kind kind);
 
 	/// LockField::type of a static lock called @name, "symbol", "module:symbol+0x8" or
 	/// "percpu:symbol"; empty unless exactly one variable of that name has a type: BTF has

@@ -101,8 +101,8 @@ public:
 			return std::nullopt;
 		const auto code = code_at(at->second.front().address + offset);
 		const std::uint64_t rest = at->second.front().size - offset;
-		const auto constant =
-			stored_constant(code.first(std::min<std::uint64_t>(code.size(), rest)), size);
+		const auto constant = stored_constant(
+			code.first(std::min<std::uint64_t>(code.size(), rest)), size);
 		/* Addresses are not in the file: two different ones would look the same there. */
 		const std::uint32_t bytes = std::min(size, 4u);
 		if (!constant ||
@@ -183,7 +183,8 @@ private:
 		if (!section || !elf)
 			return true;
 		const std::size_t index = elf_ndxscn(section);
-		for (Elf_Scn *list = elf_nextscn(elf, nullptr); list; list = elf_nextscn(elf, list)) {
+		for (Elf_Scn *list = elf_nextscn(elf, nullptr); list;
+		     list = elf_nextscn(elf, list)) {
 			GElf_Shdr header;
 			GElf_Rela entry;
 			Elf_Data *data = nullptr;

@@ -237,10 +237,10 @@ bool KernelSymbols::refresh()
 	if (!table)
 		return false;
 	ranges_ = std::move(ranges);
-	packed_ = ranges_.size() < 2 ||
-		  std::adjacent_find(ranges_.begin(), ranges_.end(),
-				     [](const Range &a, const Range &b) { return a.end > b.begin; }) !=
-			  ranges_.end();
+	packed_ = ranges_.size() < 2 || std::adjacent_find(ranges_.begin(), ranges_.end(),
+							   [](const Range &a, const Range &b) {
+								   return a.end > b.begin;
+							   }) != ranges_.end();
 	table->forget_replaced(ranges_, packed_);
 	table_ = std::move(*table);
 	build_ids_.clear();
@@ -274,8 +274,8 @@ void KernelSymbols::module_changed(const ModuleRecord &record)
 	/* Addresses in the code of an unloaded module may still be looked up. */
 	if (record.state != LS_MODULE_COMES)
 		return;
-	for (const auto &[begin, end] : {std::pair(record.text, record.text_end),
-					 std::pair(record.init, record.init_end)}) {
+	for (const auto &[begin, end] :
+	     {std::pair(record.text, record.text_end), std::pair(record.init, record.init_end)}) {
 		if (begin == end)
 			continue;
 		std::erase_if(areas_, [b = begin, e = end](const Range &old) {

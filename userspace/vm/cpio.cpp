@@ -13,14 +13,14 @@ void CpioArchive::pad()
 }
 
 void CpioArchive::entry(std::string_view path, unsigned mode, std::string_view content,
-                        unsigned major, unsigned minor)
+			unsigned major, unsigned minor)
 {
 	char header[111];
 	// Owner and time are zero: the same input gives the same archive.
 	std::snprintf(header, sizeof header,
-	              "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", inode_++, mode, 0u, 0u,
-	              1u, 0u, static_cast<unsigned>(content.size()), 0u, 0u, major, minor,
-	              static_cast<unsigned>(path.size() + 1), 0u);
+		      "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", inode_++, mode,
+		      0u, 0u, 1u, 0u, static_cast<unsigned>(content.size()), 0u, 0u, major, minor,
+		      static_cast<unsigned>(path.size() + 1), 0u);
 	bytes_.append(header, 110);
 	bytes_.append(path);
 	bytes_.push_back('\0');

@@ -20,8 +20,8 @@ public:
 	const std::string &finish();
 
 private:
-	void entry(std::string_view path, unsigned mode, std::string_view content, unsigned major = 0,
-	           unsigned minor = 0);
+	void entry(std::string_view path, unsigned mode, std::string_view content,
+		   unsigned major = 0, unsigned minor = 0);
 	void pad();
 
 	std::string bytes_;

@@ -24,7 +24,7 @@ Result<std::filesystem::path> run_script(const std::string &arguments, const std
 	std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "re"), pclose);
 	if (!pipe)
 		return environment_error("cannot fetch " + what + ": no shell",
-		               "free some memory or processes");
+					 "free some memory or processes");
 	Error error = environment_error("cannot fetch " + what, "name an installed kernel");
 	std::string last;
 	for (std::array<char, 4096> line; std::fgets(line.data(), line.size(), pipe.get());) {
@@ -32,7 +32,8 @@ Result<std::filesystem::path> run_script(const std::string &arguments, const std
 		while (last.ends_with('\n'))
 			last.pop_back();
 		if (last.ends_with("..."))
-			std::fprintf(stderr, "lockscope: vm: %s\n", last.substr(name.size()).c_str());
+			std::fprintf(stderr, "lockscope: vm: %s\n",
+				     last.substr(name.size()).c_str());
 		else if (last.starts_with(name))
 			error.what = last.substr(name.size());
 		else if (last.starts_with(hint))

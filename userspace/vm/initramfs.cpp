@@ -23,9 +23,9 @@ namespace {
 
 // Used by guest-init.sh.
 constexpr std::array kApplets = {
-	"sh",    "cat",   "chmod", "chroot", "cp",       "dmesg", "hostname", "ifconfig", "insmod",
-	"ip",    "kill",  "mkdir", "mkfifo", "mount",    "poweroff", "rm",    "setsid",   "sleep",
-	"sync",  "umount",
+	"sh",	    "cat",    "chmod",	"chroot", "cp",	   "dmesg",  "hostname",
+	"ifconfig", "insmod", "ip",	"kill",	  "mkdir", "mkfifo", "mount",
+	"poweroff", "rm",     "setsid", "sleep",  "sync",  "umount",
 };
 
 // Enough to access the host's files; built-in ones are skipped.
@@ -43,10 +43,13 @@ bool read_file(const fs::path &path, std::string &content)
 // Newer Debian kernels ship .ko.xz, others .ko.zst; busybox loads plain files.
 bool read_module(const fs::path &path, std::string &content)
 {
-	std::string tool = path.extension() == ".xz" ? "xz -dc " : path.extension() == ".zst" ? "zstd -dcq " : "";
+	std::string tool = path.extension() == ".xz"	? "xz -dc "
+			   : path.extension() == ".zst" ? "zstd -dcq "
+							: "";
 	if (tool.empty())
 		return read_file(path, content);
-	std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen((tool + shell_quote(path)).c_str(), "re"), pclose);
+	std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen((tool + shell_quote(path)).c_str(), "re"),
+						    pclose);
 	if (!pipe)
 		return false;
 	content.clear();
@@ -59,9 +62,11 @@ bool read_module(const fs::path &path, std::string &content)
 fs::path find_busybox()
 {
 	// Must be the static one: there is no libc in the initramfs.
-	for (const char *path : {"/usr/lib/busybox-static/busybox", "/bin/busybox", "/usr/bin/busybox"}) {
+	for (const char *path :
+	     {"/usr/lib/busybox-static/busybox", "/bin/busybox", "/usr/bin/busybox"}) {
 		std::string content;
-		if (read_file(path, content) && content.find("/ld-linux-x86-64") == std::string::npos)
+		if (read_file(path, content) &&
+		    content.find("/ld-linux-x86-64") == std::string::npos)
 			return path;
 	}
 	return {};
@@ -81,7 +86,8 @@ std::string exported_environment()
 		std::string name = text.substr(0, text.find('='));
 		if (name == "TERM" || name == "COLUMNS" || name == "NO_COLOR" || name == "CI" ||
 		    (name.starts_with("LOCKSCOPE_") && name != "LOCKSCOPE_VM"))
-			out << "export " << name << "=" << shell_quote(text.substr(name.size() + 1)) << "\n";
+			out << "export " << name << "=" << shell_quote(text.substr(name.size() + 1))
+			    << "\n";
 	}
 	return out.str();
 }
@@ -107,9 +113,10 @@ std::string copies_script(const Options &options, const std::string &cwd)
 		std::string destination = copy.destination;
 		if (!destination.starts_with('/'))
 			destination = cwd + "/" + destination;
-		out << "mkdir -p " << shell_quote("/new" + fs::path(destination).parent_path().string()) << "\n";
-		out << "cp -R " << shell_quote("/lower" + source) << ' ' << shell_quote("/new" + destination)
-		    << "\n";
+		out << "mkdir -p "
+		    << shell_quote("/new" + fs::path(destination).parent_path().string()) << "\n";
+		out << "cp -R " << shell_quote("/lower" + source) << ' '
+		    << shell_quote("/new" + destination) << "\n";
 	}
 	return out.str();
 }
@@ -117,7 +124,7 @@ std::string copies_script(const Options &options, const std::string &cwd)
 // Add the user's modules under ls/modules/ and return their list; distribution modules that
 // they depend on are added to @needed.
 Result<std::string> add_user_modules(CpioArchive &archive, const Options &options,
-                                     std::vector<std::string> &needed)
+				     std::vector<std::string> &needed)
 {
 	std::ostringstream list;
 	std::set<std::string> own;
@@ -126,11 +133,12 @@ Result<std::string> add_user_modules(CpioArchive &archive, const Options &option
 		std::string arguments = file.size() < spec.size() ? spec.substr(file.size()) : "";
 		std::string content;
 		if (!read_module(file, content))
-			return environment_error("cannot read module " + file,
-			               "build it first (make), or check the path given to --module");
+			return environment_error(
+				"cannot read module " + file,
+				"build it first (make), or check the path given to --module");
 		if (content.compare(0, 4, "\177ELF") != 0)
 			return usage_error(file + " is not a kernel module",
-			               "--module takes a .ko file, then its parameters");
+					   "--module takes a .ko file, then its parameters");
 		std::string name = fs::path(file).filename();
 		own.insert(name.substr(0, name.find('.')));
 		for (const std::string &dependency : module_dependencies(content))
@@ -153,7 +161,7 @@ std::string shell_quote(const std::string &text)
 }
 
 Result<std::string> build_initramfs(const Options &options, const Kernel &kernel,
-                                    const std::string &cwd)
+				    const std::string &cwd)
 {
 	CpioArchive archive;
 	for (const char *dir : {"bin", "dev", "proc", "sys", "ls", "ls/boot", "ls/modules"})
@@ -165,7 +173,7 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 	std::string content;
 	if (busybox.empty() || !read_file(busybox, content))
 		return environment_error("no static busybox for the guest's first steps",
-		               "apt-get install busybox-static");
+					 "apt-get install busybox-static");
 	archive.file("bin/busybox", content, 0755);
 	for (const char *applet : kApplets)
 		archive.symlink(std::string("bin/") + applet, "busybox");
@@ -181,7 +189,7 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 	for (const fs::path &path : module_closure(kernel, wanted)) {
 		if (!read_module(path, content))
 			return environment_error("cannot read " + path.string(),
-			               "reinstall the kernel's package, or run depmod");
+						 "reinstall the kernel's package, or run depmod");
 		std::string name = path.filename();
 		name = name.substr(0, name.find(".ko")) + ".ko";
 		archive.file("ls/boot/" + name, content);
@@ -194,9 +202,11 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 	       << "LS_UDEV=" << (options.udev ? 1 : 0) << "\n"
 	       << "LS_SHELL=" << (options.shell ? 1 : 0) << "\n"
 	       << "LS_RELEASE=" << shell_quote(kernel.release) << "\n"
-	       << "LS_BOOT_DIR=" << shell_quote(fs::absolute(kernel.image).parent_path().string()) << "\n"
+	       << "LS_BOOT_DIR=" << shell_quote(fs::absolute(kernel.image).parent_path().string())
+	       << "\n"
 	       << "LS_MODULES_DIR="
-	       << shell_quote(kernel.modules.empty() ? "" : fs::absolute(kernel.modules).string()) << "\n";
+	       << shell_quote(kernel.modules.empty() ? "" : fs::absolute(kernel.modules).string())
+	       << "\n";
 	archive.file("ls/config", config.str());
 	archive.file("ls/copies.sh", copies_script(options, cwd));
 	archive.file("ls/command.sh", command_script(options, cwd), 0755);

@@ -15,7 +15,7 @@ namespace lockscope::vm {
 // The archive's bytes. It is some 3 MB and built in milliseconds, so it is not kept between
 // runs. @cwd: working directory of the command.
 Result<std::string> build_initramfs(const Options &options, const Kernel &kernel,
-                                    const std::string &cwd);
+				    const std::string &cwd);
 
 // 'text' quoted for a POSIX shell, for any content.
 std::string shell_quote(const std::string &text);

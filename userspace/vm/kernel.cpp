@@ -71,7 +71,8 @@ std::vector<Kernel> kernels_in(const std::vector<fs::path> &trees)
 	std::stable_sort(found.begin(), found.end(), [](const Kernel &a, const Kernel &b) {
 		// Prefer kernels with headers, for which modules can be built.
 		std::error_code ec;
-		bool ha = fs::exists(a.modules / "build", ec), hb = fs::exists(b.modules / "build", ec);
+		bool ha = fs::exists(a.modules / "build", ec),
+		     hb = fs::exists(b.modules / "build", ec);
 		return ha != hb ? ha < hb : version_less(a.release, b.release);
 	});
 	return found;
@@ -96,7 +97,7 @@ std::string image_release(const fs::path &image)
 	if (head.size() < 0x210 || head.compare(0x202, 4, "HdrS") != 0)
 		return {};
 	std::size_t at = 0x200 + (static_cast<unsigned char>(head[0x20e]) |
-	                          static_cast<unsigned char>(head[0x20f]) << 8);
+				  static_cast<unsigned char>(head[0x20f]) << 8);
 	if (at >= head.size())
 		return {};
 	std::string text = head.c_str() + at;
@@ -106,23 +107,26 @@ std::string image_release(const fs::path &image)
 Result<Kernel> find_kernel(const std::string &wanted)
 {
 	const std::string get = "install linux-image-amd64, or name a kernel with --kernel PATH";
-	if (wanted.find('/') != std::string::npos || (!wanted.empty() && fs::is_regular_file(wanted))) {
+	if (wanted.find('/') != std::string::npos ||
+	    (!wanted.empty() && fs::is_regular_file(wanted))) {
 		std::error_code ec;
 		if (!fs::exists(wanted, ec))
 			return environment_error("kernel " + wanted + " does not exist", get);
 		std::string release = image_release(wanted);
 		if (release.empty())
-			return environment_error(wanted + " is not an x86 kernel image",
-			               "--kernel takes a bzImage (vmlinuz), not a vmlinux");
+			return environment_error(
+				wanted + " is not an x86 kernel image",
+				"--kernel takes a bzImage (vmlinuz), not a vmlinux");
 		fs::path image = fs::absolute(wanted);
-		return Kernel{image, release,
-		              modules_of(release, image.parent_path().parent_path() / "lib/modules")};
+		return Kernel{
+			image, release,
+			modules_of(release, image.parent_path().parent_path() / "lib/modules")};
 	}
 	std::vector<Kernel> kernels = kernels_in(roots());
 	if (wanted.empty()) {
 		if (kernels.empty())
-			return environment_error("no kernel with modules under /boot and /lib/modules",
-			               get);
+			return environment_error(
+				"no kernel with modules under /boot and /lib/modules", get);
 		return kernels.back();
 	}
 	for (auto kernel = kernels.rbegin(); kernel != kernels.rend(); ++kernel)
@@ -136,13 +140,13 @@ Result<Kernel> find_kernel(const std::string &wanted)
 		if (there.size() == 1)
 			return there[0];
 		return environment_error("no kernel with modules in " + root->string(),
-		               "remove that folder, so that it is fetched again");
+					 "remove that folder, so that it is fetched again");
 	}
 	std::string have;
 	for (const Kernel &kernel : kernels)
 		have += " " + kernel.release;
 	return environment_error("no kernel with modules of release " + wanted,
-	               have.empty() ? get : "installed:" + have);
+				 have.empty() ? get : "installed:" + have);
 }
 
 std::vector<fs::path> module_closure(const Kernel &kernel, const std::vector<std::string> &names)

@@ -25,7 +25,7 @@ Result<Kernel> find_kernel(const std::string &wanted);
 // Files of the named modules and their dependencies, in loading order. Names that are built
 // in, or do not exist, are skipped.
 std::vector<std::filesystem::path> module_closure(const Kernel &kernel,
-                                                  const std::vector<std::string> &names);
+						  const std::vector<std::string> &names);
 
 // The modules that a .ko file depends on.
 std::vector<std::string> module_dependencies(const std::string &ko_content);

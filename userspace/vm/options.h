@@ -11,7 +11,7 @@ namespace lockscope::vm {
 enum class Accelerator { Auto, Kvm, Tcg };
 
 struct Copy {
-	std::string source;      // on the host
+	std::string source;	 // on the host
 	std::string destination; // in the guest
 };
 
@@ -22,13 +22,14 @@ struct Options {
 	std::vector<std::string> modules; // "FILE.ko [PARAMETER=VALUE]..."
 	std::vector<Copy> copies;
 	std::string append; // more kernel parameters, last, so that they override others
-	std::vector<std::string> devices; // as QEMU's -device names them: "qxl", "usb-tablet,bus=x.0"
+	std::vector<std::string>
+		devices; // as QEMU's -device names them: "qxl", "usb-tablet,bus=x.0"
 	int timeout_s = 300;
 	std::string out_dir; // for the guest's /out and console.log; may be empty
 	bool icount = false; // one instruction is one nanosecond, one CPU
 	Accelerator accelerator = Accelerator::Auto;
-	bool udev = false;   // udev runs, and has loaded drivers before COMMAND starts
-	bool shell = false;  // COMMAND uses this terminal, through a serial line of its own
+	bool udev = false;  // udev runs, and has loaded drivers before COMMAND starts
+	bool shell = false; // COMMAND uses this terminal, through a serial line of its own
 	bool verbose = false;
 	std::vector<std::string> command;
 };

@@ -36,8 +36,9 @@ std::string kernel_parameters(const Options &options)
 	// -no-reboot); a slow host must not look like a soft lockup or a stall,
 	// hence the long thresholds, in seconds. rodata and mitigations stay as the
 	// distribution has them.
-	std::string line = "console=ttyS0 quiet panic=-1 oops=panic softlockup_panic=1 watchdog_thresh=60 "
-	                   "rcupdate.rcu_cpu_stall_timeout=60 slab_nomerge no_timer_check";
+	std::string line =
+		"console=ttyS0 quiet panic=-1 oops=panic softlockup_panic=1 watchdog_thresh=60 "
+		"rcupdate.rcu_cpu_stall_timeout=60 slab_nomerge no_timer_check";
 	if (!options.append.empty())
 		line += " " + options.append;
 	return line;
@@ -46,10 +47,11 @@ std::string kernel_parameters(const Options &options)
 } // namespace
 
 std::vector<std::string> qemu_command(const Options &options, const Kernel &kernel,
-                                      const Machine &machine)
+				      const Machine &machine)
 {
-	std::vector<std::string> c = {"qemu-system-x86_64", "-no-user-config", "-nodefaults", "-display",
-	                              "none", "-no-reboot"};
+	std::vector<std::string> c = {
+		"qemu-system-x86_64", "-no-user-config", "-nodefaults", "-display", "none",
+		"-no-reboot"};
 	auto add = [&c](std::initializer_list<std::string> words) { c.insert(c.end(), words); };
 	// One thread for all guest CPUs: with more, kernels that patch their own text under
 	// load hang in QEMU. la57 only makes TCG slower.
@@ -62,7 +64,8 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 	else
 		add({"-smp", std::to_string(options.cpus)});
 	add({"-m", std::to_string(options.memory_mb) + "M"});
-	add({"-kernel", kernel.image, "-initrd", machine.initramfs, "-append", kernel_parameters(options)});
+	add({"-kernel", kernel.image, "-initrd", machine.initramfs, "-append",
+	     kernel_parameters(options)});
 	add({"-chardev", "file,id=console,path=" + escape_commas(machine.console_log), "-serial",
 	     "chardev:console"});
 	if (options.shell)
@@ -77,7 +80,7 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 }
 
 Result<Process> Process::start(const std::vector<std::string> &command, const std::string &log,
-                               bool terminal)
+			       bool terminal)
 {
 	std::vector<char *> argv;
 	for (const std::string &word : command)
@@ -87,7 +90,7 @@ Result<Process> Process::start(const std::vector<std::string> &command, const st
 	pid_t pid = fork();
 	if (pid < 0)
 		return environment_error(std::string("cannot start QEMU: ") + std::strerror(errno),
-		               "free some memory or processes");
+					 "free some memory or processes");
 	if (pid == 0) {
 		// Ctrl-C is handled by this process, and QEMU must not outlive it. A process
 		// that uses the terminal has to stay in its foreground group; Ctrl-C is a

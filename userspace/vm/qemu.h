@@ -15,21 +15,21 @@
 namespace lockscope::vm {
 
 struct Machine {
-	std::string initramfs;   // file
+	std::string initramfs;	 // file
 	std::string control_dir; // shared, see guest-init.sh
 	std::string console_log; // file
-	std::string qemu_log;    // QEMU's own messages
+	std::string qemu_log;	 // QEMU's own messages
 	bool kvm = false;
 };
 
 std::vector<std::string> qemu_command(const Options &options, const Kernel &kernel,
-                                      const Machine &machine);
+				      const Machine &machine);
 
 // Owns the child process: killed by the destructor.
 class Process {
 public:
-	static Result<Process> start(const std::vector<std::string> &command, const std::string &log,
-	                             bool terminal);
+	static Result<Process> start(const std::vector<std::string> &command,
+				     const std::string &log, bool terminal);
 	Process(Process &&other) noexcept;
 	Process(const Process &) = delete;
 	Process &operator=(const Process &) = delete;

@@ -77,8 +77,9 @@ public:
 		fs::path base = fs::temp_directory_path(ec);
 		std::string name = (ec ? fs::path("/tmp") : base) / "lockscope-vm-XXXXXX";
 		if (!mkdtemp(name.data()))
-			return environment_error("cannot make " + name + ": " + std::strerror(errno),
-			               "set TMPDIR to a writable directory");
+			return environment_error("cannot make " + name + ": " +
+							 std::strerror(errno),
+						 "set TMPDIR to a writable directory");
 		fs::create_directory(fs::path(name) / "ctl", ec);
 		return std::unique_ptr<RunDirectory>(new RunDirectory(name));
 	}
@@ -107,9 +108,11 @@ public:
 		if (in < 0)
 			return;
 		std::array<char, 65536> buffer;
-		for (ssize_t n; (n = pread(in, buffer.data(), buffer.size(), offset_)) > 0; offset_ += n)
+		for (ssize_t n; (n = pread(in, buffer.data(), buffer.size(), offset_)) > 0;
+		     offset_ += n)
 			for (ssize_t done = 0; done < n;) {
-				ssize_t written = write(fd_, buffer.data() + done, static_cast<size_t>(n - done));
+				ssize_t written = write(fd_, buffer.data() + done,
+							static_cast<size_t>(n - done));
 				if (written < 0 && errno != EINTR)
 					break;
 				done += std::max<ssize_t>(written, 0);
@@ -134,7 +137,7 @@ std::string cause_of_death(const std::string &console)
 {
 	constexpr std::array marks = {
 		"Kernel panic - not syncing", "BUG: unable to handle", "kernel BUG at",
-		"general protection fault",   "watchdog: BUG:",        "Oops:",
+		"general protection fault",   "watchdog: BUG:",	       "Oops:",
 	};
 	std::size_t at = std::string::npos;
 	for (const char *mark : marks)
@@ -155,11 +158,12 @@ std::string last_line(std::string text)
 class Run {
 public:
 	Run(const Options &options, const Kernel &kernel, RunDirectory &dir, bool kvm)
-		: options_(options), kernel_(kernel), dir_(dir), stdout_(dir.file("ctl/stdout"), STDOUT_FILENO),
+		: options_(options), kernel_(kernel), dir_(dir),
+		  stdout_(dir.file("ctl/stdout"), STDOUT_FILENO),
 		  stderr_(dir.file("ctl/stderr"), STDERR_FILENO)
 	{
 		machine_ = {dir.file("initramfs"), dir.file("ctl"), dir.file("console.log"),
-		            dir.file("qemu.log"), kvm};
+			    dir.file("qemu.log"), kvm};
 		if (!options.out_dir.empty())
 			machine_.console_log = fs::path(options.out_dir) / "console.log";
 	}
@@ -202,7 +206,8 @@ Result<int> Run::go()
 		const std::optional<int> ended = qemu->poll();
 		stdout_.pass_on();
 		stderr_.pass_on();
-		if (std::string status = read_text(dir_.file("ctl/status")); status.ends_with('\n')) {
+		if (std::string status = read_text(dir_.file("ctl/status"));
+		    status.ends_with('\n')) {
 			// All output was received; the guest can be killed.
 			qemu->kill();
 			stdout_.pass_on();
@@ -210,10 +215,12 @@ Result<int> Run::go()
 			return finished(status);
 		}
 		if (g_interrupted)
-			return Error{0, "interrupted, the guest is gone", "start it again", Exit::Interrupted};
+			return Error{0, "interrupted, the guest is gone", "start it again",
+				     Exit::Interrupted};
 		if (ended)
 			return lost(ended);
-		if (Clock::now() > deadline || (machine_.kvm && Clock::now() > silence && !guest_came_up())) {
+		if (Clock::now() > deadline ||
+		    (machine_.kvm && Clock::now() > silence && !guest_came_up())) {
 			qemu->kill();
 			return lost(std::nullopt);
 		}
@@ -227,8 +234,10 @@ Result<int> Run::finished(const std::string &status)
 	if (std::sscanf(status.c_str(), "exit %d", &code) == 1)
 		return code;
 	dir_.keep = options_.out_dir.empty();
-	return environment_error("guest not ready: " + status.substr(status.find(' ') + 1, status.size() - status.find(' ') - 2),
-	               "the kernel's own words are in " + machine_.console_log);
+	return environment_error(
+		"guest not ready: " +
+			status.substr(status.find(' ') + 1, status.size() - status.find(' ') - 2),
+		"the kernel's own words are in " + machine_.console_log);
 }
 
 Result<int> Run::lost(std::optional<int> ended)
@@ -244,20 +253,25 @@ Result<int> Run::lost(std::optional<int> ended)
 		return Error{0, "guest died: " + cause, hint, kGuestLost};
 	if (!ended) {
 		const char *what = guest_came_up() ? "command not finished" : "guest not booted";
-		return Error{0, what + (" after " + std::to_string(options_.timeout_s) + " s, guest stopped"),
-		             "give it longer with --timeout, or see " + machine_.console_log, kTimedOut};
+		return Error{0,
+			     what + (" after " + std::to_string(options_.timeout_s) +
+				     " s, guest stopped"),
+			     "give it longer with --timeout, or see " + machine_.console_log,
+			     kTimedOut};
 	}
 	if (WIFSIGNALED(*ended)) {
 		const int signal = WTERMSIG(*ended);
-		return Error{0, "QEMU was killed by signal " + std::to_string(signal) + " (" +
-		             strsignal(signal) + "), the guest is gone", hint, kGuestLost};
+		return Error{0,
+			     "QEMU was killed by signal " + std::to_string(signal) + " (" +
+				     strsignal(signal) + "), the guest is gone",
+			     hint, kGuestLost};
 	}
 	std::string qemu_says = last_line(read_text(machine_.qemu_log));
 	if (console.empty()) {
 		if (qemu_says.empty())
 			qemu_says = "qemu-system-x86_64 cannot be run";
 		return environment_error("QEMU did not start the guest: " + qemu_says,
-		               "apt-get install qemu-system-x86");
+					 "apt-get install qemu-system-x86");
 	}
 	std::string what = "guest went away without an exit status";
 	if (!qemu_says.empty())
@@ -278,8 +292,9 @@ Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir
 		if (result || run.guest_came_up() || g_interrupted)
 			return result;
 		if (options.verbose)
-			std::fprintf(stderr, "lockscope: vm: KVM does not work here (%s), using TCG\n",
-			             result.error().what.c_str());
+			std::fprintf(stderr,
+				     "lockscope: vm: KVM does not work here (%s), using TCG\n",
+				     result.error().what.c_str());
 		std::error_code ec;
 		fs::remove(dir.file("qemu.log"), ec);
 		dir.keep = false;
@@ -303,12 +318,12 @@ Result<int> run(const Options &options)
 	for (const Copy &copy : options.copies)
 		if (!fs::exists(copy.source, ec))
 			return usage_error("--copy: " + copy.source + " does not exist",
-			               "--copy takes HOST-PATH:GUEST-PATH");
+					   "--copy takes HOST-PATH:GUEST-PATH");
 	if (!options.out_dir.empty()) {
 		fs::create_directories(options.out_dir, ec);
 		if (!fs::is_directory(options.out_dir))
 			return environment_error("cannot make directory " + options.out_dir,
-			               "give -o a directory that can be written");
+						 "give -o a directory that can be written");
 		made_absolute.out_dir = fs::absolute(options.out_dir).lexically_normal();
 	}
 	auto dir = RunDirectory::create();
@@ -322,7 +337,7 @@ Result<int> run(const Options &options)
 	file.close();
 	if (!file)
 		return environment_error("cannot write " + (*dir)->file("initramfs"),
-		               "is the disk full? TMPDIR names another place");
+					 "is the disk full? TMPDIR names another place");
 	InterruptWatch watch;
 	TerminalWatch terminal;
 	return boot(made_absolute, *kernel, **dir);

@@ -62,8 +62,7 @@ std::vector<std::vector<std::size_t>> wait_rings(const std::vector<ls_wait_rec> 
 	return out;
 }
 
-std::vector<std::vector<std::size_t>>
-WaitReader::rings(const std::vector<ls_wait_rec> &waits) const
+std::vector<std::vector<std::size_t>> WaitReader::rings(const std::vector<ls_wait_rec> &waits) const
 {
 	std::vector<bool> counts;
 	for (const auto &wait : waits)
@@ -100,9 +99,8 @@ Result<WaitSnapshot> WaitReader::read()
 			return second.error();
 		waits = std::move(*second);
 	}
-	std::stable_sort(waits.begin(), waits.end(), [](const auto &a, const auto &b) {
-		return a.waited > b.waited;
-	});
+	std::stable_sort(waits.begin(), waits.end(),
+			 [](const auto &a, const auto &b) { return a.waited > b.waited; });
 
 	WaitSnapshot out;
 	for (const auto &wait : waits) {

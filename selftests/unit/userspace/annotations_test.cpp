@@ -22,8 +22,9 @@ FileContent scan_all(const std::string &text)
 
 TEST(AnnotationScan, CallsHaveTheirPlaceAndArguments)
 {
-	const auto found = scan_all("static int f(struct a *x)\n{\n\tnest(&x->lock, A | 1);\n"
-				    "\tother(x);\n\tif (nest(y[g(1, 2)],\n\t\t 2))\n\t\treturn 1;\n}\n");
+	const auto found =
+		scan_all("static int f(struct a *x)\n{\n\tnest(&x->lock, A | 1);\n"
+			 "\tother(x);\n\tif (nest(y[g(1, 2)],\n\t\t 2))\n\t\treturn 1;\n}\n");
 	ASSERT_EQ(found.definitions.size(), 1u);
 	const auto &f = found.definitions[0];
 	EXPECT_EQ(f.name, "f");
@@ -51,9 +52,10 @@ TEST(AnnotationScan, CommentsStringsAndMembersAreNoCalls)
 
 TEST(AnnotationScan, MacrosOfManyLinesAndAttributes)
 {
-	const auto found = scan_all("#define nest_all(l, \\\n\t\t s) do { \\\n\tnest(l, s); \\\n"
-				    "} while (0)\n"
-				    "__printf(1, 2) int f(char *a, ...) __acquires(x)\n{\n\tnest(a, 1);\n}\n");
+	const auto found =
+		scan_all("#define nest_all(l, \\\n\t\t s) do { \\\n\tnest(l, s); \\\n"
+			 "} while (0)\n"
+			 "__printf(1, 2) int f(char *a, ...) __acquires(x)\n{\n\tnest(a, 1);\n}\n");
 	ASSERT_EQ(found.definitions.size(), 2u);
 	EXPECT_TRUE(found.definitions[0].macro);
 	EXPECT_EQ(found.definitions[0].parameters, (std::vector<std::string>{"l", "s"}));
@@ -73,15 +75,16 @@ TEST(AnnotationScan, BranchesThatBothOpenABrace)
 
 TEST(AnnotationScan, AnyTextEnds)
 {
-	for (const char *text : {"", "{", "}", "(", "\"", "'", "/*", "#define", "#define f(", "f(",
-				 "enum {", "enum { A = (", "\\\n", "int f(int", "#", "}}}}", "nest("})
+	for (const char *text :
+	     {"", "{", "}", "(", "\"", "'", "/*", "#define", "#define f(", "f(", "enum {",
+	      "enum { A = (", "\\\n", "int f(int", "#", "}}}}", "nest("})
 		scan_all(text);
 }
 
 TEST(AnnotationEvaluate, ConstantExpressions)
 {
 	const auto value = [](const std::string &name, const std::vector<std::string> &arguments) {
-		return name == "A"			     ? std::optional<long>(4)
+		return name == "A"				? std::optional<long>(4)
 		       : name == "DEP" && arguments.size() == 1 ? std::optional<long>(7)
 								: std::nullopt;
 	};
@@ -122,8 +125,9 @@ protected:
 
 	TempDir dir;
 	std::unique_ptr<SourceTree> source;
-	const std::string mutex_h = "extern void mutex_lock_nested(struct mutex *l, int subclass);\n"
-				    "#define mutex_lock(l) mutex_lock_nested(l, 0)\n";
+	const std::string mutex_h =
+		"extern void mutex_lock_nested(struct mutex *l, int subclass);\n"
+		"#define mutex_lock(l) mutex_lock_nested(l, 0)\n";
 };
 
 TEST_F(AnnotationSource, WrappersAreFoundOverSeveralSteps)
@@ -166,7 +170,8 @@ TEST_F(AnnotationSource, ALineThatIsDisabledForLockdep)
 TEST_F(AnnotationSource, WhatAnObjectHasIsNoWrapper)
 {
 	tree({{"include/linux/mutex.h", mutex_h},
-	      {"fs/foo.c", "void f(struct foo *f)\n{\n\tmutex_lock_nested(&f->lock, f->level);\n}\n"}});
+	      {"fs/foo.c",
+	       "void f(struct foo *f)\n{\n\tmutex_lock_nested(&f->lock, f->level);\n}\n"}});
 	EXPECT_FALSE(source->carries(*source->file("fs/foo.c"), "f"));
 	EXPECT_EQ(source->meaning(site("mutex_lock_nested")), "f->level");
 	EXPECT_FALSE(source->evaluate(0, "f->level"));
@@ -188,7 +193,8 @@ TEST_F(AnnotationSource, SeveralLocksAndRecursionEnd)
 TEST_F(AnnotationSource, TheColumnDecidesBetweenTwoOfALine)
 {
 	tree({{"include/linux/mutex.h", mutex_h},
-	      {"fs/foo.c", "void f(void)\n{\n\tmutex_lock_nested(a, 1); mutex_lock_nested(b, 2);\n}\n"}});
+	      {"fs/foo.c",
+	       "void f(void)\n{\n\tmutex_lock_nested(a, 1); mutex_lock_nested(b, 2);\n}\n"}});
 	const auto file = *source->file("fs/foo.c");
 	ASSERT_NE(source->acquire_at(file, 3, 27), nullptr);
 	EXPECT_EQ(source->acquire_at(file, 3, 27)->call.arguments[0], "b");
@@ -235,13 +241,19 @@ TEST(AnnotationTable, DamageIsAnErrorThatSaysWhatToDo)
 		ASSERT_FALSE(table.ok() && n + 4 < good.size()) << n;
 		if (!table) {
 			EXPECT_EQ(table.error().what.rfind("t.txt:", 0), 0u);
-			EXPECT_NE(table.error().hint.find("scripts/annotations"), std::string::npos);
+			EXPECT_NE(table.error().hint.find("scripts/annotations"),
+				  std::string::npos);
 		}
 	}
-	for (const auto &[from, to] : std::vector<std::pair<std::string, std::string>>{
-		     {"\t0\n", "\t9\n"}, {"\t1c", "\tg"}, {"subclass", "superclass"},
-		     {"module\tbar", "module\tfoo"}, {"annotations 1", "annotations 2"},
-		     {"\t12\t", "\t-12\t"}, {"in\tf", "on\tf"}, {"end\n", "end\nend\n"}}) {
+	for (const auto &[from, to] :
+	     std::vector<std::pair<std::string, std::string>>{{"\t0\n", "\t9\n"},
+							      {"\t1c", "\tg"},
+							      {"subclass", "superclass"},
+							      {"module\tbar", "module\tfoo"},
+							      {"annotations 1", "annotations 2"},
+							      {"\t12\t", "\t-12\t"},
+							      {"in\tf", "on\tf"},
+							      {"end\n", "end\nend\n"}}) {
 		std::string bad = good;
 		bad.replace(bad.find(from), from.size(), to);
 		EXPECT_FALSE(Table::parse(bad, "t").ok()) << from;

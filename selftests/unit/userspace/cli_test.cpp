@@ -324,8 +324,8 @@ TEST_F(CliTest, AnImageHasNoCodeToWatch)
 TEST_F(CliTest, GlobalOptionsMayStandBehindVmRun)
 {
 	/* Refused for the kernel that is not there, not for the options. */
-	expect_error(run({"vm", "run", "-q", "--json", "--color", "never", "--kernel",
-			  dir / "none", "--", "true"}),
+	expect_error(run({"vm", "run", "-q", "--json", "--color", "never", "--kernel", dir / "none",
+			  "--", "true"}),
 		     3, "none");
 }
 

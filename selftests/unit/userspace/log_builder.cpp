@@ -285,10 +285,9 @@ std::uint32_t LogBuilder::access(const Task &task, const Touch &touch)
 	fill(record.comm, task.comm);
 	std::vector<std::byte> tail;
 	for (const auto &guard : touch.guards)
-		append(tail, ls_guard_rec{val(guard.lock, task),
-					  static_cast<__u16>(guard.relation), guard.via,
-					  guard.lock_offset, 0, ip(guard.lock.function, 16),
-					  address(guard.lock)});
+		append(tail, ls_guard_rec{val(guard.lock, task), static_cast<__u16>(guard.relation),
+					  guard.via, guard.lock_offset, 0,
+					  ip(guard.lock.function, 16), address(guard.lock)});
 	put(record, LS_REC_ACCESS, tail);
 	return record.id;
 }

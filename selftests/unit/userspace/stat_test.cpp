@@ -204,10 +204,10 @@ TEST(Stat, WithoutCountsThereAreEstimates)
 
 TEST(Stat, RowsThatMakeNoSenseAreDamage)
 {
-	for (const char *sql : {"UPDATE stat SET kind = 99", "UPDATE stat SET waits = x'00'",
-				"UPDATE stat SET acquired = x''",
-				"UPDATE stat SET holds = zeroblob(8 * 44)",
-				"UPDATE stat_site SET class = 'other'"}) {
+	for (const char *sql :
+	     {"UPDATE stat SET kind = 99", "UPDATE stat SET waits = x'00'",
+	      "UPDATE stat SET acquired = x''", "UPDATE stat SET holds = zeroblob(8 * 44)",
+	      "UPDATE stat_site SET class = 'other'"}) {
 		TempDir dir;
 		record_stat(chains(), dir / "1.db", "boot", report({counted("a", 10)}));
 		{

@@ -158,8 +158,7 @@ TEST(OrderClasses, NamesAsTheModuleDoes)
 		names.push_back(cls.name);
 	EXPECT_EQ(names, (std::vector<std::string>{"mod:big_lock", "mod:big_lock+0x4",
 						   "inode_cache+0x98", "&x->m @ first",
-						   "lock taken in second",
-						   "mutex of first+0x10"}));
+						   "lock taken in second", "mutex of first+0x10"}));
 }
 
 TEST(OrderClasses, PlacesThatMeetAreOne)

@@ -40,7 +40,8 @@ void write(const fs::path &path, const std::string &content)
 
 std::size_t field(const std::string &archive, std::size_t entry, int index)
 {
-	return std::stoul(archive.substr(entry + 6 + 8 * static_cast<std::size_t>(index), 8), nullptr, 16);
+	return std::stoul(archive.substr(entry + 6 + 8 * static_cast<std::size_t>(index), 8),
+			  nullptr, 16);
 }
 
 std::string what_sh_reads(const std::string &quoted)
@@ -88,8 +89,8 @@ TEST(Cpio, SameInputSameBytes)
 
 TEST(ShellQuote, ShReadsBackWhatWasQuoted)
 {
-	for (const std::string text : {"", "plain", "two words", "it's", "$HOME `id` \\n \"q\"", "'", "-n",
-	                               "line\nbreak", "*;&|<>(){}[]#!~"})
+	for (const std::string text : {"", "plain", "two words", "it's", "$HOME `id` \\n \"q\"",
+				       "'", "-n", "line\nbreak", "*;&|<>(){}[]#!~"})
 		EXPECT_EQ(what_sh_reads(vm::shell_quote(text)), text);
 }
 
@@ -127,25 +128,26 @@ TEST(Kernel, OtherFilesHaveNoRelease)
 TEST(Kernel, ModulesComeAfterWhatTheyNeed)
 {
 	TemporaryDirectory dir;
-	write(dir / "modules.dep", "kernel/net/9p/9pnet.ko:\n"
-	                           "kernel/net/9p/9pnet_virtio.ko: kernel/net/9p/9pnet.ko kernel/v/virtio.ko\n"
-	                           "kernel/v/virtio.ko:\n"
-	                           "kernel/fs/9p/9p.ko.xz: kernel/net/9p/9pnet.ko kernel/fs/netfs.ko\n"
-	                           "kernel/fs/netfs.ko:\n");
+	write(dir / "modules.dep",
+	      "kernel/net/9p/9pnet.ko:\n"
+	      "kernel/net/9p/9pnet_virtio.ko: kernel/net/9p/9pnet.ko kernel/v/virtio.ko\n"
+	      "kernel/v/virtio.ko:\n"
+	      "kernel/fs/9p/9p.ko.xz: kernel/net/9p/9pnet.ko kernel/fs/netfs.ko\n"
+	      "kernel/fs/netfs.ko:\n");
 	vm::Kernel kernel{"vmlinuz", "1", dir / "."};
 	auto order = vm::module_closure(kernel, {"9pnet-virtio", "9p", "built_in"});
 	std::vector<std::string> names;
 	for (const fs::path &path : order)
 		names.push_back(path.filename());
-	EXPECT_EQ(names, (std::vector<std::string>{"virtio.ko", "9pnet.ko", "9pnet_virtio.ko", "netfs.ko",
-	                                           "9p.ko.xz"}));
+	EXPECT_EQ(names, (std::vector<std::string>{"virtio.ko", "9pnet.ko", "9pnet_virtio.ko",
+						   "netfs.ko", "9p.ko.xz"}));
 }
 
 TEST(Kernel, DependenciesAreReadFromTheModule)
 {
 	const std::string head("\177ELF license=GPL\0", 17);
 	EXPECT_EQ(vm::module_dependencies(head + std::string("depends=a,b_c\0x", 15)),
-	          (std::vector<std::string>{"a", "b_c"}));
+		  (std::vector<std::string>{"a", "b_c"}));
 	EXPECT_TRUE(vm::module_dependencies(head + std::string("depends=\0x", 10)).empty());
 	EXPECT_TRUE(vm::module_dependencies("").empty());
 }

@@ -110,8 +110,9 @@ std::string fault_title(const Model &model, const Finding &finding, const std::s
 			       : kind_and_name(model, cls) + " ";
 	};
 	const char *words = title_words(finding.kind);
-	const std::string unknown =
-		"fault of kind " + std::to_string(static_cast<std::uint32_t>(finding.kind)) + ": {lock}";
+	const std::string unknown = "fault of kind " +
+				    std::to_string(static_cast<std::uint32_t>(finding.kind)) +
+				    ": {lock}";
 	std::string_view rest = words ? std::string_view(words) : unknown;
 	std::string out;
 	for (auto open = rest.find('{'); open != rest.npos; open = rest.find('{')) {
@@ -126,17 +127,48 @@ std::string fault_title(const Model &model, const Finding &finding, const std::s
 /* Functions that sleep on behalf of their callers: allocators, waits, user copies, the page
  * fault path. The fault is the caller's. */
 constexpr std::string_view kSleepsForOthers[] = {
-	"__alloc_pages",   "__cancel_work",	"__cond_resched",	"__copy_user",
-	"__flush_work",	   "__get_free_pages",	"__get_user",		"__kmalloc",
-	"__kmem_cache_",   "__might_",		"__put_user",		"__vmalloc",
-	"__wait_for_",	   "_copy_",		"alloc_pages",		"asm_exc_page_fault",
-	"cancel_delayed_", "cancel_work_sync",	"clear_user",		"copy_user_",
-	"do_user_addr_",   "exc_page_fault",	"flush_work",		"get_zeroed_page",
-	"handle_mm_fault", "kmalloc",		"kmem_cache_alloc",	"kvfree",
-	"kvmalloc",	   "lock_mm_and_find_", "might_",		"msleep",
-	"raw_copy_",	   "rep_",		"schedule",		"start_flush_work",
-	"strncpy_from_",   "synchronize_",	"vfree",		"vmalloc",
-	"vzalloc",	   "wait_for_",
+	"__alloc_pages",
+	"__cancel_work",
+	"__cond_resched",
+	"__copy_user",
+	"__flush_work",
+	"__get_free_pages",
+	"__get_user",
+	"__kmalloc",
+	"__kmem_cache_",
+	"__might_",
+	"__put_user",
+	"__vmalloc",
+	"__wait_for_",
+	"_copy_",
+	"alloc_pages",
+	"asm_exc_page_fault",
+	"cancel_delayed_",
+	"cancel_work_sync",
+	"clear_user",
+	"copy_user_",
+	"do_user_addr_",
+	"exc_page_fault",
+	"flush_work",
+	"get_zeroed_page",
+	"handle_mm_fault",
+	"kmalloc",
+	"kmem_cache_alloc",
+	"kvfree",
+	"kvmalloc",
+	"lock_mm_and_find_",
+	"might_",
+	"msleep",
+	"raw_copy_",
+	"rep_",
+	"schedule",
+	"start_flush_work",
+	"strncpy_from_",
+	"synchronize_",
+	"vfree",
+	"vmalloc",
+	"vzalloc",
+	"wait_for_",
 };
 
 bool sleeps_for_others(const std::string &function)

@@ -202,13 +202,13 @@ void another_class(const Model &model, Finding &finding)
 			continue;
 		if (model[in.to].global() || common_instance(model, in, out))
 			continue;
-		finding.filters.push_back(
-			{"annotated-subclass", true,
-			 "to its authors " + short_name(model[in.to]) +
-				 " is another lock on each side: subclass " +
-				 std::to_string(*taken.begin()) + " where it is taken, " +
-				 std::to_string(*held.begin()) + " where it is held (" +
-				 place_of(*note) + ")"});
+		finding.filters.push_back({"annotated-subclass", true,
+					   "to its authors " + short_name(model[in.to]) +
+						   " is another lock on each side: subclass " +
+						   std::to_string(*taken.begin()) +
+						   " where it is taken, " +
+						   std::to_string(*held.begin()) +
+						   " where it is held (" + place_of(*note) + ")"});
 		return;
 	}
 }
@@ -270,8 +270,8 @@ std::string computed_subclass(const Model &model, const Finding &finding)
 			note = computed(model, out, false);
 		if (note)
 			return "its authors tell objects of " + short_name(model[in.to]) +
-			       " apart by a subclass that is known at run time only (" + note->text +
-			       ", " + place_of(*note) + ')';
+			       " apart by a subclass that is known at run time only (" +
+			       note->text + ", " + place_of(*note) + ')';
 	}
 	return "";
 }

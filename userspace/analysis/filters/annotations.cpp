@@ -23,8 +23,8 @@ std::vector<const Note *> notes_in(const Model &model, const std::string &releas
 	const Table *table = table_of(model, release);
 	for (std::size_t i = 0; table && i < stack.size(); i++) {
 		const Code &code = model[stack[i]];
-		const auto *notes = table->find(code.module.empty() ? "vmlinux" : code.module,
-						code.build_id);
+		const auto *notes =
+			table->find(code.module.empty() ? "vmlinux" : code.module, code.build_id);
 		if (!notes)
 			continue;
 		if (auto at = notes->in_function.find(code.function);
@@ -85,9 +85,10 @@ std::vector<std::string> asserted(const Model &model, const std::string &release
 {
 	std::vector<std::string> out;
 	for (const Note *note : notes_in(model, release, stack)) {
-		std::string text = note->text + " in " + note->function + "(), " + note->file + ':' +
-				   std::to_string(note->line);
-		if (note->says == Says::Held && std::find(out.begin(), out.end(), text) == out.end())
+		std::string text = note->text + " in " + note->function + "(), " + note->file +
+				   ':' + std::to_string(note->line);
+		if (note->says == Says::Held &&
+		    std::find(out.begin(), out.end(), text) == out.end())
 			out.push_back(std::move(text));
 	}
 	return out;

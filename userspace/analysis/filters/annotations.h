@@ -16,9 +16,9 @@ Status load(Model &model);
 
 /// The annotation of an acquire.
 struct Acquire {
-	bool known = false;	      ///< false: the table does not have that code
-	const Note *note = nullptr;   ///< null: no annotation, which is subclass 0
-	long subclass = 0;	      ///< kNotConstant: an expression, or a nest lock
+	bool known = false;	    ///< false: the table does not have that code
+	const Note *note = nullptr; ///< null: no annotation, which is subclass 0
+	long subclass = 0;	    ///< kNotConstant: an expression, or a nest lock
 };
 
 /// For the acquire with @stack, innermost first, in a run of that release.

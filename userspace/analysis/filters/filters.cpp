@@ -313,7 +313,8 @@ void different_instances(const Model &model, Finding &finding)
 			 [&](std::uint32_t run) { return runs[1].contains(run); }))
 		return;
 	if (model[cls].origin == LS_ORIGIN_SITE)
-		finding.filters.push_back({"mixed-class", false, mixed_class(model[cls]), Severity::Note});
+		finding.filters.push_back(
+			{"mixed-class", false, mixed_class(model[cls]), Severity::Note});
 	finding.filters.push_back({"different-instances", false,
 				   "no one " + model[cls].name + " was seen in both states: " +
 					   std::to_string(instances[1].size()) + " taken in " +
@@ -329,10 +330,9 @@ void different_instances(const Model &model, Finding &finding)
  */
 void other_completer(const Model &model, Finding &finding)
 {
-	if (finding.edges.size() != 2 || std::none_of(finding.edges.begin(), finding.edges.end(),
-						      [&](const FindingEdge &edge) {
-							      return completes(model, edge);
-						      }))
+	if (finding.edges.size() != 2 ||
+	    std::none_of(finding.edges.begin(), finding.edges.end(),
+			 [&](const FindingEdge &edge) { return completes(model, edge); }))
 		return;
 	std::set<std::uint32_t> runs[2];
 	for (std::size_t side = 0; side < 2; side++)
@@ -346,8 +346,9 @@ void other_completer(const Model &model, Finding &finding)
 		    std::is_permutation(reported.classes.begin(), reported.classes.end(),
 					finding.classes.begin(), finding.classes.end()))
 			return;
-	finding.filters.push_back({"other-completer", true,
-				   "who completes holds the lock of another object than who waits"});
+	finding.filters.push_back(
+		{"other-completer", true,
+		 "who completes holds the lock of another object than who waits"});
 }
 
 /* lockdep_set_novalidate_class() in a kernel with lockdep. */
@@ -355,9 +356,10 @@ void vouched_for(const Model &model, Finding &finding)
 {
 	for (ClassId cls : finding.classes)
 		if (ls_exempt(model[cls].name.c_str())) {
-			finding.filters.push_back({"vouched-for", true,
-						   "its authors exempt " + model[cls].name +
-							   " from validation: they keep its order"});
+			finding.filters.push_back(
+				{"vouched-for", true,
+				 "its authors exempt " + model[cls].name +
+					 " from validation: they keep its order"});
 			return;
 		}
 }
@@ -369,8 +371,9 @@ void demote_counting(const Model &model, Finding &finding)
 		if (handed_over(model, cls))
 			finding.filters.push_back(
 				{"handed-over", false,
-				 model[cls].name + " is at times released by another context "
-						   "than the one that acquired it: " +
+				 model[cls].name +
+					 " is at times released by another context "
+					 "than the one that acquired it: " +
 					 describe_semaphore(*semaphore_counts(model, cls)),
 				 always_handed_over(model, cls) ? Severity::Note
 								: Severity::Warning});
@@ -386,8 +389,7 @@ void demote_counting(const Model &model, Finding &finding)
 
 } // namespace
 
-void apply_filters(const Model &model, Finding &finding,
-		   const std::vector<ChainFacts::Kind> &facts)
+void apply_filters(const Model &model, Finding &finding, const std::vector<ChainFacts::Kind> &facts)
 {
 	if (finding.edges.empty() || finding.single())
 		return;

@@ -77,7 +77,8 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 		if (auto at = common[1]->find(instance);
 		    at != common[1]->end() && (exclusive || at->second))
 			return GateProof::Same;
-	if (std::find(finding.classes.begin(), finding.classes.end(), gate) != finding.classes.end())
+	if (std::find(finding.classes.begin(), finding.classes.end(), gate) !=
+	    finding.classes.end())
 		return GateProof::Differs;
 	for (ClassId cls : {a.from, a.to}) {
 		if (cls != b.from && cls != b.to)
@@ -85,9 +86,10 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 		bool same_object = true;
 		for (const auto *edge : {&a, &b})
 			for (const auto &witness : edge->witnesses)
-				same_object = same_object &&
-					      gate_in_object_of(model.observations[witness.observation], gate,
-								member(model, witness, cls));
+				same_object =
+					same_object &&
+					gate_in_object_of(model.observations[witness.observation],
+							  gate, member(model, witness, cls));
 		if (same_object)
 			return GateProof::Same;
 	}
@@ -141,7 +143,8 @@ void gate_lock(const Model &model, Finding &finding, const std::vector<ChainFact
 		held.emplace_back();
 		/* What delays a completer delays its waiter, too. */
 		if (!completes(model, edge))
-			held.back() = always_held(model, edge, i < facts.size() ? &facts[i] : nullptr);
+			held.back() =
+				always_held(model, edge, i < facts.size() ? &facts[i] : nullptr);
 		/* The log has one or a few of the instances held while an interrupt may come. */
 		if (to_interrupt(edge) && !model[edge.from].global())
 			held.back().erase(edge.from);

@@ -72,7 +72,8 @@ bool done_without(const Model &model, const Finding &finding, const Gate &gate,
 		if (!proven || (model[edge.from].global() && model[edge.to].global() &&
 				std::all_of(edge.witnesses.begin(), edge.witnesses.end(),
 					    [&](const Witness &witness) {
-						    return holds_class(model, edge, witness, gate.cls);
+						    return holds_class(model, edge, witness,
+								       gate.cls);
 					    })))
 			return true;
 	}
@@ -176,7 +177,8 @@ private:
 			const auto gate = gate_of(chosen);
 			if ((matters && !gate) || left-- == 0)
 				return false;
-			if (matters && std::none_of(gates.begin(), gates.end(), [&](const Gate &known) {
+			if (matters &&
+			    std::none_of(gates.begin(), gates.end(), [&](const Gate &known) {
 				    return known.cls == gate->cls && known.a == gate->a &&
 					   known.b == gate->b;
 			    }))
@@ -227,9 +229,9 @@ private:
 			for (std::size_t e = 0; e < path.size(); e++)
 				here.chosen.push_back(kept(path, e)[at[e]]);
 			here.gate = gate_of(here.chosen);
-			here.value = !strong(here.chosen) ? 0
-							  : 1 + 2 * !here.gate +
-								    (contexts(here.chosen) > 1);
+			here.value = !strong(here.chosen)
+					     ? 0
+					     : 1 + 2 * !here.gate + (contexts(here.chosen) > 1);
 			if (here.value > best.value)
 				best = std::move(here);
 			std::size_t e = 0;
@@ -430,11 +432,9 @@ void choose_meeting(const Model &model, Finding &finding,
 		meeting.all_gated += matches;
 		each_gated = each_gated && matches;
 	}
-	if (!each_gated || std::any_of(gates.begin(), gates.end(),
-				       [&](const Gate &gate) {
-					       return done_without(model, finding, gate, facts,
-								   false);
-				       }))
+	if (!each_gated || std::any_of(gates.begin(), gates.end(), [&](const Gate &gate) {
+		    return done_without(model, finding, gate, facts, false);
+	    }))
 		meeting.all_gated = 0;
 	else if (!gates.empty())
 		meeting.gate = gates.front().cls;
@@ -531,9 +531,10 @@ void judge_meeting(const Model &model, Finding &finding)
 	}
 	const std::string computed = computed_subclass(model, finding);
 	if (!computed.empty()) {
-		finding.filters.push_back({"computed-subclass", false,
-					   computed + ", and no one set of instances was seen on all sides",
-					   Severity::Note});
+		finding.filters.push_back(
+			{"computed-subclass", false,
+			 computed + ", and no one set of instances was seen on all sides",
+			 Severity::Note});
 		return;
 	}
 	std::vector<std::string> apart;
@@ -543,7 +544,8 @@ void judge_meeting(const Model &model, Finding &finding)
 		    common_instance(model, finding.edges[before], finding.edges[i]))
 			continue;
 		if (model[finding.edges[i].from].origin == LS_ORIGIN_SITE) {
-			finding.filters.push_back({"mixed-class", false, mixed_class(model[finding.edges[i].from]),
+			finding.filters.push_back({"mixed-class", false,
+						   mixed_class(model[finding.edges[i].from]),
 						   Severity::Note});
 			return;
 		}

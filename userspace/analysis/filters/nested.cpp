@@ -21,7 +21,8 @@ bool nests(const Observation &observation, std::uint32_t i, ClassId cls)
 {
 	const Held &held = observation.held[i];
 	return held.cls == cls && held.instance != 0 && observation.acquired.instance != 0 &&
-	       held.instance != observation.acquired.instance && ls_orders(held.val, observation.acquired.val);
+	       held.instance != observation.acquired.instance &&
+	       ls_orders(held.val, observation.acquired.val);
 }
 
 } // namespace
@@ -32,8 +33,8 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 	std::map<std::uint64_t, std::vector<NestedPair>> by_outer;
 	for (std::size_t s = 0; s < model.observations.size(); s++) {
 		const Observation &observation = model.observations[s];
-		if (observation.run != closing.run || !observation.acquisition() || observation.acquired.cls != cls ||
-		    s == last)
+		if (observation.run != closing.run || !observation.acquisition() ||
+		    observation.acquired.cls != cls || s == last)
 			continue;
 		for (std::uint32_t i = 0; i < observation.held.size(); i++)
 			if (nests(observation, i, cls))
@@ -51,7 +52,8 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 		const std::uint64_t goal = closing.held[position].instance;
 		const auto kind_of = [&](const NestedPair &pair) {
 			const Observation &observation = model.observations[pair.observation];
-			return dependency_kind(observation.held[pair.position].val, observation.acquired.val);
+			return dependency_kind(observation.held[pair.position].val,
+					       observation.acquired.val);
 		};
 		const auto recursive = [](std::uint32_t kind) {
 			return (kind & (LS_DEP_ER | LS_DEP_SR)) != 0;
@@ -69,16 +71,20 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 		const auto apart = [&](const Observation &next, At at) {
 			bool any = shared_gate(model, next.held, closing.held, own) != kNoClass;
 			for (; !any && at != start; at = reached.at(at).second)
-				any = shared_gate(model, next.held,
-						  model.observations[reached.at(at).first.observation].held,
-						  own) != kNoClass;
+				any = shared_gate(
+					      model, next.held,
+					      model.observations[reached.at(at).first.observation]
+						      .held,
+					      own) != kNoClass;
 			return any;
 		};
 		for (std::size_t next = 0; next < queue.size() && !end; next++) {
 			const At at = queue[next];
 			for (const auto &pair : by_outer[at.first]) {
-				const Observation &observation = model.observations[pair.observation];
-				const At inner{observation.acquired.instance, recursive(kind_of(pair))};
+				const Observation &observation =
+					model.observations[pair.observation];
+				const At inner{observation.acquired.instance,
+					       recursive(kind_of(pair))};
 				if (inner.first == start.first || reached.contains(inner) ||
 				    (at.second && shared(kind_of(pair))) ||
 				    (inner.first == goal && inner.second && shared(last_kind)) ||

@@ -52,11 +52,11 @@ void no_writer_waits(const Model &model, Finding &finding)
 		if (in.to == kNoClass || is_interrupt(in.to) || !readers_meet(model, in, out) ||
 		    !writers_only_try(model, in.to))
 			continue;
-		finding.filters.push_back({"no-writer-waits", false,
-					   model[in.to].name +
-						   " is held and acquired by readers only, and each "
-						   "writer seen tries and does not wait",
-					   Severity::Note});
+		finding.filters.push_back(
+			{"no-writer-waits", false,
+			 model[in.to].name + " is held and acquired by readers only, and each "
+					     "writer seen tries and does not wait",
+			 Severity::Note});
 		return;
 	}
 }

@@ -18,7 +18,7 @@ namespace lockscope {
 struct Evidence {
 	std::size_t observation; ///< in Model::observations
 	std::uint32_t position;	 ///< in Observation::held
-	std::uint32_t kind;	///< one LS_DEP_* bit
+	std::uint32_t kind;	 ///< one LS_DEP_* bit
 };
 
 struct Dependency {

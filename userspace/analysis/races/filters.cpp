@@ -143,7 +143,8 @@ private:
 			for (auto frame : race_stack(model_, race, second))
 				if (function(frame) == plain_function(data.name))
 					return true;
-		return !second && alone(race, race.first) && ls_name_makes(function(side.at).c_str());
+		return !second && alone(race, race.first) &&
+		       ls_name_makes(function(side.at).c_str());
 	}
 
 	bool unmakes(const Race &race, bool second) const
@@ -254,11 +255,10 @@ private:
 	{
 		return std::any_of(a.guards.begin(), a.guards.end(), [&](const Guard &guard) {
 			return guard.exclusive() &&
-			       std::any_of(b.guards.begin(), b.guards.end(),
-					   [&](const Guard &other) {
-						   return other.exclusive() &&
-							  other.name == guard.name;
-					   });
+			       std::any_of(
+				       b.guards.begin(), b.guards.end(), [&](const Guard &other) {
+					       return other.exclusive() && other.name == guard.name;
+				       });
 		});
 	}
 

@@ -215,8 +215,8 @@ private:
 				   std::string(op_name(access)) + " in " +
 				   function_of(model_, access);
 		}
-		return std::string(title_words(FindingKind::DataRace)) + ": " + evidence_.variable.brief + " (" + sides[0] + " vs " +
-		       sides[1] + ")";
+		return std::string(title_words(FindingKind::DataRace)) + ": " +
+		       evidence_.variable.brief + " (" + sides[0] + " vs " + sides[1] + ")";
 	}
 
 	const Model &model_;

@@ -162,8 +162,8 @@ private:
 
 	bool one_word(const MemoryAccess &a, const MemoryAccess &b) const
 	{
-		return a.size == b.size && a.offset == b.offset && a.size <= kWordBytes && a.size != 0 &&
-		       a.offset % a.size == 0 && !((a.op | b.op) & LS_ACC_RANGE);
+		return a.size == b.size && a.offset == b.offset && a.size <= kWordBytes &&
+		       a.size != 0 && a.offset % a.size == 0 && !((a.op | b.op) & LS_ACC_RANGE);
 	}
 
 	const Guard *lock_left_out(const MemoryAccess &reader, const MemoryAccess &writer,

@@ -197,7 +197,8 @@ void apply_word_filters(const Model &model, const AccessIndex &index, Finding &f
 		finding.filters.push_back(
 			{"same-constant", false,
 			 "both sides store " +
-				 std::to_string(*model.accesses[model.races[races.front()].first].constant) +
+				 std::to_string(*model.accesses[model.races[races.front()].first]
+							 .constant) +
 				 " in " + name,
 			 Severity::Note});
 	else if (finding.race->statistics)

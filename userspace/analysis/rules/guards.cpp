@@ -423,9 +423,9 @@ bool initialises(const Model &model, const MemoryAccess &access)
 		return true;
 	auto says_so = [](const std::string &function) {
 		for (const auto &word : split(plain_function(function), '_'))
-			for (const char *known : {"init", "initialize", "initialise", "alloc",
-						  "zalloc", "ctor", "free", "destroy", "put",
-						  "release", "dispose", "evict"})
+			for (const char *known :
+			     {"init", "initialize", "initialise", "alloc", "zalloc", "ctor", "free",
+			      "destroy", "put", "release", "dispose", "evict"})
 				if (word == known)
 					return true;
 		return false;

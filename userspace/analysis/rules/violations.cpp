@@ -68,9 +68,9 @@ std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule
 			finding.id = hex64(stable_hash(
 				std::string(name(finding.kind)) + "\n" + rule.variable.stable +
 				"\n" + (writes ? "write" : "read") + "\n@" + function));
-			finding.title = std::string(title_words(finding.kind)) + ": " + rule.variable.brief +
-					(writes ? " written" : " read") + " without " +
-					guard->guard() + " (" + function + ")";
+			finding.title = std::string(title_words(finding.kind)) + ": " +
+					rule.variable.brief + (writes ? " written" : " read") +
+					" without " + guard->guard() + " (" + function + ")";
 			ViolationEvidence evidence;
 			evidence.variable = rule.variable;
 			evidence.guard = guard->guard();

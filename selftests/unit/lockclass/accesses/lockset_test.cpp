@@ -370,7 +370,8 @@ TEST(LocksetOfCpu, KeepsApartWhatCannotInterruptEachOther)
 	for (const Running &a : all)
 		for (const Running &b : all) {
 			const auto held = [](const Running &r) {
-				return ls_lockset_of_cpu(r.level, r.irq_off, r.bh_off, r.preempt_off);
+				return ls_lockset_of_cpu(r.level, r.irq_off, r.bh_off,
+							 r.preempt_off);
 			};
 			EXPECT_EQ((held(a) & held(b)) != 0, !interrupts(a, b) && !interrupts(b, a))
 				<< a.level << a.irq_off << a.bh_off << a.preempt_off << " and "

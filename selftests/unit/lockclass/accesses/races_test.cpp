@@ -61,7 +61,8 @@ TEST_F(RacesTest, BytesOfAWiderMemberAreThatMember)
 {
 	const Side wide{.size = 8};
 
-	EXPECT_EQ(take(wide, {.function = 0x2000, .offset = 1, .size = 1, .line = 16}), LS_RACE_NEW);
+	EXPECT_EQ(take(wide, {.function = 0x2000, .offset = 1, .size = 1, .line = 16}),
+		  LS_RACE_NEW);
 	EXPECT_EQ(take({.function = 0x2000, .offset = 5, .size = 1, .line = 32}, wide),
 		  LS_RACE_KNOWN);
 }

@@ -19,7 +19,8 @@ struct Ranges {
 	explicit Ranges(std::uint32_t max = 4096, std::uint32_t bits = 16)
 		: ranges(max * sizeof(ls_range)), grains(ls_addrmap_bytes(bits))
 	{
-		ls_ranges_init(&table, static_cast<ls_range *>(ranges.get()), max, grains.get(), bits);
+		ls_ranges_init(&table, static_cast<ls_range *>(ranges.get()), max, grains.get(),
+			       bits);
 	}
 	bool add(std::uint64_t start, std::uint64_t size, std::uint64_t site = 1)
 	{
@@ -40,7 +41,8 @@ struct Ranges {
 
 TEST(Ranges, EveryByteOfARangeFindsItWhateverItsSizeAndPlace)
 {
-	for (std::uint64_t size : {4, 8, 12, 28, 32, 36, 200, 256, 1000, 2048, 4096, 20000, 65536}) {
+	for (std::uint64_t size :
+	     {4, 8, 12, 28, 32, 36, 200, 256, 1000, 2048, 4096, 20000, 65536}) {
 		for (std::uint64_t start : {kBase, kBase + 4, kBase + 36, kBase + 2044}) {
 			Ranges t;
 

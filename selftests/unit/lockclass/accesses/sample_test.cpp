@@ -80,7 +80,8 @@ TEST(Sample, APageOfAnObjectIsWatchedWithItsOthers)
 	ls_sample_epoch(&s, 16, 3, false);
 	for (std::uint64_t block = 0; block < 200; block++)
 		for (std::uint64_t at = 0; at < kBlock; at += 4096)
-			EXPECT_EQ(s.has(kBase + block * kBlock), s.has(kBase + block * kBlock + at));
+			EXPECT_EQ(s.has(kBase + block * kBlock),
+				  s.has(kBase + block * kBlock + at));
 }
 
 TEST(Sample, EachBlockHasItsTurnOnceInAllPhases)
@@ -108,7 +109,7 @@ TEST(Sample, ColdCodeBringsInWhatItAccessesAndOthersAreSeenThereToo)
 	ls_sample_epoch(&s, 16, 0, true);
 	const auto at = unwatched(s);
 	EXPECT_TRUE(s.access(at, 1));
-	ls_sample_turn(&s, 2);		// code that may bring in nothing now
+	ls_sample_turn(&s, 2); // code that may bring in nothing now
 	EXPECT_FALSE(ls_sample_is_cold(&s, 2));
 	EXPECT_TRUE(s.access(at + 8, 2));
 }
@@ -251,7 +252,8 @@ TEST(Sample, TermsHaveNoGaps)
 			continue;
 		}
 		seen++;
-		EXPECT_FALSE(missed.contains(block) && missed[block] == s.term(at)) << "step " << step;
+		EXPECT_FALSE(missed.contains(block) && missed[block] == s.term(at))
+			<< "step " << step;
 	}
 	EXPECT_GT(seen, 10000u);
 	EXPECT_LT(seen, 290000u);

@@ -11,8 +11,16 @@ namespace {
 
 ls_site site(std::uint64_t ip)
 {
-	return {.ip = ip, .disp = 8, .base = 3, .index = LS_BASE_NONE, .scale = 1, .percpu = 0,
-		.size = 8, .op = LS_ACC_READ, .error = 0, .pad = 0};
+	return {.ip = ip,
+		.disp = 8,
+		.base = 3,
+		.index = LS_BASE_NONE,
+		.scale = 1,
+		.percpu = 0,
+		.size = 8,
+		.op = LS_ACC_READ,
+		.error = 0,
+		.pad = 0};
 }
 
 std::uint64_t number(const void *regs, std::uint32_t nr)
@@ -67,7 +75,7 @@ TEST(Sites, WhatIsThereAlreadyStays)
 	std::vector<ls_site> wanted{site(10), site(15), site(30), site(40), site(50)};
 	ls_site *next[5] = {};
 
-	c.error = -22;		// it is requested again
+	c.error = -22; // it is requested again
 	wanted[3].op = LS_ACC_WRITE;
 	ls_sites_keep(next, wanted.data(), 5, old, 4);
 	EXPECT_EQ(next[0], &a);

@@ -46,12 +46,12 @@ TEST(Unsharing, ALockThatBothHoldHandsOver)
 
 TEST(Unsharing, NoLockNoOtherLockAndNoReaderHandsOver)
 {
-	for (const auto &[first, second] : std::vector<std::pair<Locks, Locks>>{
-		     {{}, {}},
-		     {{{kL, true}}, {}},
-		     {{}, {{kL, true}}},
-		     {{{kL, true}}, {{kM, true}}},
-		     {{{kL, false}}, {{kL, false}}}}) {
+	for (const auto &[first, second] :
+	     std::vector<std::pair<Locks, Locks>>{{{}, {}},
+						  {{{kL, true}}, {}},
+						  {{}, {{kL, true}}},
+						  {{{kL, true}}, {{kM, true}}},
+						  {{{kL, false}}, {{kL, false}}}}) {
 		Object o;
 		const ls_u32 used = o.touch(A);
 
@@ -163,7 +163,10 @@ TEST(Unsharing, RandomWaysAgainstHappensBefore)
 
 		o.clock = random();
 		for (unsigned i = 0; i < 12; i++) {
-			Access a{A + static_cast<std::uint32_t>(random() % 4), 0, {}, std::vector<bool>(i)};
+			Access a{A + static_cast<std::uint32_t>(random() % 4),
+				 0,
+				 {},
+				 std::vector<bool>(i)};
 
 			if (random() % 4)
 				a.locks[random() % 2 ? kL : kM] = random() % 4;
@@ -180,12 +183,15 @@ TEST(Unsharing, RandomWaysAgainstHappensBefore)
 			for (unsigned k = 0; k < i; k++)
 				if (all[k].context != a.context &&
 				    o.passed(all[k].context, a.context, all[k].stamp)) {
-					EXPECT_TRUE(a.before[k]) << "round " << round << ", " << k << " to " << i;
+					EXPECT_TRUE(a.before[k])
+						<< "round " << round << ", " << k << " to " << i;
 					passed++;
 				}
 			// What is handed over just now is known.
-			if (i && all[i - 1].context != a.context && apart(all[i - 1].locks, a.locks)) {
-				EXPECT_TRUE(o.passed(all[i - 1].context, a.context, all[i - 1].stamp));
+			if (i && all[i - 1].context != a.context &&
+			    apart(all[i - 1].locks, a.locks)) {
+				EXPECT_TRUE(
+					o.passed(all[i - 1].context, a.context, all[i - 1].stamp));
 			}
 		}
 	}

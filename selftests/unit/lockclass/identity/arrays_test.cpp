@@ -16,8 +16,8 @@ struct Arrays {
 	{
 		ls_arrays_init(&all, slots.get(), bits, static_cast<ls_array *>(table.get()), max);
 	}
-	const ls_array *see(std::uint32_t offset, std::uint64_t ip = kIp, std::uint64_t type = kType,
-			    std::uint32_t kind = kSpin)
+	const ls_array *see(std::uint32_t offset, std::uint64_t ip = kIp,
+			    std::uint64_t type = kType, std::uint32_t kind = kSpin)
 	{
 		return ls_arrays_see(&all, type, kind, offset, ip, &full);
 	}

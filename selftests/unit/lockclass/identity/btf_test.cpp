@@ -14,7 +14,15 @@ extern "C" {
 namespace lockscope::test {
 namespace {
 
-enum Kind : std::uint32_t { Int = 1, Pointer = 2, Array = 3, Struct = 4, Union = 5, Function = 12, Enum64 = 19 };
+enum Kind : std::uint32_t {
+	Int = 1,
+	Pointer = 2,
+	Array = 3,
+	Struct = 4,
+	Union = 5,
+	Function = 12,
+	Enum64 = 19
+};
 
 struct Member {
 	const char *name;
@@ -28,8 +36,8 @@ public:
 
 	// Adds a type and what follows it; numbers begin with 1.
 	std::uint32_t add(const char *name, Kind kind, std::uint32_t members = 0,
-	                  std::vector<std::uint32_t> rest = {}, bool flag = false,
-	                  std::uint32_t bytes = 0)
+			  std::vector<std::uint32_t> rest = {}, bool flag = false,
+			  std::uint32_t bytes = 0)
 	{
 		types_.push_back(string(name));
 		types_.push_back(members | kind << 24 | (flag ? 1u << 31 : 0));
@@ -37,7 +45,8 @@ public:
 		types_.insert(types_.end(), rest.begin(), rest.end());
 		return ++nr_;
 	}
-	std::uint32_t add(const char *name, Kind kind, const std::vector<Member> &members, bool flag = false)
+	std::uint32_t add(const char *name, Kind kind, const std::vector<Member> &members,
+			  bool flag = false)
 	{
 		std::vector<std::uint32_t> rest;
 
@@ -49,8 +58,9 @@ public:
 	std::vector<char> bytes(std::uint32_t extra = 0) const
 	{
 		const std::uint32_t type_len = static_cast<std::uint32_t>(types_.size() * 4);
-		const std::uint32_t head[] = {0x0001eb9f, 24 + extra, 0, type_len, type_len,
-		                              static_cast<std::uint32_t>(strings_.size())};
+		const std::uint32_t head[] = {
+			0x0001eb9f, 24 + extra, 0,
+			type_len,   type_len,	static_cast<std::uint32_t>(strings_.size())};
 		std::vector<char> out(sizeof(head) + extra + type_len);
 
 		std::memcpy(out.data(), head, sizeof(head));
@@ -156,7 +166,8 @@ TEST(Btf, CutShort)
 
 	for (std::size_t len = 0; len < blob.size(); len++)
 		EXPECT_EQ(offset({blob.begin(), blob.begin() + static_cast<std::ptrdiff_t>(len)},
-		                 "kmem_cache", "size"), LS_BTF_NONE);
+				 "kmem_cache", "size"),
+			  LS_BTF_NONE);
 }
 
 // Whatever was damaged, nothing outside the blob is read: the sanitizer watches.

@@ -42,12 +42,13 @@ struct Gates {
 	}
 	ls_gates_result peek(const Tags &tags, std::uint64_t key = kKey) const
 	{
-		return ls_gates_peek(&all, key, tags.data(), static_cast<std::uint32_t>(tags.size()));
+		return ls_gates_peek(&all, key, tags.data(),
+				     static_cast<std::uint32_t>(tags.size()));
 	}
 	bool mark(const Tags &tags, std::uint64_t key = kKey, bool make = true)
 	{
-		return ls_gates_mark(&all, key, tags.data(), static_cast<std::uint32_t>(tags.size()),
-				     make);
+		return ls_gates_mark(&all, key, tags.data(),
+				     static_cast<std::uint32_t>(tags.size()), make);
 	}
 	bool left(std::uint64_t key = kKey) const { return ls_gates_left(&all, key); }
 
@@ -164,7 +165,7 @@ TEST(Gates, RandomObservations)
 				common = now;
 			const auto had = common.size();
 			std::erase_if(common, [&](auto n) { return !now.contains(n); });
-			const auto expect = i == 0		    ? LS_GATES_UNKNOWN
+			const auto expect = i == 0		  ? LS_GATES_UNKNOWN
 					    : common.size() < had ? LS_GATES_FEWER
 								  : LS_GATES_KNOWN;
 			ASSERT_EQ(g.peek(tags), expect);

@@ -23,9 +23,8 @@ struct Graph {
 	{
 		constexpr std::uint32_t kLongest = Reference::kLongest;
 		std::uint32_t path[kLongest];
-		const std::uint32_t nr =
-			ls_graph_shortest_cycle(&graph, index, graph.edges[index].kinds, path,
-						kLongest, nullptr, nullptr);
+		const std::uint32_t nr = ls_graph_shortest_cycle(
+			&graph, index, graph.edges[index].kinds, path, kLongest, nullptr, nullptr);
 		Finding classes;
 
 		for (std::uint32_t i = 0; nr <= kLongest && i < nr; i++) {
@@ -92,12 +91,14 @@ TEST(Graph, ACycleWithoutRoomIsMeasuredAllTheSame)
 		  30u);
 	EXPECT_EQ(ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 12, path, 0, nullptr, nullptr),
 		  30u);
-	EXPECT_EQ(ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 12, path, 30, nullptr, nullptr),
-		  30u);
+	EXPECT_EQ(
+		ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 12, path, 30, nullptr, nullptr),
+		30u);
 	for (std::uint32_t i = 0; i < 30; i++)
 		EXPECT_EQ(g.graph.edges[path[i]].to, g.graph.edges[path[(i + 1) % 30]].from);
-	EXPECT_EQ(ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 35, path, 30, nullptr, nullptr),
-		  0u);
+	EXPECT_EQ(
+		ls_graph_cycle_through(&g.graph, first, LS_DEP_EN, 35, path, 30, nullptr, nullptr),
+		0u);
 }
 
 TEST(Graph, AgreesWithTryingAllWalksOnSmallRandomGraphs)

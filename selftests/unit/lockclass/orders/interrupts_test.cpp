@@ -38,7 +38,8 @@ Hold Rr(std::uint32_t id)
 
 Hold in(std::uint32_t level, Hold h)
 {
-	h.val |= level << LS_VAL_LEVEL_SHIFT | (level == LS_HARDIRQ ? LS_VAL_IRQ_OFF : LS_VAL_BH_OFF);
+	h.val |= level << LS_VAL_LEVEL_SHIFT |
+		 (level == LS_HARDIRQ ? LS_VAL_IRQ_OFF : LS_VAL_BH_OFF);
 	return h;
 }
 
@@ -223,8 +224,8 @@ TEST(Interrupts, ACycleOfLocksHidesNoInversion)
 	j.kinds.clear();
 	j.takes({}, Ex(B));
 	j.takes({W(A)}, W(B));
-	EXPECT_EQ(j.kinds, (std::vector<std::uint32_t>{LS_FINDING_ORDER_CYCLE,
-						       LS_FINDING_IRQ_INVERSION}));
+	EXPECT_EQ(j.kinds,
+		  (std::vector<std::uint32_t>{LS_FINDING_ORDER_CYCLE, LS_FINDING_IRQ_INVERSION}));
 }
 
 TEST(Interrupts, AGatedWayHidesNoLongerOne)

@@ -181,7 +181,9 @@ Cycle key(Cycle cycle)
 
 class Observations {
 public:
-	Observations(std::uint32_t seed, std::uint32_t classes) : random_(seed), classes_(classes) {}
+	Observations(std::uint32_t seed, std::uint32_t classes) : random_(seed), classes_(classes)
+	{
+	}
 
 	Hold lock(bool spinning)
 	{
@@ -253,9 +255,10 @@ void expect_agreement(std::uint32_t seed, std::uint32_t classes, int observation
 		}
 		for (const auto &choice : due)
 			// What is missed because a search was cut short is counted.
-			ASSERT_TRUE(court.judge.cut_searches > before || std::any_of(
-				choice.begin(), choice.end(),
-				[&](const Cycle &c) { return told.contains(key(c)); }))
+			ASSERT_TRUE(
+				court.judge.cut_searches > before ||
+				std::any_of(choice.begin(), choice.end(),
+					    [&](const Cycle &c) { return told.contains(key(c)); }))
 				<< "seed " << seed << " step " << i;
 	}
 	cut += court.judge.cut_searches;

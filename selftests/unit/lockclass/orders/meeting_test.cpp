@@ -62,8 +62,9 @@ TEST(Meeting, EachLockSeenOnBothSidesIsNotEnough)
 TEST(Meeting, ALaterObservationIsChosen)
 {
 	std::vector<std::uint32_t> chosen;
-	EXPECT_EQ(find({{side(kA1, kB1), side(kA2, kB2)}, {side(kB1, kA2), side(kB2, kA2)}}, &chosen),
-		  LS_MEETING_FOUND);
+	EXPECT_EQ(
+		find({{side(kA1, kB1), side(kA2, kB2)}, {side(kB1, kA2), side(kB2, kA2)}}, &chosen),
+		LS_MEETING_FOUND);
 	EXPECT_EQ(chosen, (std::vector<std::uint32_t>{1, 1}));
 }
 
@@ -92,7 +93,8 @@ TEST(Meeting, AGateHeldExclusivelyOnOneSideKeepsThemApart)
 TEST(Meeting, OneObservationWithoutTheGateIsEnough)
 {
 	std::vector<std::uint32_t> chosen;
-	EXPECT_EQ(find({{side(kA1, kB1, {kGate}), side(kA1, kB1)}, {side(kB1, kA1, {kGate})}}, &chosen),
+	EXPECT_EQ(find({{side(kA1, kB1, {kGate}), side(kA1, kB1)}, {side(kB1, kA1, {kGate})}},
+		       &chosen),
 		  LS_MEETING_FOUND);
 	EXPECT_EQ(chosen[0], 1u);
 }
@@ -129,8 +131,8 @@ TEST(Meeting, TooManyCombinationsAreGivenUp)
 	// Every path fits but for its last step, so all would have to be tried.
 	Sides sides(LS_MEETING_EDGES);
 	for (std::size_t e = 0; e < sides.size(); e++)
-		sides[e].assign(112, side(LS_INSTANCE_GLOBAL, e + 1 < sides.size() ? LS_INSTANCE_GLOBAL
-										      : kA1));
+		sides[e].assign(112, side(LS_INSTANCE_GLOBAL,
+					  e + 1 < sides.size() ? LS_INSTANCE_GLOBAL : kA1));
 	EXPECT_EQ(find(sides), LS_MEETING_GIVEN_UP);
 }
 
@@ -154,7 +156,8 @@ bool meets(const Sides &sides)
 	for (;;) {
 		bool good = true;
 		for (std::size_t e = 0; e < sides.size() && good; e++) {
-			good = follows(sides[e][at[e]], sides[(e + 1) % sides.size()][at[(e + 1) % sides.size()]]);
+			good = follows(sides[e][at[e]],
+				       sides[(e + 1) % sides.size()][at[(e + 1) % sides.size()]]);
 			for (std::size_t i = 0; i < e && good; i++)
 				good = !apart(sides[i][at[i]], sides[e][at[e]]);
 		}
@@ -180,7 +183,8 @@ TEST(Meeting, AgreesWithTryingEverything)
 				auto s = side(random() % 3 * 0x100, random() % 3 * 0x100, {},
 					      1u << random() % 4);
 				for (auto n = random() % 3; n-- > 0;)
-					s.gates[s.nr_gates++] = 0x9000 + random() % 3 * 0x100 + random() % 2;
+					s.gates[s.nr_gates++] =
+						0x9000 + random() % 3 * 0x100 + random() % 2;
 				edge.push_back(s);
 			}
 		const bool expected = meets(sides);

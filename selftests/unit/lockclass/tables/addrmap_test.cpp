@@ -47,7 +47,8 @@ struct Map {
 
 TEST(AddressMap, TwoLocksInEightBytesAreTwo)
 {
-	for (std::uint64_t lock : {std::uint64_t(0xffffffffc0a01010), std::uint64_t(0xffffe8ffffc01230), kBase + 0x40}) {
+	for (std::uint64_t lock :
+	     {std::uint64_t(0xffffffffc0a01010), std::uint64_t(0xffffe8ffffc01230), kBase + 0x40}) {
 		Map map(8);
 
 		map.set(ls_addr_of_lock(lock), 1);
@@ -73,7 +74,8 @@ TEST(AddressMap, MakesRoomFromWhatIsGone)
 	// Of the addresses as they were given.
 	static std::uint64_t gone;
 	gone = addr[3];
-	ls_addrmap_clean(&map.map, addr[0], [](ls_u64 at, ls_u32 id) { return at == gone && id == 4; });
+	ls_addrmap_clean(&map.map, addr[0],
+			 [](ls_u64 at, ls_u32 id) { return at == gone && id == 4; });
 	EXPECT_EQ(map.find(addr[3]), 0u);
 	EXPECT_EQ(map.find(addr[2]), 3u);
 	EXPECT_FALSE(map.set(addr[LS_ADDR_WAYS], 9));
@@ -89,7 +91,8 @@ TEST(AddressMap, ForgetsTheLocksOfARange)
 		map.set(ls_addr_of_lock(lock), 7);
 	ls_addrmap_forget_locks(&map.map, start, 0x100);
 	for (lock = start - 16; lock < start + 0x100 + 16; lock += 4)
-		EXPECT_EQ(map.find(ls_addr_of_lock(lock)), lock - start < 0x100 ? 0u : 7u) << lock - start;
+		EXPECT_EQ(map.find(ls_addr_of_lock(lock)), lock - start < 0x100 ? 0u : 7u)
+			<< lock - start;
 }
 
 TEST(AddressMap, ForgetsTheLocksOfARangeInSecondBucketsToo)
@@ -107,7 +110,8 @@ TEST(AddressMap, ForgetsTheLocksOfARangeInSecondBucketsToo)
 	for (lock = start; lock < start + 0xa00; lock += 4)
 		EXPECT_EQ(map.find(ls_addr_of_lock(lock)), 0u);
 	EXPECT_EQ(map.map.spilled, 0u);
-	EXPECT_TRUE(std::all_of(map.map.slots, map.map.slots + 1024, [](ls_u64 slot) { return !slot; }));
+	EXPECT_TRUE(std::all_of(map.map.slots, map.map.slots + 1024,
+				[](ls_u64 slot) { return !slot; }));
 }
 
 TEST(AddressMap, FindsAnAddressUntilItIsRemoved)

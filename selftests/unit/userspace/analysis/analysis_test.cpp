@@ -427,7 +427,8 @@ TEST(Analysis, EqualNamesOfTwoModulesAreTwoClasses)
 {
 	LogBuilder log;
 	auto of = [&](const char *module) {
-		return log.add_class("&priv->lock @ probe", LS_KIND_MUTEX, LS_ORIGIN_INIT, 0, 0, module);
+		return log.add_class("&priv->lock @ probe", LS_KIND_MUTEX, LS_ORIGIN_INIT, 0, 0,
+				     module);
 	};
 	const auto foo = of("foo"), bar = of("bar"), mid = log.add_class("mid", LS_KIND_MUTEX);
 	log.acquire({.pid = 1}, {{.cls = foo}}, {.cls = mid});
@@ -441,7 +442,8 @@ TEST(Analysis, LocksWithoutASymbolAreNotOne)
 {
 	LogBuilder log;
 	const char *nameless = "static lock without a symbol";
-	const auto a = log.add_class(nameless), b = log.add_class(nameless), mid = log.add_class("mid");
+	const auto a = log.add_class(nameless), b = log.add_class(nameless),
+		   mid = log.add_class("mid");
 	log.acquire({.pid = 1}, {{.cls = a}}, {.cls = mid});
 	log.acquire({.pid = 2}, {{.cls = mid}}, {.cls = b});
 	EXPECT_TRUE(analyse(model_of(log)).findings.empty());

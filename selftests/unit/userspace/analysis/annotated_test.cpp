@@ -20,13 +20,16 @@ protected:
 		b = log.add_class("b", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
 	}
 
-	void both_orders(const std::string &outer, const std::string &inner, std::uint64_t one = 0x1000)
+	void both_orders(const std::string &outer, const std::string &inner,
+			 std::uint64_t one = 0x1000)
 	{
 		const auto other = one + 0x1000;
-		const auto first = log.acquire({.pid = 1}, {{.cls = a, .address = one, .function = outer}},
-					       {.cls = a, .address = other, .function = inner});
-		const auto second = log.acquire({.pid = 2}, {{.cls = a, .address = other, .function = outer}},
-						{.cls = a, .address = one, .function = inner});
+		const auto first =
+			log.acquire({.pid = 1}, {{.cls = a, .address = one, .function = outer}},
+				    {.cls = a, .address = other, .function = inner});
+		const auto second =
+			log.acquire({.pid = 2}, {{.cls = a, .address = other, .function = outer}},
+				    {.cls = a, .address = one, .function = inner});
 		log.inversion(a, false, first, second);
 	}
 
@@ -52,9 +55,10 @@ protected:
 				if (one.says == Says::IrqLine)
 					notes.in_function[code.function] = {note};
 				else
-					notes.calls[{code.function, code.offset}] = {{note, one.subclass, ""}};
-				table->notes.push_back(
-					{one.says, "x_nested", one.text, code.function, "fs/x.c", 7});
+					notes.calls[{code.function, code.offset}] = {
+						{note, one.subclass, ""}};
+				table->notes.push_back({one.says, "x_nested", one.text,
+							code.function, "fs/x.c", 7});
 			}
 		}
 		for (const auto &run : model.runs)
@@ -74,7 +78,8 @@ TEST_F(AnnotatedFilter, ADeclaredNestingIsVouchedForInBothOrders)
 	ASSERT_NE(said, nullptr);
 	EXPECT_TRUE(said->hidden);
 	EXPECT_EQ(finding.severity, Severity::Note);
-	EXPECT_NE(said->why.find("subclass LEVEL (1) under 0 at fs/x.c:7"), std::string::npos) << said->why;
+	EXPECT_NE(said->why.find("subclass LEVEL (1) under 0 at fs/x.c:7"), std::string::npos)
+		<< said->why;
 }
 
 TEST_F(AnnotatedFilter, ButNotOneOfTheSameSubclass)
@@ -107,21 +112,25 @@ TEST_F(AnnotatedFilter, InodesHaveAnOrderThatIsNotThatOfTheirNumbers)
 		long outer, inner;
 		bool vouched;
 	} cases[] = {
-		{1, 5, true}, {5, 2, true}, {2, 0, true},  {0, 3, true},  {3, 4, true}, {1, 0, true},
-		{0, 4, true}, {5, 1, false}, {2, 5, false}, {4, 0, false}, {1, 1, false},
+		{1, 5, true},  {5, 2, true},  {2, 0, true},  {0, 3, true},
+		{3, 4, true},  {1, 0, true},  {0, 4, true},  {5, 1, false},
+		{2, 5, false}, {4, 0, false}, {1, 1, false},
 	};
 	for (const auto &c : cases) {
 		log = LogBuilder();
 		a = log.add_class("a", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
 		both_orders("take", "take_inner");
-		const auto finding = judge({{"take", c.outer, Says::Subclass, "I_MUTEX_OUTER"},
-					    {"take_inner", c.inner, Says::Subclass, "I_MUTEX_INNER"}});
+		const auto finding =
+			judge({{"take", c.outer, Says::Subclass, "I_MUTEX_OUTER"},
+			       {"take_inner", c.inner, Says::Subclass, "I_MUTEX_INNER"}});
 		EXPECT_EQ(filter(finding, "annotated-nesting") != nullptr, c.vouched)
 			<< c.inner << " under " << c.outer;
 	}
 	/* As do_rmdir() and vfs_rmdir() have it: nothing is said of the inner one. */
-	EXPECT_TRUE(filter(judge({{"take", 1, Says::Subclass, "I_MUTEX_PARENT"}}), "annotated-nesting"));
-	EXPECT_FALSE(filter(judge({{"take", 4, Says::Subclass, "I_MUTEX_NONDIR2"}}), "annotated-nesting"));
+	EXPECT_TRUE(filter(judge({{"take", 1, Says::Subclass, "I_MUTEX_PARENT"}}),
+			   "annotated-nesting"));
+	EXPECT_FALSE(filter(judge({{"take", 4, Says::Subclass, "I_MUTEX_NONDIR2"}}),
+			    "annotated-nesting"));
 	EXPECT_FALSE(filter(judge({{"take", 1}}), "annotated-nesting"));
 }
 
@@ -135,7 +144,8 @@ TEST_F(AnnotatedFilter, DeclaredUnderWhatIsNotKnownIsANote)
 	EXPECT_FALSE(filter(judge({{"take_child", 1}, {"take", 1}}), "author-orders"));
 	EXPECT_FALSE(filter(judge({{"take_child", kNotConstant}}), "author-orders"));
 	EXPECT_FALSE(filter(judge({{"take", 1}}), "author-orders"));
-	EXPECT_FALSE(filter(judge({{"take_child", 1}, {"take", kNotConstant}}, false), "author-orders"));
+	EXPECT_FALSE(
+		filter(judge({{"take_child", 1}, {"take", kNotConstant}}, false), "author-orders"));
 }
 
 /* The order that is not kept is one of those known. */
@@ -144,11 +154,12 @@ TEST_F(AnnotatedFilter, AllNestingsSpeakForOneThatIsNotKept)
 	for (bool plain : {false, true}) {
 		log = LogBuilder();
 		a = log.add_class("a", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
-		const auto other = log.acquire({.pid = 1}, {{.cls = a, .address = 0x3000, .function = "take"}},
-					       {.cls = a, .address = 0x4000,
-						.function = plain ? "take" : "take_child"});
-		const auto second = log.acquire({.pid = 2}, {{.cls = a, .address = 0x2000, .function = "take"}},
-						{.cls = a, .address = 0x1000, .function = "take_child"});
+		const auto other = log.acquire(
+			{.pid = 1}, {{.cls = a, .address = 0x3000, .function = "take"}},
+			{.cls = a, .address = 0x4000, .function = plain ? "take" : "take_child"});
+		const auto second =
+			log.acquire({.pid = 2}, {{.cls = a, .address = 0x2000, .function = "take"}},
+				    {.cls = a, .address = 0x1000, .function = "take_child"});
 		log.inversion(a, false, other, second);
 		const auto finding = judge({{"take_child", 1}, {"take", kNotConstant}});
 		EXPECT_TRUE(filter(finding, "first-order-not-kept"));
@@ -172,21 +183,27 @@ TEST_F(AnnotatedFilter, ANestLockVouchesWhileItIsHeld)
 		for (std::uint64_t other : {0u, 0x1000u}) {
 			auto with = held;
 			with.push_back({.cls = a, .address = 0x1000 + other, .function = "take"});
-			sights[other != 0] = log.acquire({.pid = other ? 2u : 1u}, with,
-							 {.cls = a, .address = 0x2000 - other,
-							  .function = "take_next"});
+			sights[other != 0] = log.acquire(
+				{.pid = other ? 2u : 1u}, with,
+				{.cls = a, .address = 0x2000 - other, .function = "take_next"});
 		}
 		log.inversion(a, false, sights[0], sights[1]);
 	};
 	nested(true);
-	EXPECT_NE(filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->b"}}), "nest-lock"), nullptr);
-	EXPECT_EQ(filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->c"}}), "nest-lock"), nullptr)
+	EXPECT_NE(
+		filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->b"}}), "nest-lock"),
+		nullptr);
+	EXPECT_EQ(
+		filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->c"}}), "nest-lock"),
+		nullptr)
 		<< "another lock than the one that was named";
 	log = LogBuilder();
 	a = log.add_class("a", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
 	b = log.add_class("b", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
 	nested(false);
-	EXPECT_EQ(filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->b"}}), "nest-lock"), nullptr);
+	EXPECT_EQ(
+		filter(judge({{"take_next", kNotConstant, Says::NestLock, "&x->b"}}), "nest-lock"),
+		nullptr);
 }
 
 TEST_F(AnnotatedFilter, ALockThatIsAnotherToItsAuthors)
@@ -197,7 +214,8 @@ TEST_F(AnnotatedFilter, ALockThatIsAnotherToItsAuthors)
 		    {.cls = a, .address = 0x2000, .function = "take_child"});
 	const auto *said = filter(judge({{"take_child", 1}}), "annotated-subclass");
 	EXPECT_NE(said, nullptr);
-	EXPECT_EQ(filter(judge({{"take_child", 1}, {"take_parent", 1}}), "annotated-subclass"), nullptr);
+	EXPECT_EQ(filter(judge({{"take_child", 1}, {"take_parent", 1}}), "annotated-subclass"),
+		  nullptr);
 	EXPECT_EQ(filter(judge({}), "annotated-subclass"), nullptr);
 }
 
@@ -210,13 +228,15 @@ TEST_F(AnnotatedFilter, ASubclassOfRunTimeNeedsTheObjects)
 		b = log.add_class("b", LS_KIND_MUTEX, LS_ORIGIN_SLAB);
 		log.acquire({.pid = 1}, {{.cls = a, .address = 0x1000, .function = "take"}},
 			    {.cls = b, .address = 0x5000, .function = "take_b"});
-		log.acquire({.pid = 2}, {{.cls = b, .address = one ? 0x5000u : 0x6000u, .function = "take_b"}},
+		log.acquire({.pid = 2},
+			    {{.cls = b, .address = one ? 0x5000u : 0x6000u, .function = "take_b"}},
 			    {.cls = a, .address = 0x1000, .function = "take_nested"});
 		const auto finding = judge({{"take_nested", kNotConstant}});
 		EXPECT_EQ(filter(finding, "computed-subclass") != nullptr, !one);
 		EXPECT_EQ(finding.severity == Severity::Note, !one);
 		EXPECT_FALSE(finding.hidden());
-		EXPECT_EQ(filter(judge({{"take_nested", 1}, {"take", 1}}), "computed-subclass"), nullptr);
+		EXPECT_EQ(filter(judge({{"take_nested", 1}, {"take", 1}}), "computed-subclass"),
+			  nullptr);
 	}
 }
 
@@ -224,7 +244,8 @@ TEST_F(AnnotatedFilter, ASubclassOfRunTimeNeedsTheObjects)
 TEST_F(AnnotatedFilter, OneInterruptIsKeptAwayByItsLine)
 {
 	const auto lock = log.add_class("x->page_lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
-	log.acquire({.level = LS_HARDIRQ}, {}, {.cls = lock, .address = 0x1000, .function = "x_interrupt"});
+	log.acquire({.level = LS_HARDIRQ}, {},
+		    {.cls = lock, .address = 0x1000, .function = "x_interrupt"});
 	log.acquire({.pid = 1}, {}, {.cls = lock, .address = 0x1000, .function = "x_xmit"});
 	const std::vector<Said> said = {{"x_xmit", kNotConstant, Says::IrqLine, "dev->irq"}};
 	const auto finding = judge(said);
@@ -239,9 +260,11 @@ TEST_F(AnnotatedFilter, OneInterruptIsKeptAwayByItsLine)
 TEST_F(AnnotatedFilter, ButSoftirqsAreNot)
 {
 	const auto lock = log.add_class("x->page_lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
-	log.acquire({.level = LS_SOFTIRQ}, {}, {.cls = lock, .address = 0x1000, .function = "x_timer"});
+	log.acquire({.level = LS_SOFTIRQ}, {},
+		    {.cls = lock, .address = 0x1000, .function = "x_timer"});
 	log.acquire({.pid = 1}, {}, {.cls = lock, .address = 0x1000, .function = "x_xmit"});
-	EXPECT_EQ(filter(judge({{"x_xmit", kNotConstant, Says::IrqLine, "dev->irq"}}), "annotated-irq-line"),
+	EXPECT_EQ(filter(judge({{"x_xmit", kNotConstant, Says::IrqLine, "dev->irq"}}),
+			 "annotated-irq-line"),
 		  nullptr);
 }
 

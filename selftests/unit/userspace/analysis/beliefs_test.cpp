@@ -104,7 +104,7 @@ TEST_F(BeliefTest, InstancesThatAreAllHandedOverAreNotProof)
 		std::uint64_t releases, unmatched, instances, handed;
 		Severity severity;
 	} cases[] = {
-		{2, 1, 1, 1, Severity::Note},	  {4, 2, 2, 2, Severity::Note},
+		{2, 1, 1, 1, Severity::Note},	 {4, 2, 2, 2, Severity::Note},
 		{4, 2, 3, 2, Severity::Warning}, {20, 1, 1, 1, Severity::Warning},
 		{2, 1, 0, 0, Severity::Warning},
 	};

@@ -193,8 +193,9 @@ TEST_F(Builds, NumbersAreOfOneKernel)
 	const Model model = model_of({&one.log, &other.log});
 	EXPECT_TRUE(analyse(model).findings.empty());
 	EXPECT_EQ(kept_apart(model), std::vector<std::string>{"lock#2+0x8"});
-	EXPECT_NE(text_report(model, analyse(model), {}, {200, false}).find("Not united: lock#2+0x8"),
-		  std::string::npos);
+	EXPECT_NE(
+		text_report(model, analyse(model), {}, {200, false}).find("Not united: lock#2+0x8"),
+		std::string::npos);
 	again.order(again.a, there, 2);
 	const Model same = model_of({&one.log, &again.log});
 	EXPECT_EQ(only_finding(same).severity, Severity::Warning);
@@ -205,11 +206,13 @@ TEST_F(Builds, NumbersOfAModuleAreOfItsBuild)
 {
 	auto lock = [](Boot &boot) {
 		boot.log.module("foo", {"foo_lock"});
-		return boot.log.add_class("foo:lock#1", LS_KIND_MUTEX, LS_ORIGIN_STATIC, 0, 0, "foo");
+		return boot.log.add_class("foo:lock#1", LS_KIND_MUTEX, LS_ORIGIN_STATIC, 0, 0,
+					  "foo");
 	};
 	const auto first = lock(one), second = lock(again);
 	one.log.acquire(Boot::task(1), {{.cls = first, .function = "foo_lock"}}, {.cls = one.a});
-	again.log.acquire(Boot::task(2), {{.cls = again.a}}, {.cls = second, .function = "foo_lock"});
+	again.log.acquire(Boot::task(2), {{.cls = again.a}},
+			  {.cls = second, .function = "foo_lock"});
 	for (const std::string build : {"", "11aa", "22bb"}) {
 		TempDir dir;
 		ASSERT_TRUE(record_image(one.log.image(), dir / "1.db", "boot-1").ok());

@@ -82,7 +82,9 @@ TEST_F(FaultTest, WhyNobodyMaySleep)
 		  "invalid wait context: mutex m taken with interrupts off (lock_it)");
 	EXPECT_EQ(title({.bh_off = true}),
 		  "invalid wait context: mutex m taken with softirqs off (lock_it)");
-	EXPECT_EQ(title({}), "invalid wait context: mutex m taken with preemption off or in an RCU read side (lock_it)");
+	EXPECT_EQ(
+		title({}),
+		"invalid wait context: mutex m taken with preemption off or in an RCU read side (lock_it)");
 }
 
 TEST_F(FaultTest, SleepInAtomicContext)

@@ -285,9 +285,8 @@ TEST_F(FilterTest, InitCodeOfTheOwnerHides)
 	LogBuilder module;
 	const auto x = module.add_class("mod:x", LS_KIND_MUTEX, LS_ORIGIN_STATIC, 0, 0, "mod");
 	const auto y = module.add_class("y", LS_KIND_MUTEX);
-	module.acquire(
-		{.pid = 1, .stack = {"mod_init", "do_one_initcall"}},
-		{{.cls = x}}, {.cls = y, .function = "register_it"});
+	module.acquire({.pid = 1, .stack = {"mod_init", "do_one_initcall"}}, {{.cls = x}},
+		       {.cls = y, .function = "register_it"});
 	module.acquire(user(2, kIoctl), {{.cls = y}}, {.cls = x});
 	Image image = module.image();
 	/* Say that mod_init lies in the module. */
@@ -311,8 +310,7 @@ TEST_F(FilterTest, InitCodeOfTheOwnerHides)
 
 TEST_F(FilterTest, InitCodeWithForeignLocksDemotes)
 {
-	abba({.pid = 1, .stack = {"other_init", "do_one_initcall"}},
-	     user(2, kIoctl));
+	abba({.pid = 1, .stack = {"other_init", "do_one_initcall"}}, user(2, kIoctl));
 	const Filter *found = applies("initialisation-only");
 	ASSERT_TRUE(found);
 	EXPECT_FALSE(found->hidden);
@@ -320,8 +318,7 @@ TEST_F(FilterTest, InitCodeWithForeignLocksDemotes)
 
 TEST_F(FilterTest, InitCodeThatIsNotAloneDoesNotHide)
 {
-	abba({.pid = 1, .stack = {"other_init", "do_one_initcall"}},
-	     user(2, kIoctl));
+	abba({.pid = 1, .stack = {"other_init", "do_one_initcall"}}, user(2, kIoctl));
 	log.acquire(user(3, kOpen), {{.cls = a}}, {.cls = b});
 	EXPECT_FALSE(applies("initialisation-only"));
 	EXPECT_EQ(finding.severity, Severity::Error);
@@ -353,14 +350,16 @@ struct Objects {
 /* f2fs: quota_sem is read while a work item is waited for that reads it. */
 TEST_F(FilterTest, ReadersMeetWhereNoWriterWaits)
 {
-	for (auto [held, acquired, waits] :
-	     {std::tuple{LS_SHARED, LS_SHARED, false}, {LS_SHARED, LS_SHARED, true},
-	      {LS_EXCLUSIVE, LS_SHARED, false}, {LS_SHARED, LS_EXCLUSIVE, false}}) {
+	for (auto [held, acquired, waits] : {std::tuple{LS_SHARED, LS_SHARED, false},
+					     {LS_SHARED, LS_SHARED, true},
+					     {LS_EXCLUSIVE, LS_SHARED, false},
+					     {LS_SHARED, LS_EXCLUSIVE, false}}) {
 		log = LogBuilder();
 		a = log.add_class("a", LS_KIND_RWSEM);
 		b = log.add_class("b");
 		log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a, .read = held}}, {.cls = b});
-		log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}}, {.cls = a, .read = acquired});
+		log.acquire({.pid = 2, .stack = kIoctl}, {{.cls = b}},
+			    {.cls = a, .read = acquired});
 		log.acquire_again({.pid = 3}, {}, {.cls = a, .try_lock = true});
 		if (waits)
 			log.acquire_again({.pid = 4}, {}, {.cls = a});

@@ -141,9 +141,12 @@ TEST(Severity, RolesOfOneStructureNeedTheirInstances)
 {
 	for (bool met : {false, true}) {
 		LogBuilder log;
-		const auto dir = log.add_class("inode_cache+0xa0 (xfs dir)", LS_KIND_RWSEM, LS_ORIGIN_SLAB);
-		const auto file = log.add_class("inode_cache+0xa0 (xfs)", LS_KIND_RWSEM, LS_ORIGIN_SLAB);
-		log.acquire({.pid = 1}, {{.cls = dir, .address = 0x108}}, {.cls = file, .address = 0x208});
+		const auto dir =
+			log.add_class("inode_cache+0xa0 (xfs dir)", LS_KIND_RWSEM, LS_ORIGIN_SLAB);
+		const auto file =
+			log.add_class("inode_cache+0xa0 (xfs)", LS_KIND_RWSEM, LS_ORIGIN_SLAB);
+		log.acquire({.pid = 1}, {{.cls = dir, .address = 0x108}},
+			    {.cls = file, .address = 0x208});
 		log.acquire({.pid = 2}, {{.cls = file, .address = met ? 0x208u : 0x218u}},
 			    {.cls = dir, .address = 0x108});
 		const Finding finding = only_finding(model_of(log));

@@ -326,7 +326,8 @@ LogBuilder race_log()
 			    .function = "foo_show",
 			    .count = 3000});
 	log.race(write, read, LS_RACE_CAUGHT, {{write, 7, 0x0f, 1}});
-	log.side(write, {.pid = 7, .comm = "writer", .cpu = 1, .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
+	log.side(write,
+		 {.pid = 7, .comm = "writer", .cpu = 1, .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
 		 LS_SIDE_TASK, {0xffff888000000010u}, true);
 	log.side(read, {.pid = 8, .level = LS_SOFTIRQ, .stack = {"foo_timer", "call_timer_fn"}},
 		 LS_SIDE_SECOND | LS_SIDE_TASK, {}, true);
@@ -372,8 +373,8 @@ TEST(RaceReport, WhatTheCodeAssertsStandsBesideItsAccess)
 {
 	Model model = model_of(race_log());
 	auto table = std::make_shared<annotations::Table>();
-	table->notes.push_back({annotations::Says::Held, "lockdep_assert_held", "&foo->lock", "foo_add",
-				"fs/foo.c", 7});
+	table->notes.push_back({annotations::Says::Held, "lockdep_assert_held", "&foo->lock",
+				"foo_add", "fs/foo.c", 7});
 	table->modules["vmlinux"].build_id = "0123456789ab";
 	table->modules["vmlinux"].in_function["foo_add"] = {0};
 	for (auto &code : model.code)
@@ -401,13 +402,14 @@ LogBuilder pair_log(bool told)
 	const auto lock = log.add_class("foo_alloc+0x0", LS_KIND_SPINLOCK, LS_ORIGIN_ALLOC, 0, 64);
 	const auto data = log.add_data("count");
 	const auto way = [&](const char *function) {
-		return log.access({.pid = 3, .comm = "setup", .stack = {"foo_init", "__x64_sys_write"}},
-				  {.data = data,
-				   .function = function,
-				   .guards = {{.lock = {.cls = lock,
-							.address = 0xffff888000000100u,
-							.function = "foo_lock"},
-					       .relation = LS_REL_OTHER}}});
+		return log.access(
+			{.pid = 3, .comm = "setup", .stack = {"foo_init", "__x64_sys_write"}},
+			{.data = data,
+			 .function = function,
+			 .guards = {{.lock = {.cls = lock,
+					      .address = 0xffff888000000100u,
+					      .function = "foo_lock"},
+				     .relation = LS_REL_OTHER}}});
 	};
 	const auto a = way("foo_a"), b = way("foo_b");
 	log.race(a, b, 0, {}, 0xffff888000001000u, 7, 8);

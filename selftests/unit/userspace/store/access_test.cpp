@@ -530,7 +530,8 @@ TEST(AccessStore, AnImageKeepsThem)
 	ASSERT_TRUE(again.ok());
 	ASSERT_TRUE(again->accesses.has_value());
 	EXPECT_EQ(again->accesses->seen, 21u);
-	EXPECT_EQ(again->access_counts, (std::vector<std::uint32_t>{20 | LS_COUNT_SHARED, 1 | LS_COUNT_SHARED}));
+	EXPECT_EQ(again->access_counts,
+		  (std::vector<std::uint32_t>{20 | LS_COUNT_SHARED, 1 | LS_COUNT_SHARED}));
 	EXPECT_EQ(again->log.size(), image.log.size());
 	std::string cut = encode_image(image);
 	cut.resize(cut.size() - image.log.size() - 2);

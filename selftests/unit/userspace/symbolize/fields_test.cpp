@@ -218,10 +218,9 @@ TEST_F(SmallTypes, LocksOfAnObjectTellItsTypeTogether)
 	EXPECT_EQ(names.type_of_object("mod", 513, 1024, {{64, LS_KIND_SPINLOCK}}), "");
 	/* The kernel has so many types that one lock is chance. */
 	EXPECT_EQ(names.type_of_object("mod", 17, 32, {{4, LS_KIND_SPINLOCK}}), "");
-	EXPECT_EQ(names.type_of_object("mod", 17, 32,
-				       {{0, LS_KIND_SPINLOCK},
-					{4, LS_KIND_SPINLOCK},
-					{12, LS_KIND_SPINLOCK}}),
+	EXPECT_EQ(names.type_of_object(
+			  "mod", 17, 32,
+			  {{0, LS_KIND_SPINLOCK}, {4, LS_KIND_SPINLOCK}, {12, LS_KIND_SPINLOCK}}),
 		  "struct both");
 	EXPECT_EQ(names.field("struct unit", 72, LS_KIND_SPINLOCK).path, "struct unit.list");
 	EXPECT_EQ(names.field("struct unit", 72, LS_KIND_SPINLOCK).type, "raw_spinlock_t");

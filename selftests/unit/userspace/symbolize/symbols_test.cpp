@@ -194,7 +194,8 @@ TEST(KernelSymbols, CodeOfModulesThatTheLogHas)
 	EXPECT_FALSE(all.find(0xffffffffc000a010));
 	all.module_changed({LS_MODULE_STARTED, 0xffffffffc0001000, 0xffffffffc0002000,
 			    0xffffffffc0009000, 0xffffffffc000a000, "ext"});
-	EXPECT_EQ(all.find(0xffffffffc0009020)->function, "ext_setup") << "seen before it was freed";
+	EXPECT_EQ(all.find(0xffffffffc0009020)->function, "ext_setup")
+		<< "seen before it was freed";
 	/* Others come there. The names of that start are remembered by ftrace. */
 	all.module_changed({LS_MODULE_COMES, 0xffffffffc0009000, 0xffffffffc000b000, 0, 0, "late"});
 	EXPECT_FALSE(all.find(0xffffffffc0009010)) << "not in the table yet";

@@ -59,8 +59,9 @@ TEST_F(RaceTest, ALockOfTheCallersIsNoGuardWhenItWasAnotherOneThatRaced)
 {
 	const auto lock = log.add_class("foo:inode");
 	const auto count = [&](std::uint32_t pid, std::uint64_t address) {
-		return side(pid, "count", LS_ACC_READ | LS_ACC_WRITE,
-			    {{.lock = {.cls = lock, .address = address}, .relation = LS_REL_OTHER}});
+		return side(
+			pid, "count", LS_ACC_READ | LS_ACC_WRITE,
+			{{.lock = {.cls = lock, .address = address}, .relation = LS_REL_OTHER}});
 	};
 	log.race(count(1, 0x10), count(2, 0x20));
 	EXPECT_EQ(only().severity, Severity::Note);
@@ -171,8 +172,12 @@ TEST_F(RaceTest, BitsUsedAsLocksDemote)
 	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
 	const std::uint16_t rmw = LS_ACC_READ | LS_ACC_WRITE | LS_ACC_ATOMIC;
 	const auto change = [&](const char *function, std::uint32_t word, std::uint32_t at) {
-		log.access({.pid = 1}, {.data = data, .offset = word, .size = 8, .op = rmw,
-					.function = function, .at = at});
+		log.access({.pid = 1}, {.data = data,
+					.offset = word,
+					.size = 8,
+					.op = rmw,
+					.function = function,
+					.at = at});
 	};
 	change("foo_put", 16, 8);
 	change("foo_put", 20, 90);
@@ -191,12 +196,18 @@ TEST_F(RaceTest, ObjectsThatAFlagClaimsDemote)
 {
 	data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
 	const auto lock = log.add_class("foo:lock");
-	const auto touch = [&](const char *function, std::uint32_t at, std::uint16_t op, bool locked) {
+	const auto touch = [&](const char *function, std::uint32_t at, std::uint16_t op,
+			       bool locked) {
 		std::vector<GuardedBy> guards;
 		if (locked)
 			guards = {{.lock = {.cls = lock, .function = function}}};
-		log.access({.pid = 1}, {.data = data, .offset = 40, .size = 1, .op = op,
-					.function = function, .at = at, .guards = guards});
+		log.access({.pid = 1}, {.data = data,
+					.offset = 40,
+					.size = 1,
+					.op = op,
+					.function = function,
+					.at = at,
+					.guards = guards});
 	};
 	const auto copy = [&](std::uint32_t pid, const char *caller) {
 		return log.access({.pid = pid, .stack = {caller, "serve"}},

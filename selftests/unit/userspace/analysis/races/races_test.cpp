@@ -238,8 +238,8 @@ Model sections(ls_access_mode mode)
 	const char *functions[] = {"", "work", "rest", "elsewhere"};
 	auto &chains = model.runs[0].chains;
 	for (std::size_t i = 1; i < chains.size(); i++)
-		chains[i].at = model.intern(
-			Code{functions[i], 16, i < 3 ? "foo" : "vmlinux", "", {}});
+		chains[i].at =
+			model.intern(Code{functions[i], 16, i < 3 ? "foo" : "vmlinux", "", {}});
 	return model;
 }
 

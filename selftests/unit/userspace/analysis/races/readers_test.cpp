@@ -61,8 +61,11 @@ TEST_F(RaceTest, WhatIsCheckedAgainUnderTheLockIsAWarning)
 	const auto read = side(2, "foo_get", LS_ACC_READ);
 	/* The function that it calls looks with the lock held, and makes what is missing. */
 	const auto locked = std::vector<GuardedBy>{{.lock = {.cls = lock}}};
-	log.access({.pid = 2, .stack = {"foo_get"}}, {.data = data, .offset = 8, .size = 4,
-						      .op = LS_ACC_READ, .function = "foo_make",
+	log.access({.pid = 2, .stack = {"foo_get"}}, {.data = data,
+						      .offset = 8,
+						      .size = 4,
+						      .op = LS_ACC_READ,
+						      .function = "foo_make",
 						      .guards = locked});
 	log.race(write, read);
 	const Finding finding = only();
@@ -74,8 +77,11 @@ TEST_F(RaceTest, AConditionThatIsWaitedForIsANote)
 {
 	const auto lock = log.add_class("foo:lock");
 	const auto write = side(1, "foo_done", LS_ACC_WRITE, {{.lock = {.cls = lock}}});
-	log.race(write, log.access({.pid = 2}, {.data = data, .offset = 8, .size = 4,
-						.op = LS_ACC_READ, .function = "foo_wait",
+	log.race(write, log.access({.pid = 2}, {.data = data,
+						.offset = 8,
+						.size = 4,
+						.op = LS_ACC_READ,
+						.function = "foo_wait",
 						.where = LS_WHERE_WAITING}));
 	const Finding finding = only();
 	EXPECT_TRUE(filter(finding, "wait-condition"));
@@ -88,8 +94,13 @@ namespace {
 Touch store(std::uint32_t data, const std::string &function, std::uint32_t count,
 	    std::vector<GuardedBy> guards = {})
 {
-	return {.data = data, .offset = 8, .size = 8, .op = LS_ACC_WRITE, .function = function,
-		.guards = std::move(guards), .count = count};
+	return {.data = data,
+		.offset = 8,
+		.size = 8,
+		.op = LS_ACC_WRITE,
+		.function = function,
+		.guards = std::move(guards),
+		.count = count};
 }
 
 } // namespace
