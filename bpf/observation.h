@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Acquisitions under other locks that nobody saw before, and of which locks they are. */
+/* Acquisitions under other locks that are new, and the identity of these locks. */
 #ifndef LOCKSCOPE_BPF_OBSERVATION_H
 #define LOCKSCOPE_BPF_OBSERVATION_H
 
@@ -168,8 +168,8 @@ static __always_inline void fill(struct ls_order_observation *s, const struct ta
 #define NEW_OBSERVATION 0x10000
 
 /*
- * Count the acquisition of @lock with @t held. A place of the table and NEW_OBSERVATION when
- * nobody has seen the like: the stack is missing then.
+ * Count the acquisition of @lock with @t held. For a new observation returns its slot and
+ * NEW_OBSERVATION: the stack is missing then.
  */
 __noinline int see(struct task_locks *t, __u64 lock, __u64 ip, __u32 val)
 {

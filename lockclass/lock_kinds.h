@@ -51,7 +51,7 @@ enum ls_kind_wait { LS_KIND_WAIT_OTHER, LS_KIND_WAIT_SLEEPS, LS_KIND_WAIT_SPINS,
 
 /* An owner's word in a lock of the kernel: low bits are flags. */
 #define LS_OWNER_FLAGS 7ul
-#define LS_OWNER_READER 1ul	/* of an rwsem: a reader's, who may have gone since */
+#define LS_OWNER_READER 1ul	/* of an rwsem: a reader's, which may have released it since */
 /* The count of an rwsem. */
 #define LS_RWSEM_WRITER 1ul
 #define LS_RWSEM_READERS 8	/* shift of their number */

@@ -86,7 +86,7 @@ static void report_fault(const struct ls_rec_sight *s, const u64 *ips, u32 nr, u
 		.edge = { .from = ls_worker_class(s->val), .to = ls_worker_class(s->val),
 			  .sight = ordinal },
 	};
-	/* Where a fault is, so that it is told once: the function, not the instruction. */
+	/* Where a fault is, so that it is reported once: the function, not the instruction. */
 	u64 key = ls_mix(ls_mix(ls_function_of(s->ip)) + f.edge.from * LS_FAULT_KINDS + s->what);
 
 	for (i = 0; !f.edge.from && i < nr && i < LS_FAULT_CALLERS; i++)

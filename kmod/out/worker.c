@@ -150,7 +150,7 @@ static int worker(void *unused)
 
 		settle(READ_ONCE(flush_done) != wanted);
 		if (READ_ONCE(flush_done) != wanted) {
-			/* Who waits for it sees what was appended to the log. */
+			/* A waiter for this round reads what was appended to the log. */
 			smp_store_release(&flush_done, wanted);
 			wake_up_all(&flushed);
 		}

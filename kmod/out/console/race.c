@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Races on the console, in KCSAN's words. Worker only. A race that the report demotes is
- * printed as well, with what speaks against it as far as that can be told from its two sides
+ * printed as well, with what speaks against it as far as its two sides show it
  * (races/filters.cpp, where the doubts have their names); the report compares all that was
  * seen of the memory.
  */
