@@ -20,7 +20,7 @@
 #include "identity/slab.h"
 
 #define BYTES_PER_COST 16	/* bytes of a block that cost about as much as an access */
-#define ERA_ACCESSES 3584	/* credit of a sample, per CPU and era; new sites cost more */
+#define ERA_ACCESSES 4096	/* credit of a sample, per CPU and era; new sites cost more */
 #define SAVED_ERAS 16		/* unused credit is kept for so many eras */
 
 DEFINE_PER_CPU_ALIGNED(struct ls_access_cpu, ls_access_cpus);

@@ -16,7 +16,7 @@
 #include "identity/slab.h"
 
 #define MEMO_BITS 15
-#define NEW_SITE_COST 250	/* in accesses, the worker's part included */
+#define NEW_SITE_COST 200	/* in accesses, the worker's part included */
 #define VIA_WORDS 256		/* of an object, searched for a pointer to a lock's object */
 
 static u64 memo[1 << MEMO_BITS];	/* tag << 18 | site */
