@@ -24,7 +24,7 @@ LS_SIGHT_FINDINGS(FINDING)
 LS_LOSSES(LOSS)
 LS_ACCESS_LOSSES(ACCESS_LOSS)
 
-/* One number says what a sight is, and which kind of finding. */
+/* One number holds what an observation is, and which kind of finding. */
 _Static_assert(LS_SIGHT_COMPLETE < LS_FINDING_WAIT_CONTEXT, "findings of one sight come behind");
 _Static_assert(LS_NR_FINDINGS <= LS_FINDING_RACE, "those of accesses have numbers of their own");
 

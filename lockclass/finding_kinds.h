@@ -20,14 +20,14 @@
 #define LOCKSCOPE_FINDING_KINDS_H
 
 enum ls_shown {
-	LS_BY_SIGHT = 0,	/* one sight alone */
+	LS_BY_SIGHT = 0,	/* one observation alone */
 	LS_BY_CYCLE,		/* dependencies that close a cycle */
 	LS_BY_PAIR,		/* nestings of one class in itself */
-	LS_BY_TASKS,		/* a sight of each task, in the order in which they wait */
+	LS_BY_TASKS,		/* an observation of each task, in the order in which they wait */
 	LS_BY_ACCESSES,		/* memory accesses */
 };
 
-/* Those that sights show: enum ls_finding_kind of a sight, and of LS_REC_FINDING. */
+/* Kinds that observations show: enum ls_finding_kind of one, and of LS_REC_FINDING. */
 #define LS_SIGHT_FINDINGS(X)								\
 	X(ORDER_CYCLE, 1, LockOrderCycle, "lock-order-cycle", CYCLE, Error,		\
 	  "lock order", own, "WARNING: possible circular locking dependency detected",	\
@@ -85,8 +85,8 @@ enum ls_shown {
 	X(WW, 15, WwMisuse, "ww-misuse", SIGHT, Error, "ww_mutex misuse: {lock}",	\
 	  ww, "WARNING: ww_mutex rules broken in", "is trying to lock:")		\
 	/*										\
-	 * Tasks wait for each other: the lock of each sight is what its task waits for, \
-	 * @new_mask marks what the one before it waits for. Edges as of a cycle.	\
+	 * Tasks wait for each other: the lock of each observation is what its task waits \
+	 * for, @new_mask marks what the one before it waits for. Edges as of a cycle.	\
 	 */										\
 	X(DEADLOCK, 16, Deadlock, "deadlock", TASKS, Error,				\
 	  "deadlock", own, "WARNING: deadlock detected", "waits for what")
@@ -110,7 +110,10 @@ enum ls_finding_kind {
 #undef LS_ROW
 };
 
-/* What shows a finding of @kind. One of a later module's is of a sight: cycles get no new kinds. */
+/*
+ * What shows a finding of @kind. A kind of a later module is of one observation: cycles get no
+ * new kinds.
+ */
 static inline enum ls_shown ls_finding_shown(unsigned int kind)
 {
 	switch (kind) {

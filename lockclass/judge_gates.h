@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Gate locks of the judge's edges: which lock instances were held at every sight of one. */
+/* Gate locks of the judge's edges: which lock instances were held at every observation of one. */
 #ifndef LOCKSCOPE_JUDGE_GATES_H
 #define LOCKSCOPE_JUDGE_GATES_H
 

@@ -152,7 +152,7 @@ static void splat_ww(const struct ls_splat_side *x, u32 class_id)
 	print_task_lock(x, class_id);
 }
 
-/* Those that more than one sight shows have functions of their own: NULL. */
+/* Kinds that take several observations have functions of their own: NULL. */
 #define splat_own NULL
 static void (*const splats[LS_NR_FINDINGS])(const struct ls_splat_side *x, u32 class_id) = {
 #define LS_ROW(symbol, value, enumerator, name, shown, severity, title, splat, ...) \
