@@ -76,6 +76,7 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
 	u64 pairs = 0;
+	bool wanted;
 	u32 chain;
 
 	if (ls_chains_refused(&ls.chains, key))
@@ -96,10 +97,12 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	}
 	if (added.self)
 		ls_instances_look(ctx, lock, val, &added);
-	if (!data || ls_chains_wants_instances(data))
+	wanted = !data || ls_chains_wants_instances(data);
+	if (wanted)
 		pairs = ls_instances_new(ctx, lock, val, &added) | ls_gates_new(ctx, lock, val, &added);
 	added.mask |= pairs;
-	if (data && !added.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
+	/* The worker may set the mark meanwhile: what was not compared does not clear it. */
+	if (wanted && data && !added.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
 		ls_chains_ungate(data);
 	if (chain && !added.flags && !pairs) {
 		if (data)
