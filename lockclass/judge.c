@@ -142,8 +142,8 @@ static bool is_interrupt(const struct ls_judge *j, ls_u32 node)
 	return node > j->max_classes;
 }
 
-#define DETOURS 12		/* edges excluded at one time */
-#define SEARCHES 512		/* for one cycle */
+#define DETOURS 8		/* edges excluded at one time */
+#define SEARCHES 64		/* for one cycle */
 
 /* A search for a cycle through an edge; classes are those of locks, and one interrupt at most. */
 struct detour {
