@@ -56,8 +56,8 @@ void ls_annotations_module(struct module *mod);
 void ls_annotations_detach(void);
 
 /* probes.c: process context */
-int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who);
-void ls_probes_disown(const void *who);
+int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *file);
+void ls_probes_disown(const void *file);
 long ls_probes_hits(u32 __user *to, u32 room);
 void ls_probes_init(void);
 void ls_probes_exit(void);

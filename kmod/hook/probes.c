@@ -125,10 +125,10 @@ static int arm(struct ls_site **at, const struct ls_site *site)
 }
 
 /*
- * Replace the probes by those of @sites, whose errors are filled in; @who is the new owner.
+ * Replace the probes by those of @sites, whose errors are filled in; @file is the new owner.
  * Process context; may take long. -EINVAL, with nothing changed, when a site is invalid.
  */
-int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
+int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *file)
 {
 	struct ls_site **next = NULL;
 	u32 i;
@@ -147,7 +147,7 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 	drop(probes, nr_probes);
 	ls_free(probes);
 	probes = next;
-	owner = who;
+	owner = file;
 	for (i = 0; !rc && i < nr; i++) {
 		if (!next[i])
 			rc = arm(&next[i], &sites[i]);
@@ -168,10 +168,10 @@ int ls_probes_set(struct ls_site *sites, u32 nr, u32 *armed, const void *who)
 }
 
 /* The owner of the probes closes its file. */
-void ls_probes_disown(const void *who)
+void ls_probes_disown(const void *file)
 {
 	mutex_lock(&probes_mutex);
-	if (owner == who) {
+	if (owner == file) {
 		drop(probes, nr_probes);
 		ls_free(probes);
 		probes = NULL;

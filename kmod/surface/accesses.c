@@ -11,7 +11,7 @@
 #include "out/races/accesses.h"
 #include "surface/surface.h"
 
-static long set_sites(const void *who, struct ls_sites_req __user *arg)
+static long set_sites(const void *file, struct ls_sites_req __user *arg)
 {
 	struct ls_sites_req req;
 	struct ls_site *sites = NULL;
@@ -32,7 +32,7 @@ static long set_sites(const void *who, struct ls_sites_req __user *arg)
 		if (copy_from_user(sites, (void __user *)req.buf, req.nr * sizeof(*sites)))
 			rc = -EFAULT;
 	}
-	rc = rc ? rc : ls_probes_set(sites, req.nr, &armed, who);
+	rc = rc ? rc : ls_probes_set(sites, req.nr, &armed, file);
 	if (!rc && req.nr && copy_to_user((void __user *)req.buf, sites, req.nr * sizeof(*sites)))
 		rc = -EFAULT;
 	ls_free(sites);
@@ -81,8 +81,8 @@ static long read_counts(struct ls_access_counts_req __user *arg)
 	return put_user(nr, &arg->nr);
 }
 
-/* LS_IOC_ACCESS_*, LS_IOC_FOLLOW, LS_IOC_SITES, LS_IOC_SITE_HITS. @who: the open file. */
-long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg)
+/* LS_IOC_ACCESS_*, LS_IOC_FOLLOW, LS_IOC_SITES, LS_IOC_SITE_HITS. @file: the open file. */
+long ls_access_ioctl(const void *file, unsigned int cmd, void __user *arg)
 {
 	struct ls_access_info info = { };
 	struct ls_access_ctl ctl;
@@ -99,7 +99,7 @@ long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg)
 	case LS_IOC_FOLLOW:
 		return copy_from_user(&req, arg, sizeof(req)) ? -EFAULT : follow(&req);
 	case LS_IOC_SITES:
-		return set_sites(who, arg);
+		return set_sites(file, arg);
 	case LS_IOC_SITE_HITS:
 		return read_hits(arg);
 	}

@@ -14,7 +14,7 @@ void ls_info_fill(struct ls_info *info);
 /* chardev.c, accesses.c */
 int ls_chardev_init(void);
 void ls_chardev_exit(void);
-long ls_access_ioctl(const void *who, unsigned int cmd, void __user *arg);
+long ls_access_ioctl(const void *file, unsigned int cmd, void __user *arg);
 
 /* debugfs.c */
 void ls_debugfs_init(void);

@@ -70,10 +70,10 @@ gone:
 static void add_sections(struct ls_now *n)
 {
 	struct ls_seq_slot *s;
-	unsigned long who;
+	unsigned long owner;
 
-	s = ls_seq_slot(n->count, &who);
-	if (s->who != who)
+	s = ls_seq_slot(n->count, &owner);
+	if (s->owner != owner)
 		return;
 	/* A retry does not undo writes. An odd counter means that the reader will retry. */
 	if (s->read && s->read != n->addr && !(n->op & LS_ACC_WRITE) && odd(s->read) >= 0) {
@@ -220,14 +220,14 @@ static __always_inline u64 signature(const struct ls_now *n)
 	const struct ls_ctx *ctx = n->ctx;
 	u64 sig = ctx->key + (u64)current + ((u64)n->count << 1 | n->irq_off) + ctx->run;
 	struct ls_seq_slot *s;
-	unsigned long who;
+	unsigned long owner;
 	u32 i;
 
 	for (i = 0; i < ctx->depth; i++)
 		sig = (sig + (ctx->held[i].lock ^ (u64)ctx->held[i].ip << 32)) * LS_GOLDEN;
-	s = ls_seq_slot(n->count, &who);
+	s = ls_seq_slot(n->count, &owner);
 	/* The accessed word may be a counter itself; it does not protect itself. */
-	if (s->who == who) {
+	if (s->owner == owner) {
 		s->used |= s->read != n->addr;
 		sig += ((s->read == n->addr ? 0 : s->read) + (s->write == n->addr ? 0 : s->write * 3)) << 8;
 	}

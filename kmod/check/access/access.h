@@ -31,7 +31,7 @@ static __always_inline bool ls_watched(unsigned long addr)
 
 /* Sequence counters: the current section of one level of a CPU. */
 struct ls_seq_slot {
-	unsigned long who;		/* task and level */
+	unsigned long owner;		/* task and level */
 	unsigned long read;		/* counter of the last marked read */
 	u32 read_ip;			/* where, low half; 0: not known any more */
 	bool used;			/* an access since then was checked */
@@ -86,11 +86,11 @@ struct ls_access_object {
  * Section of the context that runs with preempt_count() @count. Tasks, softirqs and hardirqs
  * have one each, so an interrupt does not end the section of the code that it interrupts.
  */
-static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsigned long *who)
+static __always_inline struct ls_seq_slot *ls_seq_slot(unsigned long count, unsigned long *owner)
 {
 	unsigned long level = count & (HARDIRQ_MASK | SOFTIRQ_OFFSET);
 
-	*who = (unsigned long)current ^ level;
+	*owner = (unsigned long)current ^ level;
 	return &this_cpu_ptr(&ls_access_cpus)
 			->seq[(level >> SOFTIRQ_SHIFT & 1) | (level >> (HARDIRQ_SHIFT - 1) & 2)];
 }
@@ -141,13 +141,13 @@ static __always_inline void ls_counter_seen(unsigned long addr)
  */
 static __always_inline void ls_access_seq(unsigned long addr, u32 op, unsigned long ip)
 {
-	unsigned long who, count = preempt_count();
-	struct ls_seq_slot *s = ls_seq_slot(count, &who);
+	unsigned long owner, count = preempt_count();
+	struct ls_seq_slot *s = ls_seq_slot(count, &owner);
 
 	if (unlikely(count & NMI_MASK))
 		return;
-	if (unlikely(s->who != who)) {
-		s->who = who;
+	if (unlikely(s->owner != owner)) {
+		s->owner = owner;
 		s->read = s->write = 0;
 	}
 	if (op & LS_ACC_WRITE) {
@@ -178,7 +178,7 @@ static __always_inline unsigned long ls_section_leave(const struct task_struct *
 {
 	struct ls_seq_slot *s = &this_cpu_ptr(&ls_access_cpus)->seq[0];
 
-	if (likely(s->who != (unsigned long)prev) || !s->read)
+	if (likely(s->owner != (unsigned long)prev) || !s->read)
 		return 0;
 	return preempt || ls_is_counter(s->read) ? s->read : 0;
 }
@@ -188,7 +188,7 @@ static __always_inline void ls_section_return(const struct task_struct *next, un
 {
 	struct ls_seq_slot *s = &this_cpu_ptr(&ls_access_cpus)->seq[0];
 
-	s->who = (unsigned long)next;
+	s->owner = (unsigned long)next;
 	s->read = counter;
 	s->read_ip = 0;
 	s->used = false;
