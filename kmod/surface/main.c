@@ -31,7 +31,7 @@
 static uint max_classes = 16384;
 module_param(max_classes, uint, 0444);
 MODULE_PARM_DESC(max_classes, "lock classes kept, 1024 .. 524288");
-static uint max_edges = 262144;
+static uint max_edges = 131072;
 module_param(max_edges, uint, 0444);
 MODULE_PARM_DESC(max_edges, "class -> class edges kept, 4096 .. 4194304");
 static uint max_chains = 262144;
