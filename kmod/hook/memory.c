@@ -59,7 +59,7 @@ static noinline void unknown_freed(unsigned long object)
 	u32 offset;
 
 	if (ls_freeing_matters(object) && ls_slab_locate(object, &cache, &start, &offset))
-		ls_forget_locks(object, object + ls_cache_object_size(cache));
+		ls_forget_object(object, ls_cache_object_size(cache));
 }
 
 static void on_kfree(void *data, unsigned long call_site, const void *ptr)
@@ -99,7 +99,7 @@ static void on_cache_free(void *data, unsigned long call_site, const void *ptr,
 
 static noinline void forget_page(unsigned long page)
 {
-	ls_forget_locks(page, page + PAGE_SIZE);
+	ls_forget_page(page);
 	ls_access_forget_benign(page, page + PAGE_SIZE);
 }
 

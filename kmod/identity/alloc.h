@@ -52,13 +52,14 @@ u64 ls_lock_instance(u64 lock);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_object(unsigned long object);
 void ls_watch_memory(unsigned long addr);
-bool ls_watch_area(unsigned long start);
+void ls_watch_area(unsigned long start);
 void ls_area_freed(unsigned long start);
-void ls_forget_locks(unsigned long start, unsigned long end);
+void ls_forget_page(unsigned long page);
+void ls_forget_object(unsigned long object, size_t size);
 
 /*
  * Objects and pages whose free matters: a bit by a hash of the address, so that any other free
- * costs little. Bits are never cleared: a stale one costs a look-up.
+ * costs little. Bits are never cleared: with a stale one it costs a few look-ups.
  */
 #define LS_WATCH_BITS 18
 extern unsigned long ls_watched_memory[];

@@ -14,11 +14,13 @@
 #include "identity/vmap.h"
 
 #define LIFE_BITS 17			/* objects with a life number: those with reported locks */
-#define AREA_BITS 12			/* vmalloc areas with locks that are known by address */
+#define HOLDER_BITS 14			/* memory with locks that are known by address */
 
 static struct ls_addrmap lives;		/* object -> number of its life */
 static u32 nr_lives;
-static struct ls_addrmap areas;
+/* Pages, slab objects and vmalloc areas with locks that are known by address. */
+static struct ls_addrmap holders;
+static bool holders_full;		/* not all of them could be added */
 unsigned long ls_watched_memory[BITS_TO_LONGS(1 << LS_WATCH_BITS)];
 
 static unsigned long object_of(unsigned long addr)
@@ -104,20 +106,48 @@ void ls_watch_object(unsigned long object)
 	set_bit(ls_watch_bit(object), ls_watched_memory);
 }
 
-/* Remove locks in [start, end) from the table of locks by address. */
-void ls_forget_locks(unsigned long start, unsigned long end)
+/* Key of the object at @object, which a page may begin at, too. */
+static u64 object_key(unsigned long object)
 {
+	return ls_addr_of_lock(object | 4);
+}
+
+static void add_holder(u64 key)
+{
+	if (!ls_addrmap_add(&holders, key, 1))
+		ls_store(&holders_full, true);
+}
+
+static void forget_locks(u64 key, unsigned long start, size_t size)
+{
+	unsigned long end = start + size;
+
+	if (likely(!ls_addrmap_remove(&holders, key) && !ls_load(&holders_full)))
+		return;
 	for (; start < end; start += 4)
 		ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(start));
 }
 
-/*
- * A lock in the vmalloc area at @start is known by address. If there is no room it will not be
- * removed.
- */
-bool ls_watch_area(unsigned long start)
+/* The page at @page is freed: forget the locks in it that are known by address. Any context. */
+void ls_forget_page(unsigned long page)
 {
-	return ls_addrmap_add(&areas, start, 1);
+	forget_locks(page, page, PAGE_SIZE);
+}
+
+/* The same of the slab object at @object, @size bytes long. */
+void ls_forget_object(unsigned long object, size_t size)
+{
+	forget_locks(object_key(object), object, size);
+}
+
+/*
+ * A lock in the vmalloc area at @start is known by address. Without room it is not removed when
+ * the area is freed, and that counts as lost.
+ */
+void ls_watch_area(unsigned long start)
+{
+	if (!ls_addrmap_add(&holders, start, 1))
+		ls_lose(LS_LOSS_ADDRESSES);
 }
 
 /* The lock at @addr is known by address only: remove it when its memory is freed. */
@@ -129,9 +159,12 @@ void ls_watch_memory(unsigned long addr)
 	u32 offset;
 
 	if (in_direct_map(addr)) {
+		add_holder(addr & PAGE_MASK);
 		set_bit(ls_watch_bit(addr & PAGE_MASK), ls_watched_memory);
-		if (ls_slab_locate(addr, &cache, &object, &offset))
+		if (ls_slab_locate(addr, &cache, &object, &offset)) {
+			add_holder(object_key(object));
 			set_bit(ls_watch_bit(object), ls_watched_memory);
+		}
 	} else if (addr - stack < THREAD_SIZE) {
 		ls_watch_area(stack);
 	} else if (ls_vmap_find(addr, &area)) {
@@ -145,27 +178,27 @@ void ls_area_freed(unsigned long start)
 	struct ls_vmap area;
 
 	/* A scan of all locks is too expensive for every thread's stack. */
-	if (ls_addrmap_remove(&areas, start) && ls_vmap_find(start, &area))
+	if (ls_addrmap_remove(&holders, start) && ls_vmap_find(start, &area))
 		ls_addrmap_forget_locks(&ls.addrs, area.start, area.size);
 }
 
 int ls_lives_init(void)
 {
 	void *life = ls_zalloc(ls_addrmap_bytes(LIFE_BITS));
-	void *area = ls_zalloc(ls_addrmap_bytes(AREA_BITS));
+	void *held = ls_zalloc(ls_addrmap_bytes(HOLDER_BITS));
 
-	if (!life || !area) {
-		ls_free(area);
+	if (!life || !held) {
+		ls_free(held);
 		ls_free(life);
 		return -ENOMEM;
 	}
 	ls_addrmap_init_spread(&lives, life, LIFE_BITS);
-	ls_addrmap_init(&areas, area, AREA_BITS);
+	ls_addrmap_init(&holders, held, HOLDER_BITS);
 	return 0;
 }
 
 void ls_lives_exit(void)
 {
 	ls_free(lives.slots);
-	ls_free(areas.slots);
+	ls_free(holders.slots);
 }
