@@ -73,7 +73,9 @@ void print_stats(const SourceTree &source, const Builder &builder, const Table &
 	std::cout
 		<< "| annotation | sites in files built | no code | in code | in the table | subclass 0 "
 		   "| no call found | ambiguous | share |\n|---|---|---|---|---|---|---|---|---|\n";
-	for (const auto &[kind, fates] : counts) {
+	for (const auto &entry : counts) {
+		const auto &kind = entry.first;
+		const auto &fates = entry.second;
 		if (kind.starts_with("in a macro"))
 			continue;
 		std::size_t all = 0;

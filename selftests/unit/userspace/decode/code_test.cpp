@@ -17,7 +17,13 @@ namespace {
 
 constexpr std::uint64_t kText = 0xffffffff81000000, kModule = 0xffffffffc0100000;
 
-extern "C" __attribute__((noinline, noipa)) int ls_code_test_sum(const int *a, int n)
+// Not copied for its callers, so that the symbol has the code that runs.
+#ifdef __clang__
+#define AS_WRITTEN noinline
+#else
+#define AS_WRITTEN noinline, noipa
+#endif
+extern "C" __attribute__((AS_WRITTEN)) int ls_code_test_sum(const int *a, int n)
 {
 	int sum = 0;
 	for (int i = 0; i < n; i++)

@@ -4,6 +4,7 @@
 
 #include "symbolize/lines.h"
 #include "symbolize/types.h"
+#include "symbolize/types_unit.h"
 
 #include <fcntl.h>
 
@@ -56,63 +57,35 @@ TEST(Lines, FunctionsOfOneNameAreToldApartByTheirCalls)
 	EXPECT_LT(of_unit.size(), 95u) << "where neither calls there is no telling";
 }
 
-namespace {
-
-/* What VariableTypes has to find in this very program. */
-struct Inner {
-	int first;
-	union {
-		long whole;
-		struct {
-			int low, high;
-		};
-	};
-};
-struct Sample {
-	char head[4];
-	Inner slots[3];
-	unsigned int flag : 3, mode : 7;
-	const volatile int *at;
-};
-Sample g_sample;
-int g_number;
-
-} // namespace
-
 TEST(Types, OfVariablesFromDebugInformation)
 {
-	[[maybe_unused]] static volatile Inner s_local;
-	g_sample.flag = 1;
-	s_local.first = g_number = 1;
-	const int fd = ::open("/proc/self/exe", O_RDONLY);
+	const int fd = ::open(TYPES_LIBRARY, O_RDONLY);
+	ASSERT_GE(fd, 0);
 	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
 	ASSERT_NE(dwarf, nullptr);
 	{
 		const VariableTypes types(dwarf);
-		if (types.type("g_sample").empty()) {
-			dwarf_end(dwarf);
-			::close(fd);
-			GTEST_SKIP() << "built without types in its debug information";
-		}
-		EXPECT_EQ(types.type("g_sample"), "struct Sample");
-		EXPECT_EQ(types.type("g_number"), "int");
-		EXPECT_EQ(types.type("s_local.0"), "struct Inner");
+		EXPECT_EQ(types.type("sample"), "struct sample");
+		EXPECT_EQ(types.type("number"), "int");
+		EXPECT_EQ(types.type("local.0"), "struct inner");
 		EXPECT_EQ(types.type("no_such_variable"), "");
-		EXPECT_EQ(types.path("g_number", 0, LS_KIND_NONE), "");
-		EXPECT_EQ(types.path("g_sample", 2, LS_KIND_NONE), "head[]");
-		const std::uint64_t slot = offsetof(Sample, slots) + sizeof(Inner);
-		EXPECT_EQ(types.path("g_sample", slot, LS_KIND_NONE), "slots[].first");
-		EXPECT_EQ(types.path("g_sample", slot + offsetof(Inner, whole), LS_KIND_NONE),
+		EXPECT_EQ(types.path("number", 0, LS_KIND_NONE), "");
+		EXPECT_EQ(types.path("sample", 2, LS_KIND_NONE), "head[]");
+		const std::uint64_t slot = offsetof(struct sample, slots) + sizeof(struct inner);
+		EXPECT_EQ(types.path("sample", slot, LS_KIND_NONE), "slots[].first");
+		EXPECT_EQ(types.path("sample", slot + offsetof(struct inner, whole), LS_KIND_NONE),
 			  "slots[].whole");
-		EXPECT_EQ(types.path("g_sample", slot + offsetof(Inner, whole) + 4, LS_KIND_NONE),
+		EXPECT_EQ(types.path("sample", slot + offsetof(struct inner, whole) + 4,
+				     LS_KIND_NONE),
 			  "slots[].whole");
-		EXPECT_EQ(types.path("g_sample", offsetof(Sample, at), LS_KIND_NONE), "at");
-		EXPECT_EQ(types.path("g_sample", sizeof(Sample), LS_KIND_NONE), "");
-		EXPECT_EQ(types.path("g_sample", offsetof(Sample, slots) + sizeof(Inner) * 3,
+		EXPECT_EQ(types.path("sample", offsetof(struct sample, at), LS_KIND_NONE), "at");
+		EXPECT_EQ(types.path("sample", sizeof(struct sample), LS_KIND_NONE), "");
+		EXPECT_EQ(types.path("sample",
+				     offsetof(struct sample, slots) + sizeof(struct inner) * 3,
 				     LS_KIND_NONE),
 			  "flag");
 	}
 	dwarf_end(dwarf);
 	::close(fd);
-	EXPECT_EQ(VariableTypes(nullptr).type("g_sample"), "");
+	EXPECT_EQ(VariableTypes(nullptr).type("sample"), "");
 }
