@@ -2,6 +2,7 @@
 // lockscope-annotations: builds the table of a release, see scripts/annotations.
 #include "annotations/builder.h"
 #include "util/file.h"
+#include "util/modules.h"
 #include "util/text.h"
 
 #include <CLI/CLI.hpp>
@@ -33,13 +34,8 @@ int fail(const Error &error)
 /// "ext4" of ".../ext4.ko"; the kernel is "vmlinux".
 std::string module_of(const fs::path &path)
 {
-	std::string name = path.filename().string();
-	const auto end = name.find(".ko");
-	if (end == name.npos)
-		return "vmlinux";
-	name.resize(end);
-	std::replace(name.begin(), name.end(), '-', '_');
-	return name;
+	const std::string name = module_name(path);
+	return name.empty() ? "vmlinux" : name;
 }
 
 std::string kind_of(const Site &site, const SourceTree &source)

@@ -2,6 +2,7 @@
 #include "decode/code.h"
 
 #include "util/fd.h"
+#include "util/modules.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -25,18 +26,6 @@ struct Section {
 	const std::uint8_t *bytes; ///< the ELF object's own
 	std::size_t size;
 };
-
-/// "ext4" of "/lib/.../ext4.ko"; module names have underscores in the kernel.
-std::string module_name(const std::string &path)
-{
-	std::string name = std::filesystem::path(path).filename();
-	const auto end = name.find(".ko");
-	if (end == name.npos)
-		return "vmlinux";
-	name.resize(end);
-	std::replace(name.begin(), name.end(), '-', '_');
-	return name;
-}
 
 class ElfCode : public CodeSource {
 public:
@@ -82,7 +71,9 @@ public:
 		if (!table)
 			return Error{0, path + " has no symbols",
 				     "give a file that is not stripped", Exit::Environment};
-		read_symbols(table, symbols_header, header.e_type == ET_REL, module_name(path));
+		const std::string name = module_name(path);
+		read_symbols(table, symbols_header, header.e_type == ET_REL,
+			     name.empty() ? "vmlinux" : name);
 		return success();
 	}
 

@@ -3,6 +3,7 @@
 
 #include "decode/access.h"
 #include "util/file.h"
+#include "util/modules.h"
 #include "util/text.h"
 
 #include <dwarf.h>
@@ -19,18 +20,6 @@ namespace lockscope {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// "ext4" of "ext4.ko", "ext4.ko.debug"; empty for other files. Module names have underscores
-/// in the kernel.
-std::string module_of(const std::string &file)
-{
-	auto end = file.find(".ko");
-	if (end == file.npos || (end + 3 != file.size() && file.substr(end) != ".ko.debug"))
-		return {};
-	std::string name = file.substr(0, end);
-	std::replace(name.begin(), name.end(), '-', '_');
-	return name;
-}
 
 struct FreeScopes {
 	void operator()(Dwarf_Die *scopes) const { std::free(scopes); }
@@ -281,23 +270,38 @@ const Dwfl_Callbacks LineFinder::File::callbacks = {dwfl_build_id_find_elf,
 
 LineFinder::LineFinder(const std::string &release, const std::vector<std::string> &dirs)
 {
-	std::vector<std::string> places = dirs;
-	places.push_back(program_dir() + "/../kmod/" + release);
-	places.push_back("/usr/lib/debug/lib/modules/" + release);
-	places.push_back("/lib/modules/" + release);
-	for (const auto &place : places) {
-		std::error_code error;
-		auto walk = fs::recursive_directory_iterator(
-			place, fs::directory_options::skip_permission_denied, error);
-		while (!error && walk != fs::recursive_directory_iterator()) {
-			if (auto module = module_of(walk->path().filename().string());
-			    !module.empty())
-				paths_.emplace(module, walk->path().string());
-			walk.increment(error);
-		}
+	for (const auto &folder : dirs)
+		add_files(folder);
+	add_files(program_dir() + "/../kmod/" + release);
+	const std::string installed = "/lib/modules/" + release,
+			  debug = "/usr/lib/debug" + installed;
+	/* A walk over thousands of files takes seconds where files are slow, as in a guest. */
+	const auto listed = listed_modules(installed);
+	for (const auto &module : listed) {
+		const auto name = module_name(module.path);
+		for (const auto &path : {debug + "/" + module.path + ".debug",
+					 debug + "/" + module.path, installed + "/" + module.path})
+			paths_.emplace(name, path);
+	}
+	if (listed.empty()) {
+		add_files(debug);
+		add_files(installed);
 	}
 	paths_.emplace("vmlinux", "/usr/lib/debug/boot/vmlinux-" + release);
 	paths_.emplace("vmlinux", "/usr/lib/debug/lib/modules/" + release + "/vmlinux");
+}
+
+/* Modules in the files below @folder. */
+void LineFinder::add_files(const fs::path &folder)
+{
+	std::error_code error;
+	auto walk = fs::recursive_directory_iterator(
+		folder, fs::directory_options::skip_permission_denied, error);
+	while (!error && walk != fs::recursive_directory_iterator()) {
+		if (auto module = module_name(walk->path()); !module.empty())
+			paths_.emplace(module, walk->path().string());
+		walk.increment(error);
+	}
 }
 
 LineFinder::~LineFinder() = default;

@@ -6,6 +6,7 @@
 #include "symbolize/types.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +20,7 @@ namespace lockscope {
 class LineFinder {
 public:
 	/// @dirs are searched before the default places: out/kmod/RELEASE next to the
-	/// programs, /usr/lib/debug and /lib/modules.
+	/// programs, and what depmod has listed, below /usr/lib/debug and in /lib/modules.
 	LineFinder(const std::string &release, const std::vector<std::string> &dirs);
 	~LineFinder();
 	LineFinder(const LineFinder &) = delete;
@@ -43,6 +44,7 @@ public:
 
 private:
 	class File;
+	void add_files(const std::filesystem::path &folder);
 	File *file_for(const std::string &module, const std::string &build_id);
 
 	std::multimap<std::string, std::string> paths_; ///< module name -> file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "vm/kernel.h"
 
+#include "util/modules.h"
 #include "vm/fetch.h"
 
 #include <algorithm>
@@ -25,19 +26,6 @@ std::vector<fs::path> roots()
 	if (const char *extra = std::getenv("LOCKSCOPE_KERNEL_ROOT"); extra && *extra)
 		all.emplace_back(fs::absolute(extra));
 	return all;
-}
-
-std::string dashes_to_underscores(std::string name)
-{
-	std::replace(name.begin(), name.end(), '-', '_');
-	return name;
-}
-
-// "9p" for "kernel/fs/9p/9p.ko.xz".
-std::string module_name(const std::string &path)
-{
-	std::string name = fs::path(path).filename();
-	return dashes_to_underscores(name.substr(0, name.find('.')));
 }
 
 fs::path modules_of(const std::string &release, const fs::path &near)
@@ -153,28 +141,20 @@ std::vector<fs::path> module_closure(const Kernel &kernel, const std::vector<std
 {
 	if (kernel.modules.empty())
 		return {};
-	std::map<std::string, std::string> path;
-	std::map<std::string, std::vector<std::string>> needs;
-	std::ifstream in(kernel.modules / "modules.dep");
-	for (std::string line; std::getline(in, line);) {
-		std::size_t colon = line.find(':');
-		if (colon == std::string::npos)
-			continue;
-		std::string name = module_name(line.substr(0, colon));
-		path[name] = line.substr(0, colon);
-		std::istringstream rest(line.substr(colon + 1));
-		for (std::string dependency; rest >> dependency;)
-			needs[name].push_back(dependency);
+	std::map<std::string, ListedModule> listed;
+	for (auto &module : listed_modules(kernel.modules)) {
+		std::string name = module_name(module.path);
+		listed.insert_or_assign(std::move(name), std::move(module));
 	}
 	std::vector<fs::path> ordered;
 	std::set<std::string> done;
 	for (const std::string &wanted : names) {
-		std::string name = dashes_to_underscores(wanted);
-		if (!path.count(name))
+		const auto found = listed.find(module_name(wanted + ".ko"));
+		if (found == listed.end())
 			continue;
-		// modules.dep lists the whole closure, the deepest dependency last.
-		std::vector<std::string> chain(needs[name].rbegin(), needs[name].rend());
-		chain.push_back(path[name]);
+		const auto &[path, needs] = found->second;
+		std::vector<std::string> chain(needs.rbegin(), needs.rend());
+		chain.push_back(path);
 		for (const std::string &file : chain)
 			if (done.insert(file).second)
 				ordered.push_back(kernel.modules / file);

@@ -3,6 +3,7 @@
 
 #include "report/printer.h"
 #include "util/file.h"
+#include "util/modules.h"
 #include "util/stop.h"
 #include "util/terminal.h"
 #include "util/text.h"
@@ -16,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 using namespace lockscope;
@@ -158,4 +160,30 @@ TEST(Printer, ColoursWhereWanted)
 {
 	EXPECT_EQ(Printer({80, true}).tone("x", Tone::Bold), "\033[1mx\033[0m");
 	EXPECT_EQ(Printer({80, false}).tone("x", Tone::Bold), "x");
+}
+
+TEST(Modules, TheNameOfAFile)
+{
+	EXPECT_EQ(module_name("/lib/modules/6.1/kernel/fs/ext4/ext4.ko"), "ext4");
+	EXPECT_EQ(module_name("snd-pcm.ko.xz"), "snd_pcm");
+	EXPECT_EQ(module_name("8250_base.ko.debug"), "8250_base");
+	EXPECT_EQ(module_name("vmlinux"), "");
+	EXPECT_EQ(module_name("notes.koala"), "");
+	EXPECT_EQ(module_name(".ko"), "");
+}
+
+TEST(Modules, WhatDepmodLists)
+{
+	const TempDir folder;
+	EXPECT_TRUE(listed_modules(folder.path()).empty());
+	std::ofstream(folder / "modules.dep")
+		<< "kernel/fs/jbd2/jbd2.ko:\n"
+		   "kernel/fs/ext4/ext4.ko: kernel/fs/mbcache.ko kernel/fs/jbd2/jbd2.ko\n"
+		   "not a line of it\n";
+	const auto listed = listed_modules(folder.path());
+	ASSERT_EQ(listed.size(), 2u);
+	EXPECT_EQ(listed[0].path, "kernel/fs/jbd2/jbd2.ko");
+	EXPECT_TRUE(listed[0].needs.empty());
+	EXPECT_EQ(listed[1].needs,
+		  (std::vector<std::string>{"kernel/fs/mbcache.ko", "kernel/fs/jbd2/jbd2.ko"}));
 }
