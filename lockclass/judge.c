@@ -152,6 +152,7 @@ struct detour {
 	ls_u32 interrupt;	/* its node; 0: none */
 	bool through;		/* the interrupt is neither end of the edge */
 	bool cut;		/* some alternatives were not tried */
+	bool pruned;		/* without any edge that the edge's gates exclude */
 	ls_u32 searches;
 	ls_u32 without[DETOURS];
 	ls_u32 nr;
@@ -160,6 +161,43 @@ struct detour {
 static bool other_interrupt(const struct detour *d, ls_u32 node)
 {
 	return is_interrupt(d->judge, node) && node != d->interrupt;
+}
+
+/*
+ * Report the dependencies whose gates exclude a pair of edges: an observation without a gate
+ * is wanted.
+ */
+static void say_gated(struct ls_judge *j, const ls_u32 *pair)
+{
+	const struct ls_judge_edge *a = edge_data(j, pair[0]), *b = edge_data(j, pair[1]);
+	ls_u32 i;
+
+	if (!j->ops->gated || !a || !b || !ls_judge_exclude(a, b))
+		return;
+	for (i = 0; i < 2; i++) {
+		const struct ls_graph_edge *e = &j->graph.edges[pair[i]];
+
+		if (!is_interrupt(j, e->from) && !is_interrupt(j, e->to))
+			j->ops->gated(j->cookie, e->from, e->to);
+	}
+}
+
+/* Edge @index excludes the edge that the search is for: no cycle through both can deadlock. */
+static bool excluded(const struct detour *d, ls_u32 index)
+{
+	const ls_u32 pair[2] = { index, d->index };
+	const struct ls_judge_edge *a, *b;
+
+	if (index == d->index)
+		return false;
+	a = edge_data(d->judge, index);
+	b = edge_data(d->judge, d->index);
+	if (!a || !b || !ls_judge_exclude(a, b))
+		return false;
+	/* Once. */
+	if (d->searches == 1)
+		say_gated(d->judge, pair);
+	return true;
 }
 
 static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *edge)
@@ -174,6 +212,8 @@ static ls_u32 leave_out(void *cookie, ls_u32 index, const struct ls_graph_edge *
 	for (i = 0; i < d->nr; i++)
 		if (d->without[i] == index)
 			return 0;
+	if (d->pruned && excluded(d, index))
+		return 0;
 	return edge->kinds;
 }
 
@@ -267,25 +307,6 @@ static void report(struct ls_judge *j, const ls_u32 *path, ls_u32 nr)
 }
 
 /*
- * Report the dependencies whose gates exclude a pair of edges: an observation without a gate
- * is wanted.
- */
-static void say_gated(struct ls_judge *j, const ls_u32 *pair)
-{
-	const struct ls_judge_edge *a = edge_data(j, pair[0]), *b = edge_data(j, pair[1]);
-	ls_u32 i;
-
-	if (!j->ops->gated || !a || !b || !ls_judge_exclude(a, b))
-		return;
-	for (i = 0; i < 2; i++) {
-		const struct ls_graph_edge *e = &j->graph.edges[pair[i]];
-
-		if (!is_interrupt(j, e->from) && !is_interrupt(j, e->to))
-			j->ops->gated(j->cookie, e->from, e->to);
-	}
-}
-
-/*
  * The shortest cycle may be gated and a longer one not: search again without either of the
  * edges that exclude each other. True when a cycle was found. Recursive, DETOURS deep.
  */
@@ -334,6 +355,15 @@ static void search_among(struct ls_judge *j, ls_u32 index, ls_u32 interrupt)
 	struct detour d = { .judge = j, .index = index, .interrupt = interrupt };
 
 	d.through = interrupt && e->from != interrupt && e->to != interrupt;
+	if (look(&d) || !d.cut)
+		return;
+	/*
+	 * Many locks under one gate have more cycles than are tried one by one: each has a
+	 * second edge under that gate, so leave them all out at once.
+	 */
+	d.cut = false;
+	d.pruned = true;
+	d.searches = 0;
 	if (!look(&d) && d.cut)
 		j->cut_searches++;
 }

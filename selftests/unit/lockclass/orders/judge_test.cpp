@@ -386,6 +386,27 @@ TEST(Gate, EitherOfTwoEdgesThatExcludeEachOtherMayBeLeftOut)
 	EXPECT_EQ(j.judge.cut_searches, 0u);
 }
 
+TEST(Gate, ManyLocksInAnyOrderUnderOneGate)
+{
+	constexpr std::uint32_t kFirst = 10, kEnd = 30;
+	Court j;
+	std::set<std::pair<std::uint32_t, std::uint32_t>> wanted;
+
+	for (std::uint32_t from = kFirst; from < kEnd; from++)
+		for (std::uint32_t to = kFirst; to < kEnd; to++)
+			if (from != to)
+				j.takes({W(G), W(from)}, W(to));
+	EXPECT_TRUE(j.findings.empty());
+	EXPECT_EQ(j.judge.cut_searches, 0u);
+	// Any of the orders may be observed without the gate.
+	wanted.insert(j.gated.begin(), j.gated.end());
+	EXPECT_EQ(wanted.size(), (kEnd - kFirst) * (kEnd - kFirst - 1));
+	// One of them without it can deadlock with its opposite, and only with that.
+	j.takes({W(kFirst)}, W(kFirst + 1));
+	EXPECT_EQ(j.findings, (Findings{{kFirst, kFirst + 1}}));
+	EXPECT_EQ(j.judge.cut_searches, 0u);
+}
+
 TEST(Gate, TheOldestLockOfADeepStackCounts)
 {
 	Court j;
