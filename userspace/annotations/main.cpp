@@ -38,6 +38,13 @@ std::string module_of(const fs::path &path)
 	return name.empty() ? "vmlinux" : name;
 }
 
+/// Of @whole, with one digit after the point, rounded down; 0 of nothing.
+double percent(std::size_t part, std::size_t whole)
+{
+	const std::size_t tenths = whole ? part * 1000 / whole : 0;
+	return static_cast<double>(tenths) / 10;
+}
+
 std::string kind_of(const Site &site, const SourceTree &source)
 {
 	if (source.functions()[site.function].definition.macro)
@@ -85,7 +92,7 @@ void print_stats(const SourceTree &source, const Builder &builder, const Table &
 		std::cout << "| `" << kind << "` | " << all << " | " << at(Fate::CompiledOut)
 			  << " | " << code << " | " << at(Fate::InTable) << " | " << at(Fate::Plain)
 			  << " | " << at(Fate::NoCall) << " | " << at(Fate::Ambiguous) << " | "
-			  << (code ? have * 1000 / code / 10.0 : 0) << " % |\n";
+			  << percent(have, code) << " % |\n";
 	}
 	std::size_t calls = 0, constant = 0, functions = 0, modules = 0;
 	for (const auto &[module, of] : table.modules) {
@@ -98,8 +105,8 @@ void print_stats(const SourceTree &source, const Builder &builder, const Table &
 					call.subclass >= 0 || table[call].says == Says::NestLock;
 			}
 	}
-	std::cout << "\nIn all: " << known << " of " << built << ", "
-		  << (built ? known * 1000 / built / 10.0 : 0) << " %. In macros: " <<
+	std::cout << "\nIn all: " << known << " of " << built << ", " << percent(known, built)
+		  << " %. In macros: " <<
 		[&] {
 			std::size_t n = 0;
 			for (auto c : counts["in a macro's definition"])
