@@ -279,9 +279,11 @@ LineFinder::LineFinder(const std::string &release, const std::vector<std::string
 	const auto listed = listed_modules(installed);
 	for (const auto &module : listed) {
 		const auto name = module_name(module.path);
-		for (const auto &path : {debug + "/" + module.path + ".debug",
-					 debug + "/" + module.path, installed + "/" + module.path})
-			paths_.emplace(name, path);
+		const auto plain = module.path.substr(0, module.path.find(".ko") + 3);
+		paths_.emplace(name, debug + "/" + plain + ".debug");
+		paths_.emplace(name, debug + "/" + plain);
+		if (plain == module.path)
+			paths_.emplace(name, installed + "/" + plain);
 	}
 	if (listed.empty()) {
 		add_files(debug);
@@ -291,15 +293,16 @@ LineFinder::LineFinder(const std::string &release, const std::vector<std::string
 	paths_.emplace("vmlinux", "/usr/lib/debug/lib/modules/" + release + "/vmlinux");
 }
 
-/* Modules in the files below @folder. */
+/* Modules in the files below @folder. Those that are compressed have no debug information. */
 void LineFinder::add_files(const fs::path &folder)
 {
 	std::error_code error;
 	auto walk = fs::recursive_directory_iterator(
 		folder, fs::directory_options::skip_permission_denied, error);
 	while (!error && walk != fs::recursive_directory_iterator()) {
-		if (auto module = module_name(walk->path()); !module.empty())
-			paths_.emplace(module, walk->path().string());
+		const auto extension = walk->path().extension();
+		if (extension == ".ko" || extension == ".debug")
+			paths_.emplace(module_name(walk->path()), walk->path().string());
 		walk.increment(error);
 	}
 }
