@@ -94,12 +94,6 @@ u32 ls_lives(unsigned long a, unsigned long b)
 	return ls_mix((u64)life_of(a) << 32 | life_of(b)) >> 16;
 }
 
-/* The object at @object is freed: the next one there is another instance. Any context. */
-void ls_life_ends(unsigned long object)
-{
-	ls_addrmap_remove(&lives, object);
-}
-
 /* Something is recorded for the object at @object by its address: a lock's name, a benign range. */
 void ls_watch_object(unsigned long object)
 {
@@ -110,6 +104,16 @@ void ls_watch_object(unsigned long object)
 static u64 object_key(unsigned long object)
 {
 	return ls_addr_of_lock(object | 4);
+}
+
+/*
+ * The object at @object is freed: the next one there is another instance. What is known of its
+ * locks by address is not removed here, see ls_forget_object(). Any context.
+ */
+void ls_life_ends(unsigned long object)
+{
+	ls_addrmap_remove(&lives, object);
+	ls_addrmap_remove(&holders, object_key(object));
 }
 
 static void add_holder(u64 key)

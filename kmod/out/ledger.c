@@ -49,18 +49,26 @@ u32 ls_worker_stack(u32 id, u64 *ips)
 	return rec.nr;
 }
 
+static u64 stack_key(const u64 *ips, u32 nr)
+{
+	u64 key = nr;
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		key = ls_chain_mix(key, ips[i]);
+	return key;
+}
+
 /* Id of the stack @ips, which is logged when it is new; 0 when there is no room. */
 u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 {
 	struct ls_rec_stack rec = {
 		.hdr = { sizeof(rec) + nr * sizeof(u64), LS_REC_STACK }, .nr = nr,
 	};
-	u64 key = nr, at;
-	u32 i, id;
+	u64 key = stack_key(ips, nr), at;
+	u32 id;
 
 	lockdep_assert_held(&ls_work_mutex);
-	for (i = 0; i < nr; i++)
-		key = ls_chain_mix(key, ips[i]);
 	id = ls_tagtab_find(&stacks, key);
 	if (id)
 		return id;
@@ -74,6 +82,13 @@ u32 ls_worker_stack_id(const u64 *ips, u32 nr)
 	ls_logindex_add(&stack_index, at);
 	ls_tagtab_insert(&stacks, key, rec.id);
 	return rec.id;
+}
+
+/* Code of the stack @ips is about to go: the same addresses are another stack from now on. */
+void ls_ledger_forget_stack(const u64 *ips, u32 nr)
+{
+	lockdep_assert_held(&ls_work_mutex);
+	ls_tagtab_remove(&stacks, stack_key(ips, nr));
 }
 
 /*

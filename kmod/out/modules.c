@@ -25,11 +25,17 @@
 #include "out/races/accesses.h"
 #include "tagtab.h"
 
+/* A call that does not return may be the last instruction: @ip is behind it. */
+static bool lies_in(u64 ip, unsigned long start, unsigned long end)
+{
+	return ip > start && ip <= end;
+}
+
 static void name_going(u64 ip, unsigned long start, unsigned long end, struct ls_tagtab *done)
 {
 	u64 key = ls_mix(ip);
 
-	if (ip < start || ip >= end || ls_tagtab_find(done, key))
+	if (!lies_in(ip, start, end) || ls_tagtab_find(done, key))
 		return;
 	ls_tagtab_insert(done, key, 1);
 	ls_symbol_log(ip);
@@ -62,6 +68,7 @@ static void code_going(unsigned long start, unsigned long end)
 	struct ls_held_rec *held;
 	struct ls_tagtab done;
 	u32 id, i, nr;
+	bool gone;
 
 	/* A signal to the unloading task ends the wait: what is recorded by then is named. */
 	if (!ls_worker_runs() || ls_worker_flush() == -ETIME || ls_worker_tagtab(&done, 14))
@@ -70,8 +77,12 @@ static void code_going(unsigned long start, unsigned long end)
 	mutex_lock(&ls_work_mutex);
 	for (id = 1; id <= ls_ledger_stacks(); id++) {
 		nr = ls_worker_stack(id, ips);
-		for (i = 0; i < nr; i++)
+		for (i = 0, gone = false; i < nr; i++) {
+			gone |= lies_in(ips[i], start, end);
 			name_going(ips[i], start, end, &done);
+		}
+		if (gone)
+			ls_ledger_forget_stack(ips, nr);
 	}
 	/* Acquire sites of held locks may be in no stack. */
 	for (id = 0; held && id < ls_ledger_observations(); id++) {

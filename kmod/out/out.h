@@ -55,6 +55,7 @@ u32 ls_worker_stack(u32 id, u64 *ips);
 u32 ls_worker_stack_id(const u64 *ips, u32 nr);
 int ls_worker_tagtab(struct ls_tagtab *tab, u32 bits);
 bool ls_ledger_add(const struct ls_rec_sight *s, u32 *ordinal);
+void ls_ledger_forget_stack(const u64 *ips, u32 nr);
 u32 ls_ledger_observations(void);
 u32 ls_ledger_stacks(void);
 int ls_ledger_init(void);

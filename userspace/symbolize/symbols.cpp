@@ -19,6 +19,8 @@ constexpr std::uint64_t kMaxFunctionBytes = 1u << 20;
  * again after this at the earliest, and for at most a twentieth of the time. */
 constexpr auto kRereadAfter = std::chrono::seconds(2);
 constexpr int kRest = 20;
+/* Modules may come and go while the table is read for one address. */
+constexpr int kMaxReads = 3;
 constexpr std::uint64_t kPage = 4096;
 /* Init code of a module: functions that run once. */
 constexpr std::uint64_t kMaxStartBytes = 2 * kPage;
@@ -333,9 +335,9 @@ bool KernelSymbols::misplaced(const Location &found, std::uint64_t ip) const
 
 std::optional<Location> KernelSymbols::find(std::uint64_t ip)
 {
-	for (int round = 0; round < 2; round++) {
-		if (!table_ && !refresh())
-			return std::nullopt;
+	if (!table_ && !refresh())
+		return std::nullopt;
+	for (int reads = 0;; reads++) {
 		/*
 		 * A module that was loaded since, or replaced another one, is not in an old
 		 * table: the symbol before it is the last one of another module. Init code is
@@ -347,10 +349,9 @@ std::optional<Location> KernelSymbols::find(std::uint64_t ip)
 			found->build_id = build_id(found->module);
 			return found;
 		}
-		if (!refresh())
+		if (reads == kMaxReads || !refresh())
 			return std::nullopt;
 	}
-	return std::nullopt;
 }
 
 } // namespace lockscope
