@@ -190,12 +190,12 @@ void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed
 	std::size_t kept = 0;
 	for (std::size_t i = 0; i < symbols_.size(); i++) {
 		const Symbol s = symbols_[i];
+		const bool replaced = s.module && before && s.module != before &&
+				      s.address < places[before]->end &&
+				      (!packed || behind[i] == before);
 		if (is_home(s))
 			before = s.module;
-		else if (s.module && before && s.module != before &&
-			 s.address < places[before]->end && (!packed || behind[i] == before))
-			continue;
-		else if (is_older_start(s))
+		else if (replaced || is_older_start(s))
 			continue;
 		symbols_[kept++] = s;
 	}
