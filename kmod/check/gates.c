@@ -42,15 +42,18 @@ static bool orders(const struct ls_held *h, u32 val)
 	return (h->val ^ val) & LS_VAL_CLASS_MASK && ls_orders(h->val, val);
 }
 
-/* Does the chain that ends in these locks have a gate of which other instances may exist? */
-static bool has_gates(const struct ls_ctx *ctx)
+/*
+ * May the chain recur with other instances? Then one of its gates may be another one, or a pair
+ * of instances that had a gate elsewhere has none here.
+ */
+static bool has_instances(const struct ls_ctx *ctx, u64 lock)
 {
 	u32 i;
 
-	for (i = 0; ctx->depth > 1 && i < ctx->depth; i++)
+	for (i = 0; i < ctx->depth; i++)
 		if (ctx->held[i].lock < __START_KERNEL_map)
 			return true;
-	return false;
+	return ctx->depth && lock < __START_KERNEL_map;
 }
 
 u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added)
@@ -59,7 +62,7 @@ u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *a
 	u64 inner, mask = 0;
 	u32 i;
 
-	if (!has_gates(ctx))
+	if (!has_instances(ctx, lock))
 		return 0;
 	fill_tags(tags, ctx);
 	inner = ls_lock_instance(lock);
@@ -95,7 +98,7 @@ void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask)
 	u64 inner;
 	u32 i;
 
-	if (!has_gates(ctx))
+	if (!has_instances(ctx, lock))
 		return;
 	fill_tags(tags, ctx);
 	inner = ls_lock_instance(lock);
@@ -108,8 +111,11 @@ void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask)
 			continue;
 		tags[i] = 0;
 		wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
-		/* Half of the table is reserved for dependencies in a cycle. */
-		room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
+		/*
+		 * Half of the table is reserved for dependencies in a cycle. A pair without a gate
+		 * has none to lose.
+		 */
+		room = ctx->depth > 1 && (wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2);
 		ls_gates_mark(&ls.gates, ls_gates_key(h->val, val), tags, ctx->depth, false);
 		if (!ls_gates_mark(&ls.gates, pair_key(h, inner, val), tags, ctx->depth, room) && wanted)
 			ls_lose(LS_LOSS_PAIRS);

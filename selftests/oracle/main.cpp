@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // oracle [--seed N] [--programs N] [--seconds N] [--batch N] [--examples N]
-// [--show]: random programs of
+// [--show] [--explain CAUSE]: random programs of
 // locks through the module's core, its judge and the report, against trying all
 // interleavings. Programs N .. are those numbers from the seed on; without a seed it is
 // a new one, which is printed. A disagreement prints the smallest program that shows it,
-// and makes this exit 1.
+// and makes this exit 1. --explain: so do those that docs/oracle.md lists as CAUSE.
 #include "run.h"
 #include "verdict.h"
 
@@ -76,12 +76,12 @@ private:
 			for (auto &d : compare(jobs[i].program, answer, all[i])) {
 				if (d.cause.empty())
 					d.cause = cause_of(jobs[i], answer, d);
-				if (!d.cause.empty()) {
+				if (!d.cause.empty() && d.cause != options_.explain) {
 					known_[d.rule + ", known as " + d.cause]++;
 					continue;
 				}
 				if (disagreements_[d.rule]++ < options_.examples)
-					report(jobs[i], d.rule);
+					report(jobs[i], d.rule, d.cause);
 			}
 		}
 	}
@@ -135,21 +135,22 @@ private:
 			std::printf("  report: %s\n", said.text.c_str());
 	}
 
-	bool breaks(const Job &job, const std::string &rule)
+	bool breaks(const Job &job, const std::string &rule, const std::string &cause)
 	{
 		const auto answer = search(job.program);
 		for (const auto &d : compare(job.program, answer, outcomes({job}).front()))
-			if (d.rule == rule && d.cause.empty() && cause_of(job, answer, d).empty())
+			if (d.rule == rule &&
+			    (d.cause.empty() ? cause_of(job, answer, d) : d.cause) == cause)
 				return true;
 		return false;
 	}
 
-	/// Print the smallest program found that breaks @rule.
-	void report(Job job, const std::string &rule)
+	/// Print the smallest program found that breaks @rule for that @cause.
+	void report(Job job, const std::string &rule, const std::string &cause)
 	{
 		std::printf("\n%s: program %llu\n", rule.c_str(),
 			    static_cast<unsigned long long>(job.salt));
-		if (!breaks(job, rule)) {
+		if (!breaks(job, rule, cause)) {
 			std::printf("  only beside other programs\n");
 			return;
 		}
@@ -157,7 +158,7 @@ private:
 			smaller_one = false;
 			for (auto &candidate : smaller(job.program)) {
 				Job next{std::move(candidate), job.salt};
-				if (!breaks(next, rule))
+				if (!breaks(next, rule, cause))
 					continue;
 				job = std::move(next);
 				smaller_one = true;

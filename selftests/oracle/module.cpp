@@ -12,7 +12,6 @@ namespace {
 constexpr std::uint32_t kInversion = 1, kSame = 2, kPair = 4, kNested = 16;
 constexpr std::uint32_t kPairsTold = 64, kPairsKept = 256, kSample = 64, kInversionsTold = 32;
 constexpr std::uint32_t kRingNodes = 4096, kRingEdges = 8192;
-constexpr std::uint64_t kStartKernelMap = 0xffffffff80000000u;
 
 constexpr std::uint32_t kChainBits = 16, kEdgeBits = 13, kPairBits = 13;
 
@@ -22,19 +21,9 @@ template <std::size_t N> void fill(char (&field)[N], const std::string &text)
 	std::memcpy(field, text.data(), std::min(text.size(), N - 1));
 }
 
-std::uint32_t class_of(std::uint32_t val)
-{
-	return val & LS_VAL_CLASS_MASK;
-}
-
 bool reads(std::uint32_t val)
 {
 	return val & LS_VAL_READ_MASK;
-}
-
-bool is_static(std::uint64_t lock)
-{
-	return lock >= kStartKernelMap;
 }
 
 std::uint64_t seen_key(std::uint64_t outer, std::uint64_t inner, std::uint32_t kind)
@@ -47,13 +36,14 @@ std::uint64_t seen_key(std::uint64_t outer, std::uint64_t inner, std::uint32_t k
 Module::Module(Keeps keeps)
 	: keeps_(keeps), court_(kClasses, 1u << 14), chain_slots_(ls_tagtab_bytes(kChainBits)),
 	  edge_memory_(ls_edges_bytes(kEdgeBits)), pair_memory_(ls_pairs_bytes(kPairBits)),
-	  seen_memory_(ls_seen_bytes(kPairBits)), classes_(1),
-	  ring_memory_(ls_graph_bytes(kRingNodes, kRingEdges))
+	  seen_memory_(ls_seen_bytes(kPairBits)), gates_memory_(ls_gates_bytes(kPairBits)),
+	  classes_(1), ring_memory_(ls_graph_bytes(kRingNodes, kRingEdges))
 {
 	ls_chains_init(&chains_, chain_slots_.get(), kChainBits, kChains);
 	ls_edges_init(&edges_, edge_memory_.get(), kEdgeBits, (1u << kEdgeBits) - 1);
 	ls_pairs_init(&pairs_, pair_memory_.get(), kPairBits);
 	ls_seen_init(&seen_, seen_memory_.get(), kPairBits);
+	ls_gates_init(&gates_, gates_memory_.get(), kPairBits);
 	ls_graph_init(&rings_, ring_memory_.get(), kRingNodes, kRingEdges);
 	for (int seg; (seg = ls_chains_want(&chains_)) >= 0;) {
 		segments_.emplace_back(LS_CHAIN_SEG * sizeof(ls_chain));
@@ -114,23 +104,23 @@ std::uint32_t Module::where() const
 	       (bh_off_ || runner_.level == LS_SOFTIRQ ? LS_VAL_BH_OFF : 0);
 }
 
-std::uint32_t Module::gates() const
+std::uint32_t Module::signature() const
 {
-	std::uint32_t gates = 0;
+	std::uint32_t bits = 0;
 	for (std::uint32_t i = 0; i < ctx_.depth; i++)
-		gates |= ls_gate_bits(ctx_.held[i].lock, ctx_.held[i].val);
-	return gates;
+		bits |= ls_gate_bits(ctx_.held[i].lock, ctx_.held[i].val);
+	return bits;
 }
 
 void Module::find_news(std::uint32_t val, News &news) const
 {
-	const std::uint32_t signature = gates();
+	const std::uint32_t held = signature();
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		if (class_of(ctx_.held[i].val) == class_of(val))
 			news.self = true;
 		if (ls_orders(ctx_.held[i].val, val) &&
 		    (keeps_ == Keeps::All ||
-		     ls_edges_peek(&edges_, ctx_.held[i].val, val, signature) == LS_EDGE_NEW))
+		     ls_edges_peek(&edges_, ctx_.held[i].val, val, held) == LS_EDGE_NEW))
 			news.mask |= 1ull << i;
 	}
 }
@@ -146,12 +136,12 @@ bool Module::use_is_new(std::uint32_t id, std::uint32_t use, std::uint32_t signa
 
 bool Module::usage_is_new(std::uint32_t val, std::uint32_t own) const
 {
-	const std::uint32_t signature = gates();
-	if (use_is_new(class_of(val), own, signature))
+	const std::uint32_t held = signature();
+	if (use_is_new(class_of(val), own, held))
 		return true;
 	for (std::uint32_t i = 0; i < ctx_.depth; i++)
 		if (use_is_new(class_of(ctx_.held[i].val), ls_usage_on(ctx_.held[i].val, val),
-			       signature))
+			       held))
 			return true;
 	return false;
 }
@@ -172,10 +162,10 @@ void Module::mark_use(std::uint32_t id, std::uint32_t use, std::uint32_t signatu
 
 void Module::mark_usage(std::uint32_t val, std::uint32_t own)
 {
-	const std::uint32_t signature = gates();
-	mark_use(class_of(val), own, signature);
+	const std::uint32_t held = signature();
+	mark_use(class_of(val), own, held);
 	for (std::uint32_t i = 0; i < ctx_.depth; i++)
-		mark_use(class_of(ctx_.held[i].val), ls_usage_on(ctx_.held[i].val, val), signature);
+		mark_use(class_of(ctx_.held[i].val), ls_usage_on(ctx_.held[i].val, val), held);
 }
 
 /* ls_instances_look() */
@@ -232,7 +222,7 @@ void Module::look_at_nesting(std::uint64_t lock, std::uint32_t val, News &news)
 namespace {
 
 /* May other instances than these show the dependency? */
-bool has_instances(const ls_held &h, std::uint64_t lock, std::uint32_t val)
+bool may_differ(const ls_held &h, std::uint64_t lock, std::uint32_t val)
 {
 	return class_of(h.val) != class_of(val) && ls_orders(h.val, val) &&
 	       !(is_static(h.lock) && is_static(lock));
@@ -245,7 +235,7 @@ std::uint64_t Module::new_instances(std::uint64_t lock, std::uint32_t val, News 
 	std::uint64_t mask = 0;
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];
-		if (!has_instances(h, lock, val))
+		if (!may_differ(h, lock, val))
 			continue;
 		news.looks |= LS_LOOKS_NEW;
 		if (ls_edges_want_pair(&edges_, h.val, val) &&
@@ -259,7 +249,7 @@ void Module::instances_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t
 {
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];
-		if (!(mask & (1ull << i)) || !has_instances(h, lock, val))
+		if (!(mask & (1ull << i)) || !may_differ(h, lock, val))
 			continue;
 		ls_edges_count_pair(&edges_, h.val, val);
 		ls_seen_add(&seen_, seen_key(h.lock, lock, ls_dep_kind(h.val, val)));
@@ -287,8 +277,11 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 	if (news.self)
 		look_at_nesting(lock, val, news);
 	const bool wanted = !data || ls_chains_wants_instances(data);
-	const std::uint64_t pairs = wanted ? new_instances(lock, val, news) : 0;
+	const std::uint64_t pairs =
+		wanted ? new_instances(lock, val, news) | new_gates(lock, val, news) : 0;
 	news.mask |= pairs;
+	if (wanted && data && !news.gated && data->looks & LS_LOOKS_GATED)
+		ls_chains_ungate(data);
 	if (chain && !news.flags && !pairs) {
 		if (data)
 			ls_chains_looked(&chains_, key, data);
@@ -300,11 +293,12 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 	if (!chain)
 		ls_chains_add(&chains_, &ctx_, key, val, ip, news.looks, &chain);
 	if (news.mask || news.usage) {
-		const std::uint32_t signature = gates();
+		const std::uint32_t held = signature();
 		for (std::uint32_t i = 0; i < ctx_.depth; i++)
 			if (news.mask & 1ull << i)
-				ls_edges_mark(&edges_, ctx_.held[i].val, val, signature);
+				ls_edges_mark(&edges_, ctx_.held[i].val, val, held);
 		instances_seen(lock, val, news.mask);
+		gates_seen(lock, val, news.mask);
 		if (news.flags & kSame)
 			classes_[class_of(val)].marks |= LS_CLASS_SAME;
 		mark_usage(val, ls_usage(val));
@@ -528,11 +522,19 @@ void Module::take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint3
 			nested_.try_emplace({s.held[i].lock, s.lock}, ordinal);
 }
 
-/* ls_judge_settle(), look_at_chains() */
+/* ls_judge_settle(), ls_wanted_gated(), look_at_chains() */
 void Module::work()
 {
 	ls_judge_settle(&court_.judge);
-	if (fresh_.empty())
+	std::set<Dependency> unmarked;
+	for (const auto &dependency : court_.gated) {
+		if (gated_.insert(dependency).second)
+			unmarked.insert(dependency);
+		if (wanted_.insert(dependency).second)
+			fresh_.insert(dependency);
+	}
+	court_.gated.clear();
+	if (fresh_.empty() && unmarked.empty())
 		return;
 	for (std::uint32_t id = 1; id <= chains_.nr; id++) {
 		ls_chain *data = ls_chains_get(&chains_, id);
@@ -541,19 +543,22 @@ void Module::work()
 		std::vector<std::uint32_t> vals;
 		for (const ls_chain *up = data; up; up = ls_chains_get(&chains_, up->parent))
 			vals.push_back(up->val);
-		bool look = false;
-		for (std::size_t i = 1; i < vals.size(); i++)
-			if (fresh_.contains({class_of(vals[i]), class_of(data->val)})) {
+		bool look = false, gated = false;
+		for (std::size_t i = 1; i < vals.size(); i++) {
+			const Dependency dependency{class_of(vals[i]), class_of(data->val)};
+			if (fresh_.contains(dependency)) {
 				ls_edges_wanted(&edges_, vals[i], data->val);
 				look = true;
 			}
-		if (!look)
+			if (vals.size() > 2 && unmarked.contains(dependency))
+				gated |= ask_for_gates(vals[i], data->val);
+		}
+		if (!look && !gated)
 			continue;
 		std::uint64_t key = 0;
 		for (std::size_t i = vals.size(); i-- > 0;)
 			key = ls_chain_mix(key, vals[i]);
-		/* Gates that are looked for again (kmod/check/gates.c) are not followed here. */
-		ls_chains_look(&chains_, key, data, false);
+		ls_chains_look(&chains_, key, data, gated);
 	}
 	fresh_.clear();
 }

@@ -17,6 +17,17 @@ extern "C" {
 
 namespace lockscope::oracle {
 
+inline std::uint32_t class_of(std::uint32_t val)
+{
+	return val & LS_VAL_CLASS_MASK;
+}
+
+/// Is the lock at @lock static?
+inline bool is_static(std::uint64_t lock)
+{
+	return lock >= 0xffffffff80000000u;
+}
+
 /// Code that runs: a task, or an interrupt on its own.
 struct Runner {
 	ls_level level = LS_TASK;
@@ -68,7 +79,7 @@ public:
 private:
 	struct News {
 		std::uint64_t mask = 0;
-		bool self = false, usage = false;
+		bool self = false, usage = false, gated = false;
 		std::uint32_t looks = 0, flags = 0;
 	};
 
@@ -83,7 +94,12 @@ private:
 	std::uint64_t new_instances(std::uint64_t lock, std::uint32_t val, News &news) const;
 	void instances_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
 	void count_chain(std::uint64_t key);
-	std::uint32_t gates() const;
+	std::uint32_t signature() const;
+	bool has_instances(std::uint64_t lock) const;
+	std::vector<std::uint16_t> gate_tags(std::uint32_t except) const;
+	std::uint64_t new_gates(std::uint64_t lock, std::uint32_t val, News &news) const;
+	void gates_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
+	bool ask_for_gates(std::uint32_t prev, std::uint32_t next);
 
 	void event(std::uint32_t what, std::uint64_t lock, std::uint64_t ip, std::uint32_t val,
 		   std::uint64_t mask, std::uint32_t chain, std::uint32_t flags);
@@ -98,16 +114,18 @@ private:
 	template <typename Raw>
 	void put(Raw record, ls_rec_type type, const void *tail, std::size_t bytes);
 
+	using Dependency = std::pair<std::uint32_t, std::uint32_t>;
 	static constexpr std::uint32_t kClasses = 4096, kChains = 1u << 14;
 
 	const Keeps keeps_;
 	test::Court court_;
-	test::Zeroed chain_slots_, edge_memory_, pair_memory_, seen_memory_;
+	test::Zeroed chain_slots_, edge_memory_, pair_memory_, seen_memory_, gates_memory_;
 	std::vector<test::Zeroed> segments_;
 	ls_chains chains_{};
 	ls_edges edges_{};
 	ls_pairs pairs_{};
 	ls_seen seen_{};
+	ls_gates gates_{};
 	std::vector<ls_class> classes_;
 	ls_ctx ctx_{};
 	std::uint32_t sample_ = 64;
@@ -129,8 +147,8 @@ private:
 	std::map<std::uint32_t, std::uint32_t> ring_sights_; ///< by edge
 	std::vector<test::Holding> holdings_;		     ///< of each observation
 	std::set<std::pair<std::uint32_t, bool>> recursions_;
-	std::set<std::uint64_t> faults_; ///< places
-	std::set<std::pair<std::uint32_t, std::uint32_t>> wanted_, fresh_;
+	std::set<std::uint64_t> faults_;	      ///< places
+	std::set<Dependency> wanted_, fresh_, gated_; ///< of a cycle; gates speak against one
 };
 
 } // namespace lockscope::oracle

@@ -47,6 +47,10 @@ Options parse(int argc, char **argv)
 		}
 		if (i + 1 == argc)
 			fail("what is " + std::string(argv[i]) + "?", 2);
+		if (is("--explain")) {
+			o.explain = argv[++i];
+			continue;
+		}
 		const std::uint64_t value = std::strtoull(argv[i + 1], nullptr, 0);
 		if (is("--seed"))
 			o.seed = value, fresh = false;

@@ -16,6 +16,7 @@ struct Options {
 	std::uint64_t seed = 0, programs = 1000, batch = 40, examples = 3;
 	double seconds = 0; ///< 0: as many programs as requested
 	bool show = false;
+	std::string explain; ///< a listed difference to print like others
 };
 
 /// The command line; without a seed it is a new one. Exits 2 for what it does not know.

@@ -15,6 +15,7 @@ struct Have {
 	int lock;
 	Mode mode;
 	bool irq_off, bh_off; ///< when it was acquired
+	std::size_t at;	      ///< operation
 };
 
 /// What a context has before one of its operations.
@@ -31,7 +32,8 @@ std::vector<Point> points_of(const Program &program, const Context &context)
 	now.irq_off = context.level == LS_HARDIRQ;
 	now.bh_off = context.level == LS_SOFTIRQ;
 	std::vector<Point> points{now};
-	for (const Op &op : context.ops) {
+	for (std::size_t at = 0; at < context.ops.size(); at++) {
+		const Op &op = context.ops[at];
 		if (op.acquires()) {
 			Mode mode = Mode::Exclusive;
 			if (op.reads())
@@ -39,7 +41,7 @@ std::vector<Point> points_of(const Program &program, const Context &context)
 						       (context.level != LS_TASK || now.bh_off)
 					       ? Mode::Recursive
 					       : Mode::Shared;
-			now.held.push_back({op.lock, mode, now.irq_off, now.bh_off});
+			now.held.push_back({op.lock, mode, now.irq_off, now.bh_off, at});
 		} else if (op.what == Do::Unlock) {
 			for (std::size_t i = now.held.size(); i-- > 0;)
 				if (now.held[i].lock == op.lock) {
@@ -96,6 +98,7 @@ struct Place {
 	std::size_t at;
 	int waits_for = -1; ///< -1: it is interrupted here
 	Mode mode = Mode::Exclusive;
+	bool learnt = true; ///< the module has learnt that it can be interrupted here
 };
 
 class Search {
@@ -164,11 +167,11 @@ private:
 						break;
 					}
 		}
-		for (std::size_t at : seen)
+		for (std::size_t at = 0; at < ops.size(); at++)
 			if (!points(c)[at].held.empty() &&
 			    (interruptible(context(c), points(c)[at], LS_HARDIRQ) ||
 			     interruptible(context(c), points(c)[at], LS_SOFTIRQ)))
-				places_.push_back({c, at});
+				places_.push_back({c, at, -1, Mode::Exclusive, seen.contains(at)});
 	}
 
 	/// Go on with all rings that begin with ring_; the first place is the smallest one.
@@ -242,54 +245,149 @@ private:
 		deadlock.dependencies = canonical(std::move(deadlock.dependencies));
 		if (known_.contains(deadlock.dependencies))
 			return;
-		if (!reachable(deadlock.sides)) {
-			answer_.unreachable.insert(deadlock.dependencies);
+		if (!is_learnt() && answer_.unseen.contains(deadlock.dependencies))
+			return;
+		bool blocked = false;
+		if (!reachable(deadlock.sides, false, blocked)) {
+			if (reachable(deadlock.sides, true, blocked))
+				answer_.unseen.insert(deadlock.dependencies);
+			else
+				answer_.unreachable[deadlock.dependencies] |= blocked;
+			return;
+		}
+		if (!is_learnt()) {
+			answer_.unseen.insert(std::move(deadlock.dependencies));
 			return;
 		}
 		known_.insert(deadlock.dependencies);
 		answer_.can.push_back(std::move(deadlock));
 	}
 
-	/// Does some order of steps lead all of them to their places?
-	bool reachable(const std::vector<Side> &sides) const
+	bool is_learnt() const
 	{
-		std::set<std::vector<std::size_t>> seen;
-		std::vector<std::vector<std::size_t>> open{std::vector<std::size_t>(sides.size())};
+		return std::all_of(ring_.begin(), ring_.end(),
+				   [&](const Link &link) { return places_[link.place].learnt; });
+	}
+
+	/// How far the sides are: the next operation of each, and its trylocks that failed, a bit
+	/// each.
+	struct State {
+		std::vector<std::size_t> next;
+		std::vector<std::uint64_t> failed;
+		auto operator<=>(const State &) const = default;
+	};
+
+	/// Does some order of steps lead all of them to their places? @pass_tries: when a
+	/// trylock fails, the code goes on in the same way. @blocked: set when some can block
+	/// each other before.
+	bool reachable(const std::vector<Side> &sides, bool pass_tries, bool &blocked) const
+	{
+		std::set<State> seen;
+		std::vector<State> open{{std::vector<std::size_t>(sides.size()),
+					 std::vector<std::uint64_t>(sides.size())}};
 		while (!open.empty()) {
-			const auto now = std::move(open.back());
+			const State now = std::move(open.back());
 			open.pop_back();
 			if (!seen.insert(now).second)
 				continue;
 			bool there = true;
 			for (std::size_t i = 0; i < sides.size(); i++) {
-				if (now[i] == sides[i].at)
+				if (now.next[i] == sides[i].at)
 					continue;
 				there = false;
-				/* It begins when the one that it interrupts is in its place. */
-				const std::size_t below = (i + sides.size() - 1) % sides.size();
-				if (sides[i].held < 0 && now[below] != sides[below].at)
+				if (sides[i].held < 0 && !interrupts(sides, now, i))
 					continue;
-				if (!can_step(sides, now, i))
+				const bool free = can_step(sides, now, i);
+				if (!free && !(pass_tries && next_op(sides, now, i).tries()))
 					continue;
 				open.push_back(now);
-				open.back()[i]++;
+				if (!free)
+					open.back().failed[i] |= 1ull << now.next[i];
+				open.back().next[i]++;
 			}
 			if (there)
 				return true;
+			blocked |= has_ring(sides, now);
 		}
 		return false;
 	}
 
-	bool can_step(const std::vector<Side> &sides, const std::vector<std::size_t> &now,
-		      std::size_t i) const
+	/// Is the one that side @i interrupts in its place? It begins then.
+	static bool interrupts(const std::vector<Side> &sides, const State &now, std::size_t i)
 	{
-		if (!context(sides[i].context).ops[now[i]].acquires())
+		const std::size_t below = (i + sides.size() - 1) % sides.size();
+		return now.next[below] == sides[below].at;
+	}
+
+	const Op &next_op(const std::vector<Side> &sides, const State &now, std::size_t i) const
+	{
+		return context(sides[i].context).ops[now.next[i]];
+	}
+
+	/// What the next operation of side @i acquires.
+	const Have &wanted_by(const std::vector<Side> &sides, const State &now, std::size_t i) const
+	{
+		return points(sides[i].context)[now.next[i] + 1].held.back();
+	}
+
+	/// Does @test hold for something that side @k holds?
+	template <typename Test>
+	bool any_held(const std::vector<Side> &sides, const State &now, std::size_t k,
+		      Test &&test) const
+	{
+		const auto &held = points(sides[k].context)[now.next[k]].held;
+		return std::any_of(held.begin(), held.end(), [&](const Have &have) {
+			return !(now.failed[k] >> have.at & 1) && test(have);
+		});
+	}
+
+	/// May side @i wait for what side @k has, or be interrupted by it?
+	bool is_blocked(const std::vector<Side> &sides, const State &now, std::size_t i,
+			std::size_t k) const
+	{
+		if (now.next[i] == sides[i].at && sides[i].waits_for < 0)
+			return k == (i + 1) % sides.size();
+		if (!next_op(sides, now, i).waits() ||
+		    !points(sides[i].context)[now.next[i]].trusted ||
+		    (sides[i].held < 0 && !interrupts(sides, now, i)))
+			return false;
+		const Have &wanted = wanted_by(sides, now, i);
+		return any_held(sides, now, k, [&](const Have &have) {
+			return have.lock == wanted.lock && waits(wanted.mode, have.mode);
+		});
+	}
+
+	/// Does each of some sides wait for another of them?
+	bool has_ring(const std::vector<Side> &sides, const State &now) const
+	{
+		for (std::size_t first = 0; first < sides.size(); first++) {
+			std::vector<bool> behind(sides.size());
+			std::vector<std::size_t> open{first};
+			while (!open.empty()) {
+				const std::size_t i = open.back();
+				open.pop_back();
+				for (std::size_t k = 0; k < sides.size(); k++) {
+					if (behind[k] || !is_blocked(sides, now, i, k))
+						continue;
+					if (k == first)
+						return true;
+					behind[k] = true;
+					open.push_back(k);
+				}
+			}
+		}
+		return false;
+	}
+
+	bool can_step(const std::vector<Side> &sides, const State &now, std::size_t i) const
+	{
+		if (!next_op(sides, now, i).acquires())
 			return true;
-		const Have wanted = points(sides[i].context)[now[i] + 1].held.back();
+		const Have &wanted = wanted_by(sides, now, i);
 		for (std::size_t k = 0; k < sides.size(); k++)
-			for (const Have &have : points(sides[k].context)[now[k]].held)
-				if (!together(wanted, have))
-					return false;
+			if (any_held(sides, now, k,
+				     [&](const Have &have) { return !together(wanted, have); }))
+				return false;
 		return true;
 	}
 

@@ -69,11 +69,19 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 			    return s.touches(needed) || shorter_with_interrupt(s, needed);
 		    }))
 			add("judge-misses");
+		const std::set<Dependency> sorted(needed.begin(), needed.end());
 		auto exact = [&](const Said &s) { return s.dependencies == needed; };
 		auto shows = [&](const Said &s) {
 			return !s.hidden && (s.within(needed) || shorter_with_interrupt(s, needed));
 		};
 		if (any_of(outcome.report, shows))
+			continue;
+		/* Each of its dependencies is shown, in other rings. */
+		std::set<Dependency> shown;
+		for (const Said &s : outcome.report)
+			if (!s.hidden)
+				shown.insert(s.dependencies.begin(), s.dependencies.end());
+		if (std::includes(shown.begin(), shown.end(), sorted.begin(), sorted.end()))
 			continue;
 		if (any_of(outcome.report, exact))
 			add("report-hides");
@@ -88,13 +96,18 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 			return parts(dependencies) == said.dependencies;
 		};
 		if (said.severity != Severity::Error || said.hidden ||
-		    std::any_of(answer.can.begin(), answer.can.end(),
-				[&](const Deadlock &d) { return is_it(d.dependencies); }))
+		    any_of(answer.can, [&](const Deadlock &d) { return is_it(d.dependencies); }) ||
+		    any_of(answer.unseen, is_it))
 			continue;
-		const bool passed =
-			std::any_of(answer.unreachable.begin(), answer.unreachable.end(), is_it);
+		const auto passed =
+			std::find_if(answer.unreachable.begin(), answer.unreachable.end(),
+				     [&](const auto &ring) { return is_it(ring.first); });
+		const bool fits = passed != answer.unreachable.end();
+		/* Its sides do block each other, on another one's lock. */
+		if (fits && passed->second)
+			continue;
 		out.push_back({std::string("false-error: ") + name(said.kind), said.dependencies,
-			       said.text, passed ? "passed-before" : ""});
+			       said.text, fits ? "" : ""});
 	}
 	for (std::size_t cls = 0; cls < program.classes.size(); cls++) {
 		bool wrong = false;

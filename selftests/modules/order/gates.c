@@ -315,6 +315,99 @@ static __side void gate_each_ok_ba(void)
 			  &gate_each_ok_objects[i]->a);
 }
 
+/*
+ * An object is locked behind a gate, and once without. That dependency is known by then, from
+ * another object that has no gate.
+ */
+static struct gate_object *gate_gone_objects[GATE_OBJECTS];
+static DEFINE_MUTEX(gate_gone_gate);
+static DEFINE_MUTEX(gate_gone_b);
+
+static __side int gate_gone_new(struct gate_object **objects)
+{
+	unsigned int i;
+
+	for (i = 0; i < GATE_OBJECTS; i++) {
+		objects[i] = kmalloc(sizeof(**objects), GFP_KERNEL);
+		if (!objects[i])
+			return -ENOMEM;
+		mutex_init(&objects[i]->a);
+	}
+	return 0;
+}
+
+static int gate_gone_setup(void)
+{
+	return gate_gone_new(gate_gone_objects);
+}
+
+static void gate_gone_teardown(void)
+{
+	gate_each_free(gate_gone_objects);
+}
+
+static __side void gate_gone_ab(void)
+{
+	gate_nest(&gate_gone_gate, &gate_gone_objects[1]->a, &gate_gone_b);
+	gate_take(&gate_gone_objects[0]->a, &gate_gone_b);
+}
+
+static __side void gate_gone_ba(void)
+{
+	gate_nest(&gate_gone_gate, &gate_gone_b, &gate_gone_objects[1]->a);
+	/* The dependencies of the cycle are looked for once a second. */
+	msleep(4000);
+}
+
+static __side void gate_gone_ab_alone(void)
+{
+	gate_take(&gate_gone_objects[1]->a, &gate_gone_b);
+}
+
+static struct gate_object *gate_gone_ok_objects[GATE_OBJECTS];
+static DEFINE_MUTEX(gate_gone_ok_gate);
+static DEFINE_MUTEX(gate_gone_ok_b);
+
+static __side int gate_gone_ok_new(struct gate_object **objects)
+{
+	unsigned int i;
+
+	for (i = 0; i < GATE_OBJECTS; i++) {
+		objects[i] = kmalloc(sizeof(**objects), GFP_KERNEL);
+		if (!objects[i])
+			return -ENOMEM;
+		mutex_init(&objects[i]->a);
+	}
+	return 0;
+}
+
+static int gate_gone_ok_setup(void)
+{
+	return gate_gone_ok_new(gate_gone_ok_objects);
+}
+
+static void gate_gone_ok_teardown(void)
+{
+	gate_each_free(gate_gone_ok_objects);
+}
+
+static __side void gate_gone_ok_ab(void)
+{
+	gate_nest(&gate_gone_ok_gate, &gate_gone_ok_objects[1]->a, &gate_gone_ok_b);
+	gate_nest(&gate_gone_ok_gate, &gate_gone_ok_objects[0]->a, &gate_gone_ok_b);
+}
+
+static __side void gate_gone_ok_ba(void)
+{
+	gate_nest(&gate_gone_ok_gate, &gate_gone_ok_b, &gate_gone_ok_objects[1]->a);
+	msleep(4000);
+}
+
+static __side void gate_gone_ok_ab_again(void)
+{
+	gate_nest(&gate_gone_ok_gate, &gate_gone_ok_objects[1]->a, &gate_gone_ok_b);
+}
+
 const struct ls_case order_gates_cases[] = {
 	{ "gate_other", LS_FAULT, LS_CYCLE, "one gate for both orders, then another instance for one",
 	  "gate_other_a gate_other_b",
@@ -345,5 +438,13 @@ const struct ls_case order_gates_cases[] = {
 	  .setup = gate_each_ok_setup, .teardown = gate_each_ok_teardown,
 	  .side = { { gate_each_ok_ab }, { gate_each_ok_ba }, { gate_each_ok_alone },
 		    { gate_each_ok_ba } } },
+	{ "gate_gone", LS_FAULT, LS_CYCLE, "a gate around one of two objects, and once not",
+	  "gate_gone_new gate_gone_b",
+	  .setup = gate_gone_setup, .teardown = gate_gone_teardown,
+	  .side = { { gate_gone_ab }, { gate_gone_ba }, { gate_gone_ab_alone } } },
+	{ "gate_gone_ok", LS_TWIN, LS_CYCLE, "a gate around two objects, always",
+	  "gate_gone_ok_new gate_gone_ok_b",
+	  .setup = gate_gone_ok_setup, .teardown = gate_gone_ok_teardown,
+	  .side = { { gate_gone_ok_ab }, { gate_gone_ok_ba }, { gate_gone_ok_ab_again } } },
 	{ }
 };

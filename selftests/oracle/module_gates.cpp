@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+// Gates of known chains: kmod/check/gates.c.
+#include "module.h"
+
+namespace lockscope::oracle {
+
+namespace {
+
+std::uint64_t gates_key(std::uint32_t prev, std::uint32_t next)
+{
+	return ls_mix(std::uint64_t{class_of(prev)} << 32 | class_of(next)) & ~1ull;
+}
+
+std::uint64_t gates_pair_key(const ls_held &h, std::uint64_t inner, std::uint32_t val)
+{
+	return ls_mix(ls_mix(ls_mix(h.lock) + inner) + ls_dep_kind(h.val, val)) | 1;
+}
+
+} // namespace
+
+bool Module::has_instances(std::uint64_t lock) const
+{
+	bool any = ctx_.depth && !is_static(lock);
+	for (std::uint32_t i = 0; i < ctx_.depth; i++)
+		any |= !is_static(ctx_.held[i].lock);
+	return any;
+}
+
+/// Tags of what is held besides @except.
+std::vector<std::uint16_t> Module::gate_tags(std::uint32_t except) const
+{
+	std::vector<std::uint16_t> tags;
+	for (std::uint32_t i = 0; i < ctx_.depth; i++)
+		tags.push_back(i == except ? std::uint16_t{0}
+					   : ls_gate_tag(ctx_.held[i].lock, ctx_.held[i].val));
+	return tags;
+}
+
+/* ls_gates_new() */
+std::uint64_t Module::new_gates(std::uint64_t lock, std::uint32_t val, News &news) const
+{
+	std::uint64_t mask = 0;
+	for (std::uint32_t i = 0; has_instances(lock) && i < ctx_.depth; i++) {
+		const ls_held &h = ctx_.held[i];
+		if (class_of(h.val) == class_of(val) || !ls_orders(h.val, val))
+			continue;
+		const auto tags = gate_tags(i);
+		const std::uint64_t key = gates_key(h.val, val);
+		news.looks |= LS_LOOKS_NEW;
+		const auto all = ls_gates_peek(&gates_, key, tags.data(), ctx_.depth);
+		if (all != LS_GATES_UNKNOWN && ls_gates_left(&gates_, key)) {
+			news.gated = true;
+			news.looks |= LS_LOOKS_GATED;
+		}
+		const auto pair = ls_gates_peek(&gates_, gates_pair_key(h, lock, val), tags.data(),
+						ctx_.depth);
+		if (all == LS_GATES_ASKED || all == LS_GATES_FEWER || pair == LS_GATES_FEWER ||
+		    (pair == LS_GATES_UNKNOWN && ls_edges_is_wanted(&edges_, h.val, val) &&
+		     ls_edges_want_pair(&edges_, h.val, val)))
+			mask |= 1ull << i;
+	}
+	return mask;
+}
+
+/* ls_gates_seen() */
+void Module::gates_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask)
+{
+	for (std::uint32_t i = 0; has_instances(lock) && i < ctx_.depth; i++) {
+		const ls_held &h = ctx_.held[i];
+		if (!(mask & (1ull << i)) || class_of(h.val) == class_of(val) ||
+		    !ls_orders(h.val, val))
+			continue;
+		const auto tags = gate_tags(i);
+		ls_gates_mark(&gates_, gates_key(h.val, val), tags.data(), ctx_.depth, false);
+		ls_gates_mark(&gates_, gates_pair_key(h, lock, val), tags.data(), ctx_.depth,
+			      ctx_.depth > 1);
+		if (is_static(h.lock) && is_static(lock))
+			ls_edges_count_pair(&edges_, h.val, val);
+	}
+}
+
+bool Module::ask_for_gates(std::uint32_t prev, std::uint32_t next)
+{
+	return ls_gates_ask(&gates_, gates_key(prev, next));
+}
+
+} // namespace lockscope::oracle
