@@ -91,6 +91,11 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 	return begin + join(names, " -> ") + functions;
 }
 
+bool is_visible_error(const Finding &finding)
+{
+	return !finding.hidden() && finding.severity == Severity::Error;
+}
+
 /// A cycle of classes, independent of the graph: edge i leads from class i to class i + 1, the
 /// last to the first. An interrupt comes last.
 struct Shape {
@@ -175,20 +180,26 @@ public:
 	}
 
 private:
+	Shape shape_of(const LockGraph &graph, FindingKind kind, const Cycle &cycle) const
+	{
+		Shape shape{kind, {}};
+		for (auto edge : cycle)
+			shape.classes.push_back(graph.dependency(edge).from);
+		if (kind == FindingKind::LockOrderCycle)
+			std::rotate(shape.classes.begin(),
+				    shape.classes.begin() +
+					    static_cast<std::ptrdiff_t>(
+						    canonical_start(model_, shape.classes)),
+				    shape.classes.end());
+		return shape;
+	}
+
 	/* The cycles of a graph that are not in @known yet. */
 	void add_shapes(const LockGraph &graph, std::vector<Shape> &shapes,
 			std::set<Shape> &known) const
 	{
 		auto add = [&](FindingKind kind, const Cycle &cycle) {
-			Shape shape{kind, {}};
-			for (auto edge : cycle)
-				shape.classes.push_back(graph.dependency(edge).from);
-			if (kind == FindingKind::LockOrderCycle)
-				std::rotate(shape.classes.begin(),
-					    shape.classes.begin() +
-						    static_cast<std::ptrdiff_t>(
-							    canonical_start(model_, shape.classes)),
-					    shape.classes.end());
+			Shape shape = shape_of(graph, kind, cycle);
 			if (known.insert(shape).second)
 				shapes.push_back(std::move(shape));
 		};
@@ -235,10 +246,54 @@ private:
 			if (auto finding = finding_of(own, shape))
 				out.push_back(std::move(*finding));
 		/* All of the shortest cycles may be hidden, while a longer one is not. */
-		for (const auto &shape : reported)
-			if (!shown(out, shape))
-				if (auto finding = finding_of(own, shape))
-					out.push_back(std::move(*finding));
+		for (const auto &shape : reported) {
+			const auto nr = shown(out, shape);
+			/* With interrupts the shortest one is enough, see interrupts.h. */
+			if (nr == shape.classes.size() ||
+			    (nr && shape.kind != FindingKind::LockOrderCycle))
+				continue;
+			auto finding = finding_of(own, shape);
+			if (finding && (nr == 0 || is_visible_error(*finding)))
+				out.push_back(std::move(*finding));
+		}
+		for (Orders *orders : each)
+			add_further(*orders, known, out);
+	}
+
+	/*
+	 * The shortest cycle of a dependency may be hidden, and another one be a deadlock. Others
+	 * are tried for dependencies that no visible cycle has; only errors are of interest.
+	 */
+	void add_further(Orders &orders, std::set<Shape> &known, std::vector<Finding> &out) const
+	{
+		std::set<std::uint32_t> shown, edges;
+		auto show = [&](const Finding &finding) {
+			for (const auto &edge : finding.edges)
+				shown.insert(orders.graph.find(edge.from, edge.to));
+		};
+		for (const auto &finding : out)
+			if (!finding.hidden())
+				show(finding);
+		const auto further = orders.graph.further_cycles(shown);
+		for (const auto &cycle : further)
+			for (auto edge : cycle)
+				if (!orders.facts.contains(edge))
+					edges.insert(edge);
+		orders.facts.merge(chain_facts(model_, orders.runs, orders.graph, edges));
+		for (const auto &cycle : further) {
+			Shape shape = shape_of(orders.graph, FindingKind::LockOrderCycle, cycle);
+			/* Its edges in the order of the shape's classes. */
+			const auto edges_of_shape = orders.find(shape);
+			if (std::all_of(cycle.begin(), cycle.end(),
+					[&](auto edge) { return shown.contains(edge); }) ||
+			    !known.insert(shape).second || !edges_of_shape)
+				continue;
+			Finding finding = cycle_finding(orders, shape, *edges_of_shape);
+			if (!is_visible_error(finding))
+				continue;
+			show(finding);
+			out.push_back(std::move(finding));
+		}
 	}
 
 	/// The finding of the build in which it ranks highest.
@@ -274,21 +329,18 @@ private:
 		return shape;
 	}
 
-	/// Does a finding that is not hidden have a dependency of @shape?
-	static bool shown(const std::vector<Finding> &findings, const Shape &shape)
+	/// How many dependencies of @shape do findings have that are not hidden?
+	static std::size_t shown(const std::vector<Finding> &findings, const Shape &shape)
 	{
 		const std::size_t n = shape.classes.size();
-		auto has = [&](const FindingEdge &edge) {
-			for (std::size_t i = 0; i < n; i++)
-				if (edge.from == shape.classes[i] &&
-				    edge.to == shape.classes[(i + 1) % n])
-					return true;
-			return false;
-		};
-		return std::any_of(findings.begin(), findings.end(), [&](const Finding &finding) {
-			return !finding.hidden() &&
-			       std::any_of(finding.edges.begin(), finding.edges.end(), has);
-		});
+		std::set<std::size_t> of_shape;
+		for (const auto &finding : findings)
+			for (const auto &edge : finding.edges)
+				for (std::size_t i = 0; i < n && !finding.hidden(); i++)
+					if (edge.from == shape.classes[i] &&
+					    edge.to == shape.classes[(i + 1) % n])
+						of_shape.insert(i);
+		return of_shape.size();
 	}
 
 	Finding cycle_finding(const Orders &orders, const Shape &shape, const Cycle &cycle) const

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <new>
 #include <set>
 #include <unordered_map>
@@ -13,6 +14,8 @@ namespace {
 
 /// Longer cycles are searched in a second pass.
 constexpr std::uint32_t kUsualLength = 32;
+/// Searches for further cycles through one edge.
+constexpr std::size_t kSearches = 32;
 
 } // namespace
 
@@ -133,6 +136,31 @@ Cycle simple_part(const Graph &graph, Cycle walk)
 	return walk;
 }
 
+/* Rotated so that the smallest node comes first. */
+Cycle canonical(const Graph &graph, Cycle cycle)
+{
+	auto first = std::min_element(cycle.begin(), cycle.end(), [&](auto a, auto b) {
+		return graph.edge(a).from < graph.edge(b).from;
+	});
+	std::rotate(cycle.begin(), first, cycle.end());
+	return cycle;
+}
+
+/// What a search leaves out.
+struct Detour {
+	const std::vector<std::uint32_t> &component;
+	const std::set<std::uint32_t> &without;
+};
+
+std::uint32_t leave_out(void *cookie, std::uint32_t index, const ls_graph_edge *edge)
+{
+	const auto &detour = *static_cast<const Detour *>(cookie);
+	return detour.component[edge->from] == detour.component[edge->to] &&
+			       !detour.without.contains(index)
+		       ? edge->kinds
+		       : 0;
+}
+
 } // namespace
 
 std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len)
@@ -147,16 +175,40 @@ std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len)
 						   &component);
 		if (cycle.empty())
 			continue;
-		cycle = simple_part(graph, std::move(cycle));
-		auto first = std::min_element(cycle.begin(), cycle.end(), [&](auto a, auto b) {
-			return graph.edge(a).from < graph.edge(b).from;
-		});
-		std::rotate(cycle.begin(), first, cycle.end());
-		unique.insert(std::move(cycle));
+		unique.insert(canonical(graph, simple_part(graph, std::move(cycle))));
 	}
 	std::vector<Cycle> out(unique.begin(), unique.end());
 	std::stable_sort(out.begin(), out.end(),
 			 [](const Cycle &a, const Cycle &b) { return a.size() < b.size(); });
+	return out;
+}
+
+std::vector<Cycle> further_cycles(Graph &graph, const std::vector<std::uint32_t> &component,
+				  std::uint32_t index, std::size_t most)
+{
+	std::vector<Cycle> out;
+	std::set<std::set<std::uint32_t>> tried;
+	std::deque<std::set<std::uint32_t>> open{{}};
+	while (!open.empty() && out.size() < most && tried.size() < kSearches) {
+		const auto without = std::move(open.front());
+		open.pop_front();
+		if (!tried.insert(without).second)
+			continue;
+		Detour detour{component, without};
+		const Cycle cycle = graph.shortest_cycle(index, graph.edge(index).kinds, kAnyLength,
+							 leave_out, &detour);
+		for (auto edge : cycle)
+			if (edge != index) {
+				open.push_back(without);
+				open.back().insert(edge);
+			}
+		if (without.empty() || cycle.empty())
+			continue;
+		Cycle simple = canonical(graph, simple_part(graph, cycle));
+		if (std::find(simple.begin(), simple.end(), index) != simple.end() &&
+		    std::find(out.begin(), out.end(), simple) == out.end())
+			out.push_back(std::move(simple));
+	}
 	return out;
 }
 

@@ -13,6 +13,9 @@ namespace lockscope {
 
 namespace {
 
+/// Further cycles that are tried for an edge, and for all of them.
+constexpr std::size_t kFurther = 6, kFurtherCycles = 2000;
+
 std::uint64_t pair_key(ClassId from, ClassId to)
 {
 	return std::uint64_t{index(from)} << 32 | index(to);
@@ -170,14 +173,36 @@ void LockGraph::add_usage(const Model &model, const Runs &runs)
 	}
 }
 
-std::vector<Cycle> LockGraph::cycles() const
+Graph LockGraph::orders_graph() const
 {
 	Graph graph(static_cast<std::uint32_t>(std::max<std::size_t>(nodes_, 1)),
 		    static_cast<std::uint32_t>(orders_));
 	for (std::size_t i = 0; i < orders_; i++)
 		graph.add(index(dependencies_[i].from), index(dependencies_[i].to),
 			  dependencies_[i].kinds);
+	return graph;
+}
+
+std::vector<Cycle> LockGraph::cycles() const
+{
+	Graph graph = orders_graph();
 	return find_cycles(graph);
+}
+
+std::vector<Cycle> LockGraph::further_cycles(const std::set<std::uint32_t> &without) const
+{
+	Graph graph = orders_graph();
+	const auto component = components(graph);
+	std::vector<Cycle> out;
+	for (std::uint32_t edge = 1; edge <= graph.size() && out.size() < kFurtherCycles; edge++) {
+		const auto &ends = graph.edge(edge);
+		if (!component[ends.from] || component[ends.from] != component[ends.to] ||
+		    without.contains(edge))
+			continue;
+		for (auto &cycle : lockscope::further_cycles(graph, component, edge, kFurther))
+			out.push_back(std::move(cycle));
+	}
+	return out;
 }
 
 std::map<ClassId, bool> held_in_both(const std::map<ClassId, bool> &a,

@@ -44,10 +44,13 @@ public:
 	std::uint32_t find(ClassId from, ClassId to) const;
 	/// Cycles of locks only; see interrupts.h for the others.
 	std::vector<Cycle> cycles() const;
+	/// Further ones, a few for each edge that has a cycle and is not in @without.
+	std::vector<Cycle> further_cycles(const std::set<std::uint32_t> &without) const;
 	std::size_t size() const { return orders_; }
 
 private:
 	using Known = std::unordered_map<std::uint64_t, std::size_t>;
+	Graph orders_graph() const;
 	void add(Known &known, ClassId from, ClassId to, Evidence evidence);
 	void add_orders(const Model &model, const Runs &runs);
 	void add_needs(const Model &model, const Runs &runs);

@@ -200,6 +200,44 @@ TEST(StrongPath, KindsOfALongCycleAreFoundAtOnce)
 	EXPECT_FALSE(strong_kinds(kinds));
 }
 
+TEST(FurtherCycles, EachLeavesOutAnEdgeOfThoseBefore)
+{
+	Graph graph(4, 8);
+	const auto edge = graph.add(A, B, EN);
+	graph.add(B, A, EN);
+	graph.add(B, C, EN);
+	graph.add(C, A, EN);
+	graph.add(C, 3, EN);
+	graph.add(3, A, EN);
+	const auto further = further_cycles(graph, components(graph), edge, 8);
+	ASSERT_EQ(further.size(), 2u);
+	EXPECT_EQ(further[0].size(), 3u);
+	EXPECT_EQ(further[1].size(), 4u);
+	EXPECT_EQ(further_cycles(graph, components(graph), edge, 1).size(), 1u);
+}
+
+TEST(FurtherCycles, AreStrongAndThroughTheEdge)
+{
+	std::mt19937 random(11);
+	std::size_t found = 0;
+	for (int round = 0; round < 300; round++) {
+		Graph graph = random_graph(random, 6, 14);
+		const auto component = components(graph);
+		for (std::uint32_t index = 1; index <= graph.size(); index++) {
+			if (graph.edge(index).from == graph.edge(index).to)
+				continue;
+			const auto shortest = graph.shortest_cycle(index, graph.edge(index).kinds);
+			for (const auto &cycle : further_cycles(graph, component, index, 6)) {
+				expect_strong(graph, cycle);
+				EXPECT_EQ(std::count(cycle.begin(), cycle.end(), index), 1);
+				EXPECT_FALSE(shortest.empty());
+				found++;
+			}
+		}
+	}
+	EXPECT_GT(found, 1000u);
+}
+
 TEST(StrongPath, FilterLeavesEdgesOut)
 {
 	Graph graph(3, 8);
