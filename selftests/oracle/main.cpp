@@ -56,10 +56,9 @@ public:
 	}
 
 private:
-	std::vector<Outcome> outcomes(const std::vector<Job> &jobs,
-				      Module::Keeps keeps = Module::Keeps::News)
+	std::vector<Outcome> outcomes(const std::vector<Job> &jobs)
 	{
-		auto out = run_session(jobs, folder_.path(), keeps);
+		auto out = run_session(jobs, folder_.path());
 		if (!out)
 			fail(out.error().what, 3);
 		return std::move(*out);
@@ -86,10 +85,10 @@ private:
 		}
 	}
 
-	/// Does @d stay when the program runs as @job, perhaps another way?
-	bool stays(const Job &job, const Answer &answer, const Disagreement &d, Module::Keeps keeps)
+	/// Does @d stay when the program runs as @job?
+	bool stays(const Job &job, const Answer &answer, const Disagreement &d)
 	{
-		const auto again = compare(job.program, answer, outcomes({job}, keeps).front());
+		const auto again = compare(job.program, answer, outcomes({job}).front());
 		return std::any_of(again.begin(), again.end(), [&](const Disagreement &other) {
 			return other.rule == d.rule && other.about == d.about;
 		});
@@ -98,13 +97,11 @@ private:
 	/// What the module cannot know for lack of room makes a difference.
 	std::string cause_of(const Job &job, const Answer &answer, const Disagreement &d)
 	{
-		if (!stays(job, answer, d, Module::Keeps::Chains))
-			return "known-chain";
 		/* Signatures of other addresses have other bits in common. */
 		for (std::uint64_t salt = 1; salt < 4; salt++)
-			if (!stays({job.program, job.salt + salt}, answer, d, Module::Keeps::News))
+			if (!stays({job.program, job.salt + salt}, answer, d))
 				return "signature";
-		return stays(job, answer, d, Module::Keeps::All) ? "" : "not-news";
+		return "";
 	}
 
 	void count(const std::vector<Deadlock> &can, const Outcome &outcome)

@@ -33,8 +33,8 @@ std::uint64_t seen_key(std::uint64_t outer, std::uint64_t inner, std::uint32_t k
 
 } // namespace
 
-Module::Module(Keeps keeps)
-	: keeps_(keeps), court_(kClasses, 1u << 14), chain_slots_(ls_tagtab_bytes(kChainBits)),
+Module::Module()
+	: court_(kClasses, 1u << 14), chain_slots_(ls_tagtab_bytes(kChainBits)),
 	  edge_memory_(ls_edges_bytes(kEdgeBits)), pair_memory_(ls_pairs_bytes(kPairBits)),
 	  seen_memory_(ls_seen_bytes(kPairBits)), gates_memory_(ls_gates_bytes(kPairBits)),
 	  classes_(1), ring_memory_(ls_graph_bytes(kRingNodes, kRingEdges))
@@ -119,8 +119,7 @@ void Module::find_news(std::uint32_t val, News &news) const
 		if (class_of(ctx_.held[i].val) == class_of(val))
 			news.self = true;
 		if (ls_orders(ctx_.held[i].val, val) &&
-		    (keeps_ == Keeps::All ||
-		     ls_edges_peek(&edges_, ctx_.held[i].val, val, held) == LS_EDGE_NEW))
+		    ls_edges_peek(&edges_, ctx_.held[i].val, val, held) == LS_EDGE_NEW)
 			news.mask |= 1ull << i;
 	}
 }
@@ -262,9 +261,9 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 	ls_chain *data = nullptr;
 	News news;
 
-	if (chain && !(chain & LS_CHAIN_SLOW) && keeps_ == Keeps::News)
+	if (chain && !(chain & LS_CHAIN_SLOW))
 		return;
-	if (chain & LS_CHAIN_DERIVED || keeps_ != Keeps::News)
+	if (chain & LS_CHAIN_DERIVED)
 		chain = 0;
 	if (ls_held_distrusted(&ctx_))
 		return;
@@ -333,7 +332,7 @@ void Module::acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries
 
 	image_.info.acquisitions++;
 	image_.info.level_acquisitions[runner_.level]++;
-	if (!ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN) || keeps_ != Keeps::News)
+	if (!ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN))
 		slow_path(lock, at, val, key);
 	ls_held_push(&ctx_, lock, at, val, key);
 	if (!--sample_)

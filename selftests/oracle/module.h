@@ -38,14 +38,7 @@ struct Runner {
 
 class Module {
 public:
-	/// What is looked at and kept of an acquisition; what a disagreement is due to shows in
-	/// whether it goes away with more.
-	enum class Keeps {
-		News,	///< only new ones, as the module does
-		Chains, ///< a chain that is known is looked at like a new one
-		All,	///< every order is an event
-	};
-	explicit Module(Keeps keeps = Keeps::News);
+	Module();
 
 	struct ClassInfo {
 		std::string name;
@@ -117,7 +110,6 @@ private:
 	using Dependency = std::pair<std::uint32_t, std::uint32_t>;
 	static constexpr std::uint32_t kClasses = 4096, kChains = 1u << 14;
 
-	const Keeps keeps_;
 	test::Court court_;
 	test::Zeroed chain_slots_, edge_memory_, pair_memory_, seen_memory_, gates_memory_;
 	std::vector<test::Zeroed> segments_;

@@ -173,10 +173,9 @@ std::string describe(const Finding &finding)
 
 } // namespace
 
-Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std::string &folder,
-					 Module::Keeps keeps)
+Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std::string &folder)
 {
-	auto module = std::make_unique<Module>(keeps);
+	auto module = std::make_unique<Module>();
 	std::vector<Load> loads;
 	loads.reserve(jobs.size());
 	std::vector<Outcome> outcomes(jobs.size());

@@ -39,8 +39,7 @@ struct Job {
 	std::uint64_t salt = 0; ///< where its locks lie: signatures are made of addresses
 };
 
-/// @folder: for the store, which is created each time. @keeps: see Module.
-Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std::string &folder,
-					 Module::Keeps keeps = Module::Keeps::News);
+/// @folder: for the store, which is created each time.
+Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std::string &folder);
 
 } // namespace lockscope::oracle

@@ -107,7 +107,7 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		if (fits && passed->second)
 			continue;
 		out.push_back({std::string("false-error: ") + name(said.kind), said.dependencies,
-			       said.text, fits ? "" : ""});
+			       said.text, fits ? "passed-before" : ""});
 	}
 	for (std::size_t cls = 0; cls < program.classes.size(); cls++) {
 		bool wrong = false;
