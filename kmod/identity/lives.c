@@ -14,7 +14,7 @@
 #include "identity/vmap.h"
 
 #define LIFE_BITS 17			/* objects with a life number: those with reported locks */
-#define HOLDER_BITS 14			/* memory with locks that are known by address */
+#define HOLDER_BITS 16			/* memory with locks that are known by address */
 
 static struct ls_addrmap lives;		/* object -> number of its life */
 static u32 nr_lives;
@@ -197,7 +197,7 @@ int ls_lives_init(void)
 		return -ENOMEM;
 	}
 	ls_addrmap_init_spread(&lives, life, LIFE_BITS);
-	ls_addrmap_init(&holders, held, HOLDER_BITS);
+	ls_addrmap_init_spread(&holders, held, HOLDER_BITS);
 	return 0;
 }
 
