@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::uint64_t kText = 0xffffffff81000000, kModule = 0xffffffffc0100000;
 
-// Not copied for its callers, so that the symbol has the code that runs.
+// Not copied for its callers, so that the symbol has the code that runs. clang's
+// -fsanitize=function puts data in front of it.
 #ifdef __clang__
-#define AS_WRITTEN noinline
+#define AS_WRITTEN noinline, no_sanitize("function")
 #else
 #define AS_WRITTEN noinline, noipa
 #endif
