@@ -56,6 +56,20 @@ void find_causes(const Model &model, std::vector<Finding> &findings)
 		}
 		heads.emplace(i, ends);
 	}
+	/* A longer cycle goes with the first one that it shares a dependency with. */
+	std::map<Classes, std::size_t> seen;
+	for (std::size_t i = 0; i < findings.size(); i++) {
+		if (!is_cycle(findings[i]))
+			continue;
+		for (const auto &edge : findings[i].edges) {
+			const auto at = seen.try_emplace({edge.from, edge.to}, i).first;
+			if (!findings[i].further || !findings[i].cause.empty() || at->second == i)
+				continue;
+			findings[i].cause = findings[at->second].id;
+			findings[i].through = {edge.from, edge.to};
+			heads.erase(i);
+		}
+	}
 	for (const auto &[i, ends] : heads)
 		for (ClassId cls : {ends.first, ends.second})
 			if (!is_interrupt(cls))

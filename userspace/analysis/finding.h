@@ -162,7 +162,8 @@ struct Finding {
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
 	std::optional<Meeting> meeting;
-	std::string cause;	      ///< id of the finding that is its cause
+	std::string cause;    ///< id of the finding that is its cause
+	bool further = false; ///< a cycle that is not the shortest of any of its dependencies
 	std::vector<ClassId> through; ///< a lock, or a dependency, that both share
 
 	bool hidden() const;

@@ -253,8 +253,10 @@ private:
 			    (nr && shape.kind != FindingKind::LockOrderCycle))
 				continue;
 			auto finding = finding_of(own, shape);
-			if (finding && (nr == 0 || is_visible_error(*finding)))
-				out.push_back(std::move(*finding));
+			if (!finding || (nr && !is_visible_error(*finding)))
+				continue;
+			finding->further = nr;
+			out.push_back(std::move(*finding));
 		}
 		for (Orders *orders : each)
 			add_further(*orders, known, out);
@@ -291,6 +293,7 @@ private:
 			Finding finding = cycle_finding(orders, shape, *edges_of_shape);
 			if (!is_visible_error(finding))
 				continue;
+			finding.further = true;
 			show(finding);
 			out.push_back(std::move(finding));
 		}

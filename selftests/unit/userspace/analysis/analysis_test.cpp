@@ -162,10 +162,11 @@ TEST(Findings, ALongerCycleIsShownWhereTheShortestAreHidden)
 			}
 		return count;
 	};
-	EXPECT_EQ(visible(), 1u);
+	/* The ring may be gone through either way. */
+	EXPECT_EQ(visible(), 2u);
 	/* The module may report it as well. */
 	log.finding(locks);
-	EXPECT_EQ(visible(), 1u);
+	EXPECT_EQ(visible(), 2u);
 }
 
 /* a and b, and b and c are in visible cycles of their own, a and c only in a hidden one. */
@@ -183,8 +184,10 @@ TEST(Findings, LongerCyclesAreShownForDependenciesThatNoOtherShows)
 	log.acquire({.pid = ++pid}, {gate, a}, c);
 	std::map<std::size_t, int> visible;
 	for (const auto &finding : analyse(model_of(log)).findings)
-		if (!finding.hidden())
+		if (!finding.hidden()) {
 			visible[finding.classes.size()]++;
+			EXPECT_EQ(finding.cause.empty(), finding.classes.size() == 2);
+		}
 	EXPECT_EQ(visible, (std::map<std::size_t, int>{{2, 2}, {3, 2}}));
 }
 
