@@ -274,7 +274,7 @@ private:
 	struct State {
 		std::vector<std::size_t> next;
 		std::vector<std::uint64_t> failed;
-		auto operator<=>(const State &) const = default;
+		auto operator<=>(const State &) const = default; // NOLINT(modernize-use-nullptr)
 	};
 
 	/// Does some order of steps lead all of them to their places? @pass_tries: when a

@@ -102,7 +102,7 @@ struct Shape {
 	FindingKind kind;
 	std::vector<ClassId> classes;
 
-	auto operator<=>(const Shape &) const = default;
+	auto operator<=>(const Shape &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
 /// The lock-order graph of some of the runs.
