@@ -139,6 +139,8 @@ void ls_completion_made(struct ls_cpu *pc, u64 completion)
 	u32 level, i;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
+	/* What was completed here was another one. */
+	ls_addrmap_remove(&ls.completers, completion);
 	for (i = ctx->depth; i-- > 0;) {
 		struct ls_held *h = &ctx->held[i];
 

@@ -35,7 +35,7 @@
 #define ORPHAN_SLOTS 13
 #define TAKER_SLOTS 12
 #define INSTANCE_SLOTS 13
-#define COMPLETER_SLOTS 10
+#define COMPLETER_SLOTS 13
 #define MAKER_SLOTS 10
 
 /* Identifies the current task's entry into the kernel by its user registers; 0 for interrupts. */
@@ -270,10 +270,12 @@ bool ls_semaphore_release(struct ls_cpu *pc, u64 lock, u64 ip)
 static const struct {
 	struct ls_addrmap *map;
 	u32 bits;
+	bool spread;
 } maps[] = {
 	{ &ls.takers, TAKER_SLOTS },
 	{ &ls.semaphores, INSTANCE_SLOTS },
-	{ &ls.completers, COMPLETER_SLOTS },
+	/* One for each device: complete_all() leaves its power.completion open. */
+	{ &ls.completers, COMPLETER_SLOTS, true },
 	{ &ls.makers, MAKER_SLOTS },
 };
 
@@ -290,7 +292,10 @@ int ls_semaphores_init(void)
 
 		if (!slots)
 			return -ENOMEM;
-		ls_addrmap_init(maps[i].map, slots, maps[i].bits);
+		if (maps[i].spread)
+			ls_addrmap_init_spread(maps[i].map, slots, maps[i].bits);
+		else
+			ls_addrmap_init(maps[i].map, slots, maps[i].bits);
 	}
 	return 0;
 }
