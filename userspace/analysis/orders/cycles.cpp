@@ -184,16 +184,17 @@ std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len)
 }
 
 std::vector<Cycle> further_cycles(Graph &graph, const std::vector<std::uint32_t> &component,
-				  std::uint32_t index, std::size_t most)
+				  std::uint32_t index, std::size_t most, std::size_t &searches)
 {
 	std::vector<Cycle> out;
 	std::set<std::set<std::uint32_t>> tried;
 	std::deque<std::set<std::uint32_t>> open{{}};
-	while (!open.empty() && out.size() < most && tried.size() < kSearches) {
+	while (!open.empty() && out.size() < most && tried.size() < kSearches && searches) {
 		const auto without = std::move(open.front());
 		open.pop_front();
 		if (!tried.insert(without).second)
 			continue;
+		searches--;
 		Detour detour{component, without};
 		const Cycle cycle = graph.shortest_cycle(index, graph.edge(index).kinds, kAnyLength,
 							 leave_out, &detour);

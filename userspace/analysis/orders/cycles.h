@@ -58,10 +58,10 @@ using Cycle = std::vector<std::uint32_t>;
 std::vector<Cycle> find_cycles(Graph &graph, std::uint32_t max_len = kAnyLength);
 
 /// At most @most other strong cycles through @index, each without an edge of an earlier one of
-/// them or of its shortest cycle. @component: of all nodes, see components(). The number of
-/// searches is bounded: there may be more.
+/// them or of its shortest cycle. @component: of all nodes, see components(). There may be more:
+/// the searches for one edge are bounded, and those for all by @searches, which are left.
 std::vector<Cycle> further_cycles(Graph &graph, const std::vector<std::uint32_t> &component,
-				  std::uint32_t index, std::size_t most);
+				  std::uint32_t index, std::size_t most, std::size_t &searches);
 
 /// Component number of every node; nodes alone in theirs get 0.
 std::vector<std::uint32_t> components(const Graph &graph);

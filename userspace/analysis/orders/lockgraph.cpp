@@ -13,8 +13,8 @@ namespace lockscope {
 
 namespace {
 
-/// Further cycles that are tried for an edge, and for all of them.
-constexpr std::size_t kFurther = 6, kFurtherCycles = 2000;
+/// Further cycles that are tried for an edge, and for all of them; searches for all of them.
+constexpr std::size_t kFurther = 6, kFurtherCycles = 2000, kFurtherSearches = 10000;
 
 std::uint64_t pair_key(ClassId from, ClassId to)
 {
@@ -194,12 +194,14 @@ std::vector<Cycle> LockGraph::further_cycles(const std::set<std::uint32_t> &with
 	Graph graph = orders_graph();
 	const auto component = components(graph);
 	std::vector<Cycle> out;
+	std::size_t searches = kFurtherSearches;
 	for (std::uint32_t edge = 1; edge <= graph.size() && out.size() < kFurtherCycles; edge++) {
 		const auto &ends = graph.edge(edge);
 		if (!component[ends.from] || component[ends.from] != component[ends.to] ||
 		    without.contains(edge))
 			continue;
-		for (auto &cycle : lockscope::further_cycles(graph, component, edge, kFurther))
+		for (auto &cycle :
+		     lockscope::further_cycles(graph, component, edge, kFurther, searches))
 			out.push_back(std::move(cycle));
 	}
 	return out;

@@ -209,17 +209,21 @@ TEST(FurtherCycles, EachLeavesOutAnEdgeOfThoseBefore)
 	graph.add(C, A, EN);
 	graph.add(C, 3, EN);
 	graph.add(3, A, EN);
-	const auto further = further_cycles(graph, components(graph), edge, 8);
+	std::size_t searches = 100;
+	const auto further = further_cycles(graph, components(graph), edge, 8, searches);
 	ASSERT_EQ(further.size(), 2u);
 	EXPECT_EQ(further[0].size(), 3u);
 	EXPECT_EQ(further[1].size(), 4u);
-	EXPECT_EQ(further_cycles(graph, components(graph), edge, 1).size(), 1u);
+	EXPECT_EQ(further_cycles(graph, components(graph), edge, 1, searches).size(), 1u);
+	/* The first search is for the shortest one. */
+	searches = 1;
+	EXPECT_TRUE(further_cycles(graph, components(graph), edge, 8, searches).empty());
 }
 
 TEST(FurtherCycles, AreStrongAndThroughTheEdge)
 {
 	std::mt19937 random(11);
-	std::size_t found = 0;
+	std::size_t found = 0, searches = ~std::size_t{0};
 	for (int round = 0; round < 300; round++) {
 		Graph graph = random_graph(random, 6, 14);
 		const auto component = components(graph);
@@ -227,7 +231,8 @@ TEST(FurtherCycles, AreStrongAndThroughTheEdge)
 			if (graph.edge(index).from == graph.edge(index).to)
 				continue;
 			const auto shortest = graph.shortest_cycle(index, graph.edge(index).kinds);
-			for (const auto &cycle : further_cycles(graph, component, index, 6)) {
+			for (const auto &cycle :
+			     further_cycles(graph, component, index, 6, searches)) {
 				expect_strong(graph, cycle);
 				EXPECT_EQ(std::count(cycle.begin(), cycle.end(), index), 1);
 				EXPECT_FALSE(shortest.empty());
