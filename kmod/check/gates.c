@@ -83,8 +83,9 @@ u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *a
 			added->looks |= LS_LOOKS_GATED;
 		}
 		pair = ls_gates_peek(&ls.gates, pair_key(h, inner, val), tags, ctx->depth);
+		/* A pair without a gate has no entry: ls_instances_new() knows whether it is new. */
 		if (all == LS_GATES_ASKED || all == LS_GATES_FEWER || pair == LS_GATES_FEWER ||
-		    (pair == LS_GATES_UNKNOWN && ls_edges_is_wanted(&ls.edges, h->val, val) &&
+		    (ctx->depth > 1 && pair == LS_GATES_UNKNOWN && ls_edges_is_wanted(&ls.edges, h->val, val) &&
 		     ls_edges_want_pair(&ls.edges, h->val, val)))
 			mask |= 1ull << i;
 		tags[i] = own;

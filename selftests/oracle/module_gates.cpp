@@ -55,7 +55,8 @@ std::uint64_t Module::new_gates(std::uint64_t lock, std::uint32_t val, News &new
 		const auto pair = ls_gates_peek(&gates_, gates_pair_key(h, lock, val), tags.data(),
 						ctx_.depth);
 		if (all == LS_GATES_ASKED || all == LS_GATES_FEWER || pair == LS_GATES_FEWER ||
-		    (pair == LS_GATES_UNKNOWN && ls_edges_is_wanted(&edges_, h.val, val) &&
+		    (ctx_.depth > 1 && pair == LS_GATES_UNKNOWN &&
+		     ls_edges_is_wanted(&edges_, h.val, val) &&
 		     ls_edges_want_pair(&edges_, h.val, val)))
 			mask |= 1ull << i;
 	}
