@@ -59,7 +59,7 @@ std::string heading(const Rule &rule)
 		return "Protected by " + in_c(*rule.guard()) + ":";
 	if (const auto *guard = rule.believed())
 		return "Accessed with " + in_c(*guard) + " held, of which object is not known:";
-	return rule.verdict == Verdict::NoLock ? "Needs no lock, " + rule.why + ":" : "";
+	return rule.verdict == RuleVerdict::NoLock ? "Needs no lock, " + rule.why + ":" : "";
 }
 
 std::string comment(const std::string &title, const Said &said)

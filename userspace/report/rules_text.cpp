@@ -40,12 +40,12 @@ std::string verdict_text(const Rule &rule)
 					     : "held, of which object is not known");
 		if (!rule.counterexamples.empty())
 			parts.push_back(counted(rule.counterexamples.size(), "counterexample"));
-	} else if (rule.verdict == Verdict::NoLock) {
+	} else if (rule.verdict == RuleVerdict::NoLock) {
 		parts.push_back("needs no lock: " + rule.why);
 	} else {
 		parts.push_back(rule.why);
 	}
-	if (rule.verdict == Verdict::Unclear && !rule.hypotheses.empty()) {
+	if (rule.verdict == RuleVerdict::Unclear && !rule.hypotheses.empty()) {
 		const auto &best = rule.hypotheses.front();
 		parts.push_back("best " + best.guard() + " " + support_text(best.support));
 	}
@@ -57,7 +57,7 @@ std::string verdict_text(const Rule &rule)
 Row row_of(const Rule &rule)
 {
 	const Hypothesis *guard = rule.believed();
-	const bool tells = guard || rule.verdict == Verdict::Unclear;
+	const bool tells = guard || rule.verdict == RuleVerdict::Unclear;
 	return {rule.of_type() && !rule.member.empty() ? rule.member : rule.variable.brief,
 		name(rule.kind), guard ? guard->guard() : "-",
 		tells ? support_text(rule.support) : std::to_string(rule.support.of),
@@ -124,7 +124,7 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 	std::vector<std::vector<const Rule *>> groups;
 	for (const auto &rule : rules) {
 		count[static_cast<int>(rule.verdict)]++;
-		if (rule.verdict == Verdict::TooFew && !few) {
+		if (rule.verdict == RuleVerdict::TooFew && !few) {
 			left_out++;
 			continue;
 		}
@@ -140,14 +140,15 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 			 with_commas(model.counter(kAccessesCounter)) + " accesses in " +
 			 counted(model.accesses.size(), "way"),
 		 Tone::Bold);
-	auto number = [&](Verdict v) { return std::to_string(count[static_cast<int>(v)]); };
+	auto number = [&](RuleVerdict v) { return std::to_string(count[static_cast<int>(v)]); };
 	out.wrap(0,
-		 number(Verdict::Guarded) + " guarded, " +
-			 (count[static_cast<int>(Verdict::ByClass)]
-				  ? number(Verdict::ByClass) + " by some lock of a class, "
+		 number(RuleVerdict::Guarded) + " guarded, " +
+			 (count[static_cast<int>(RuleVerdict::ByClass)]
+				  ? number(RuleVerdict::ByClass) + " by some lock of a class, "
 				  : "") +
-			 number(Verdict::NoLock) + " need no lock, " + number(Verdict::Unclear) +
-			 " unclear, " + number(Verdict::TooFew) + " with too few accesses to tell" +
+			 number(RuleVerdict::NoLock) + " need no lock, " +
+			 number(RuleVerdict::Unclear) + " unclear, " + number(RuleVerdict::TooFew) +
+			 " with too few accesses to tell" +
 			 (left_out ? ", listed with --type" : ""),
 		 Tone::Plain, 2);
 	for (const auto &group : groups) {

@@ -94,12 +94,12 @@ private:
 		judge(writes, nullptr, reads);
 		judge(reads, &writes, reads);
 		/* Too few of each may be enough together. */
-		if (writes.rule.verdict == Verdict::TooFew ||
-		    reads.rule.verdict == Verdict::TooFew) {
+		if (writes.rule.verdict == RuleVerdict::TooFew ||
+		    reads.rule.verdict == RuleVerdict::TooFew) {
 			Side both = gather(AccessKind::Any);
 			judge(both, nullptr, both);
 			const bool one_more = writes.rule.pairs && reads.rule.pairs;
-			if (one_more && both.rule.verdict == Verdict::Guarded &&
+			if (one_more && both.rule.verdict == RuleVerdict::Guarded &&
 			    agrees(writes.rule, both.rule) && agrees(reads.rule, both.rule)) {
 				out.push_back(std::move(both.rule));
 				return;
@@ -112,7 +112,7 @@ private:
 
 	static bool agrees(const Rule &one, const Rule &both)
 	{
-		return one.verdict == Verdict::TooFew ||
+		return one.verdict == RuleVerdict::TooFew ||
 		       (one.guard() && one.guard()->guard() == both.guard()->guard());
 	}
 
@@ -166,7 +166,7 @@ private:
 		return out;
 	}
 
-	static void choose(Rule &rule, Hypothesis h, Verdict verdict = Verdict::Guarded)
+	static void choose(Rule &rule, Hypothesis h, RuleVerdict verdict = RuleVerdict::Guarded)
 	{
 		rule.verdict = verdict;
 		rule.support = h.support;
@@ -261,7 +261,7 @@ private:
 			h.all = h.terms.size() < 2;
 			if (fits())
 				return true;
-		} else if (writers.verdict != Verdict::TooFew ||
+		} else if (writers.verdict != RuleVerdict::TooFew ||
 			   !(writers.pairs || writers.marked)) {
 			return false;
 		}
@@ -301,7 +301,7 @@ private:
 	{
 		for (const auto &single : all)
 			if (single.lock && !single.h.checked && single.h.believed()) {
-				choose(side.rule, single.h, Verdict::ByClass);
+				choose(side.rule, single.h, RuleVerdict::ByClass);
 				return true;
 			}
 		return false;
@@ -333,7 +333,7 @@ private:
 		/* The hypothesis that no lock is needed. */
 		rule.support = scales(side).no_lock();
 		auto no_lock = [&](const char *why) {
-			rule.verdict = Verdict::NoLock;
+			rule.verdict = RuleVerdict::NoLock;
 			rule.why = why;
 		};
 		const std::size_t enough = rule.support.of;
@@ -353,7 +353,7 @@ private:
 		else if (std::any_of(all.begin(), all.end(), promising))
 			rule.why = "too few accesses";
 		else {
-			rule.verdict = Verdict::Unclear;
+			rule.verdict = RuleVerdict::Unclear;
 			rule.why = "no lock is held often enough";
 		}
 	}
@@ -388,16 +388,16 @@ const char *name(AccessKind kind)
 	return kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "any";
 }
 
-const char *name(Verdict verdict)
+const char *name(RuleVerdict verdict)
 {
 	switch (verdict) {
-	case Verdict::Guarded:
+	case RuleVerdict::Guarded:
 		return "guarded";
-	case Verdict::ByClass:
+	case RuleVerdict::ByClass:
 		return "by-class";
-	case Verdict::NoLock:
+	case RuleVerdict::NoLock:
 		return "no-lock";
-	case Verdict::Unclear:
+	case RuleVerdict::Unclear:
 		return "unclear";
 	default:
 		return "too-few";

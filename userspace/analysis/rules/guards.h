@@ -21,9 +21,9 @@ const char *name(AccessKind kind);
 
 /// ByClass: always with some lock of one class held, but it is unknown whether it is the lock
 /// of the right object. Weaker than Guarded: no access breaks it.
-enum class Verdict { Guarded, ByClass, NoLock, Unclear, TooFew };
+enum class RuleVerdict { Guarded, ByClass, NoLock, Unclear, TooFew };
 inline constexpr std::size_t kVerdicts = 5;
-const char *name(Verdict verdict);
+const char *name(RuleVerdict verdict);
 
 /// The result for one kind of access to one variable.
 struct Rule {
@@ -33,7 +33,7 @@ struct Rule {
 	std::uint32_t offset = 0;
 	bool global = false; ///< one variable, not a member of many objects
 	AccessKind kind = AccessKind::Read;
-	Verdict verdict = Verdict::TooFew;
+	RuleVerdict verdict = RuleVerdict::TooFew;
 	std::string why;		    ///< as text, for all but Guarded
 	Support support;		    ///< of the guard; else of holding no lock
 	std::vector<Hypothesis> hypotheses; ///< of the guard first, then by score
@@ -46,12 +46,12 @@ struct Rule {
 
 	const Hypothesis *guard() const
 	{
-		return verdict == Verdict::Guarded ? &hypotheses.front() : nullptr;
+		return verdict == RuleVerdict::Guarded ? &hypotheses.front() : nullptr;
 	}
 	/// guard(), or its class.
 	const Hypothesis *believed() const
 	{
-		return verdict == Verdict::ByClass ? &hypotheses.front() : guard();
+		return verdict == RuleVerdict::ByClass ? &hypotheses.front() : guard();
 	}
 	/// A member of all objects of a type, whose type is known.
 	bool of_type() const { return !global && !type.empty(); }

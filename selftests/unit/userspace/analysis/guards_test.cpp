@@ -34,7 +34,7 @@ TEST(Guards, TheObjectsOwnLock)
 	Foo foo;
 	foo.touch_in(3, "writer", {.held = {"self.lock"}, .where = kPreemptOff});
 	const Rule rule = foo.rule(AccessKind::Write);
-	EXPECT_EQ(rule.verdict, Verdict::Guarded);
+	EXPECT_EQ(rule.verdict, RuleVerdict::Guarded);
 	EXPECT_EQ(rule.guard()->guard(), "self.lock");
 	EXPECT_TRUE(rule.guard()->exclusive);
 	EXPECT_EQ(rule.support.holds, 3u);
@@ -49,7 +49,7 @@ TEST(Guards, TwoPiecesOfEvidenceAreNone)
 {
 	Foo foo;
 	foo.touch_in(2, "writer", {.held = {"self.lock"}});
-	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, RuleVerdict::TooFew);
 }
 
 TEST(Guards, ALockHeldAllTheTimeInFewSectionsIsNotUnclear)
@@ -60,9 +60,9 @@ TEST(Guards, ALockHeldAllTheTimeInFewSectionsIsNotUnclear)
 		for (const char *by : {"caller0", "caller1"})
 			foo.touch(function, {.held = {"self.lock"}, .by = by, .pid = 8});
 	foo.touch("a", {.held = {"self.lock"}, .by = "caller0"});
-	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, RuleVerdict::TooFew);
 	foo.touch("bare", {});
-	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::Unclear);
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, RuleVerdict::Unclear);
 }
 
 TEST(Guards, ALoopIsOnePieceOfEvidence)
@@ -72,7 +72,7 @@ TEST(Guards, ALoopIsOnePieceOfEvidence)
 	for (std::uint32_t i = 0; i < 10; i++)
 		foo.touch("writer", {.held = {"self.lock"}, .at = 40 + 4 * i});
 	const Rule rule = foo.rule(AccessKind::Write);
-	EXPECT_EQ(rule.verdict, Verdict::TooFew);
+	EXPECT_EQ(rule.verdict, RuleVerdict::TooFew);
 	EXPECT_EQ(rule.pairs, 10u);
 }
 
@@ -81,7 +81,7 @@ TEST(Guards, AHelperOfManySectionsIsOnePieceOfEvidence)
 	Foo foo;
 	for (int i = 0; i < 10; i++)
 		foo.touch("helper", {.held = {"self.lock"}, .by = "caller" + std::to_string(i)});
-	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, RuleVerdict::TooFew);
 	/* Helpers and sections crosswise: as many as can be distinguished. */
 	for (const char *helper : {"helper2", "helper3"})
 		for (const char *caller : {"caller0", "caller1"})
@@ -95,7 +95,7 @@ TEST(Guards, ALockOfAnotherObjectIsNone)
 	Foo foo;
 	foo.touch_in(5, "writer", {.held = {"other"}});
 	const Rule rule = foo.rule(AccessKind::Write);
-	EXPECT_EQ(rule.verdict, Verdict::ByClass);
+	EXPECT_EQ(rule.verdict, RuleVerdict::ByClass);
 	EXPECT_EQ(rule.guard(), nullptr);
 	ASSERT_TRUE(rule.believed());
 	EXPECT_EQ(rule.believed()->guard(), "other.foo.lock");
@@ -144,7 +144,7 @@ TEST(Guards, WritersWhoAllHoldItSharedAreToldAndNoRule)
 	Foo foo;
 	foo.touch_in(6, "writer", {.held = {"-self.lock"}});
 	const Rule rule = foo.rule(AccessKind::Write);
-	EXPECT_EQ(rule.verdict, Verdict::Unclear);
+	EXPECT_EQ(rule.verdict, RuleVerdict::Unclear);
 	EXPECT_TRUE(std::any_of(rule.hypotheses.begin(), rule.hypotheses.end(), [](const auto &h) {
 		return !h.exclusive && !h.accepted() && h.support.holds == 6;
 	}));
@@ -155,10 +155,10 @@ TEST(Guards, AShareBelowNineTenthsIsNoRule)
 	Foo foo;
 	foo.touch_in(8, "writer", {.held = {"self.lock"}});
 	foo.touch_in(1, "bare", {});
-	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::Unclear);
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, RuleVerdict::Unclear);
 	foo.touch_in(1, "more", {.held = {"self.lock"}});
 	const Rule rule = foo.rule(AccessKind::Write);
-	EXPECT_EQ(rule.verdict, Verdict::Guarded);
+	EXPECT_EQ(rule.verdict, RuleVerdict::Guarded);
 	EXPECT_EQ(rule.counterexamples.size(), 1u);
 }
 
@@ -211,7 +211,7 @@ TEST(Guards, RcuGuardsNothingThatWritersDoNot)
 	Foo foo;
 	foo.touch_in(4, "writer", {.where = kInRcu});
 	foo.touch_in(4, "reader", {.where = kInRcu, .op = LS_ACC_READ});
-	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::NoLock);
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, RuleVerdict::NoLock);
 	EXPECT_EQ(foo.guard_of(AccessKind::Read), "");
 }
 
@@ -309,7 +309,7 @@ TEST(Guards, WhatIsNeverSharedTeachesNothing)
 	/* Nor does doing without make it a rule to need none. */
 	Foo bare;
 	bare.touch_in(5, "bare", {.alone = true});
-	EXPECT_EQ(bare.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	EXPECT_EQ(bare.rule(AccessKind::Write).verdict, RuleVerdict::TooFew);
 	EXPECT_EQ(bare.rule(AccessKind::Write).why, "only while nobody else had it");
 }
 
@@ -337,10 +337,10 @@ TEST(Guards, TheRightObjectsLockIsOneOfItsClass)
 	foo.touch_in(2, "near", {.held = {"via i_sb .s_lock"}});
 	for (auto &access : foo.model.accesses)
 		access.guards[0].place = "super_block.s_lock";
-	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, Verdict::TooFew);
+	EXPECT_EQ(foo.rule(AccessKind::Write).verdict, RuleVerdict::TooFew);
 	foo.touch_in(2, "far", {.held = {"other"}});
 	const Rule rule = foo.rule(AccessKind::Write);
-	EXPECT_EQ(rule.verdict, Verdict::ByClass);
+	EXPECT_EQ(rule.verdict, RuleVerdict::ByClass);
 	EXPECT_EQ(rule.believed()->guard(), "other.super_block.s_lock");
 	EXPECT_EQ(rule.support.holds, 4u);
 	/* Not the other way round: of some object is not of the right one. */
@@ -368,7 +368,7 @@ TEST(Guards, ReadsAndWritesTogetherMayBeEnough)
 	/* Not when the reader does without. */
 	foo.touch_in(1, "bare", {.op = LS_ACC_READ});
 	for (const auto &rule : infer_rules(foo.model))
-		EXPECT_EQ(rule.verdict, Verdict::TooFew);
+		EXPECT_EQ(rule.verdict, RuleVerdict::TooFew);
 }
 
 TEST(Guards, LocksInPointedToObjectsAndInTheVariable)
