@@ -5,6 +5,7 @@
 
 #include "lockclass/abi.h"
 #include "model/stat.h"
+#include "model/verdict.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -335,6 +336,8 @@ struct Model {
 	/// Annotations of locks, by release; null where no table was found.
 	std::map<std::string, std::shared_ptr<const annotations::Table>> annotations;
 	std::vector<StateChange> histories; ///< in the order of each run's log
+	/// By the finding's id. Of several in the stores the one that holds, see holds_over().
+	std::map<std::string, Verdict> verdicts;
 
 	const LockClass &operator[](ClassId id) const
 	{

@@ -366,6 +366,14 @@ Status Recorder::put_stat(const StatReport &report)
 	return transaction.commit(run_);
 }
 
+Status Recorder::put_verdict(const Verdict &verdict)
+{
+	Transaction transaction(store_);
+	LS_TRY_STATUS(transaction.begin());
+	LS_TRY_STATUS(store_.put_verdict(run_, verdict));
+	return transaction.commit(run_);
+}
+
 Status Recorder::end()
 {
 	return store_.end_run(run_);

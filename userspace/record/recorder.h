@@ -55,6 +55,9 @@ public:
 	/// of the run.
 	Status put_stat(const StatReport &report);
 
+	/// Store a verdict of lockscope confirm; it replaces one of this run on the same finding.
+	Status put_verdict(const Verdict &verdict);
+
 	/// Counters from the last read.
 	const ls_info &info() const { return info_; }
 	const std::optional<ls_access_info> &access_info() const { return access_info_; }

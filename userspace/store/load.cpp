@@ -4,12 +4,14 @@
 #include "store/each_row.h"
 #include "store/load_accesses.h"
 #include "store/load_stat.h"
+#include "store/load_verdicts.h"
 #include "store/rows.h"
 #include "store/schema.h"
 #include "store/writer.h"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace lockscope {
 
@@ -47,6 +49,7 @@ public:
 			LS_TRY_STATUS(load_counts());
 		LS_TRY_STATUS(load_primitives());
 		LS_TRY_STATUS(load_statistics());
+		LS_TRY_STATUS(load_verdicts(db_, model_, id_));
 		return load_accesses(db_, model_, {id_, run_, classes_, code_, stacks_});
 	}
 
@@ -354,11 +357,13 @@ private:
 	std::unordered_map<std::uint64_t, std::vector<CodeId>> stacks_;
 };
 
-bool already_there(const Model &model, const Run &run)
+/* The same run from another file. */
+Run *already_there(Model &model, const Run &run)
 {
-	return std::any_of(model.runs.begin(), model.runs.end(), [&](const Run &other) {
+	const auto at = std::find_if(model.runs.begin(), model.runs.end(), [&](const Run &other) {
 		return other.instance == run.instance && other.boot == run.boot;
 	});
+	return at == model.runs.end() ? nullptr : &*at;
 }
 
 /* One step of a SELECT of runs: a damaged file may lack the rest. */
@@ -404,8 +409,14 @@ Status load_runs(Database &db, const std::string &path, Model &model)
 		run.problem = runs->text(9);
 		run.writing = writing;
 		run.file = path;
-		if (already_there(model, run))
+		if (Run *known = already_there(model, run)) {
+			/* Confirm may have written to one of two copies. */
+			const auto id = std::to_string(runs->integer(0));
+			LS_TRY_STATUS(load_verdicts(db, model, id));
+			for (auto &table : db.take_unread())
+				known->unread.push_back(std::move(table));
 			continue;
+		}
 		const auto number = static_cast<std::uint32_t>(model.runs.size());
 		model.runs.push_back(std::move(run));
 		LS_TRY_STATUS(RunLoader(db, model, runs->integer(0), number).load());

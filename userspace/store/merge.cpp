@@ -10,6 +10,8 @@ namespace lockscope {
 
 namespace {
 
+constexpr const char *kVerdictColumns = "finding, result, reason, why, tries, time, evidence";
+
 /// A table whose rows belong to a run, and its other columns. Stores older than version @since
 /// lack @later, or the table if it has no other columns; the defaults are equivalent.
 struct RunTable {
@@ -52,7 +54,11 @@ constexpr RunTable kRunTables[] = {
 	 kStatSchema},
 	{"stat_site", "", "class, kind, place, acquired, contended, wait_ns, hold_ns", kStatSchema},
 	{"stat_total", "", "name, value", kStatSchema},
+	{"verdict", "", kVerdictColumns, kVerdictSchema},
 };
+
+/// Owner of the verdicts of a run that is being replaced.
+constexpr std::int64_t kNoRun = -1;
 
 Status remove_run(Database &db, std::int64_t run)
 {
@@ -62,8 +68,34 @@ Status remove_run(Database &db, std::int64_t run)
 	return db.exec("DELETE FROM main.run WHERE id = " + std::to_string(run));
 }
 
+/* Of two verdicts on one finding the one that holds, as in holds_over(). */
+Status add_verdicts(Database &db, const std::string &schema, std::int64_t from, std::int64_t to)
+{
+	return db.exec(std::string("INSERT INTO main.verdict(run, ") + kVerdictColumns +
+		       ") SELECT " + std::to_string(to) + ", " + kVerdictColumns + " FROM " +
+		       schema + ".verdict WHERE run = " + std::to_string(from) +
+		       " ON CONFLICT(run, finding) DO UPDATE SET result = excluded.result,"
+		       " reason = excluded.reason, why = excluded.why, tries = excluded.tries,"
+		       " time = excluded.time, evidence = excluded.evidence"
+		       " WHERE excluded.result < verdict.result OR"
+		       " (excluded.result = verdict.result AND excluded.time > verdict.time)");
+}
+
+/* Of two copies of a run one is kept, but the verdicts of both are. */
+Status keep_verdicts(Database &db, std::int64_t run)
+{
+	return db.exec("UPDATE main.verdict SET run = " + std::to_string(kNoRun) +
+		       " WHERE run = " + std::to_string(run));
+}
+
+Status take_kept_verdicts(Database &db, std::int64_t run)
+{
+	LS_TRY_STATUS(add_verdicts(db, "main", kNoRun, run));
+	return db.exec("DELETE FROM main.verdict WHERE run = " + std::to_string(kNoRun));
+}
+
 /* The key is not copied: no recorder continues in a merged store. */
-Status copy_run(Database &db, std::int64_t from)
+Result<std::int64_t> copy_run(Database &db, std::int64_t from)
 {
 	const std::string id = std::to_string(from);
 	auto version = schema_version(db, "input");
@@ -77,7 +109,8 @@ Status copy_run(Database &db, std::int64_t from)
 		(*version >= kFinishSchema ? "finish, problem"
 					   : finish_of_old_run("input") + ", ''") +
 		" FROM input.run WHERE id = " + id));
-	const std::string to = std::to_string(db.last_id());
+	const std::int64_t run = db.last_id();
+	const std::string to = std::to_string(run);
 	for (const auto &table : kRunTables) {
 		const std::string columns =
 			std::string(table.columns) + (*version >= table.since ? table.later : "");
@@ -87,7 +120,8 @@ Status copy_run(Database &db, std::int64_t from)
 				      columns + ") SELECT " + to + ", " + columns + " FROM input." +
 				      table.name + " WHERE run = " + id));
 	}
-	return db.exec("UPDATE main.code SET hash = NULL, open = 0 WHERE run = " + to);
+	LS_TRY_STATUS(db.exec("UPDATE main.code SET hash = NULL, open = 0 WHERE run = " + to));
+	return run;
 }
 
 Status copy_new_runs(Database &db)
@@ -121,11 +155,19 @@ Status copy_new_runs(Database &db)
 				   runs->integer(2) != 0});
 	}
 	for (const auto &match : matches) {
-		if (match.known >= 0 && !match.longer)
+		if (match.known >= 0 && !match.longer) {
+			if (*version >= kVerdictSchema)
+				LS_TRY_STATUS(add_verdicts(db, "input", match.from, match.known));
 			continue;
-		if (match.known >= 0)
+		}
+		if (match.known >= 0) {
+			LS_TRY_STATUS(keep_verdicts(db, match.known));
 			LS_TRY_STATUS(remove_run(db, match.known));
-		LS_TRY_STATUS(copy_run(db, match.from));
+		}
+		auto copied = copy_run(db, match.from);
+		if (!copied)
+			return copied.error();
+		LS_TRY_STATUS(take_kept_verdicts(db, *copied));
 	}
 	return db.exec("INSERT OR IGNORE INTO main.line SELECT * FROM input.line");
 }

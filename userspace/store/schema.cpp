@@ -89,6 +89,16 @@ CREATE TABLE stored(run INTEGER, access INTEGER, value INTEGER, PRIMARY KEY(run,
 	WITHOUT ROWID;
 )sql";
 
+/*
+ * Verdicts of lockscope confirm, see model/verdict.h: result is an enum VerdictResult, time is in
+ * seconds since 1970, evidence a JSON object. finding is an id, which holds for all runs.
+ */
+constexpr const char *kToVersion9 = R"sql(
+CREATE TABLE verdict(run INTEGER, finding TEXT, result INTEGER NOT NULL, reason TEXT NOT NULL,
+	why TEXT NOT NULL, tries INTEGER NOT NULL, time INTEGER NOT NULL, evidence TEXT NOT NULL,
+	PRIMARY KEY(run, finding)) WITHOUT ROWID;
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -149,7 +159,7 @@ struct Migration {
 };
 constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables},
 				     {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7},
-				     {7, kToVersion8}};
+				     {7, kToVersion8}, {8, kToVersion9}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -187,6 +197,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec(kToVersion6));
 	LS_TRY_STATUS(db.exec(kToVersion7));
 	LS_TRY_STATUS(db.exec(kToVersion8));
+	LS_TRY_STATUS(db.exec(kToVersion9));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

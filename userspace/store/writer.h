@@ -102,6 +102,10 @@ public:
 	/// of a class.
 	Status put_stat(const RunState &run, const StatReport &report);
 
+	/// Replaces an earlier one of the run about the same finding. Error: it makes no sense,
+	/// see load_verdicts.h.
+	Status put_verdict(const RunState &run, const Verdict &verdict);
+
 	/// The module was reset; only its classes and stacks are still valid.
 	Status forget(const RunState &run);
 
