@@ -5,6 +5,7 @@
 #include "analysis/context.h"
 #include "model/model.h"
 #include "model/variable.h"
+#include "model/verdict.h"
 
 #include <cstdint>
 #include <optional>
@@ -57,6 +58,8 @@ struct Filter {
 
 /// Name of the filter for suppressions.
 inline constexpr const char *kSuppressed = "suppressed";
+/// Name of the filter for refuted findings.
+inline constexpr const char *kRefuted = "refuted";
 
 /// One observation that shows an edge: held[position] held while acquiring. With an
 /// interrupt at one end, and for a fault, the edge is about that one lock.
@@ -162,7 +165,8 @@ struct Finding {
 	std::vector<Feature> features;
 	std::vector<Filter> filters;
 	std::optional<Meeting> meeting;
-	std::string cause;    ///< id of the finding that is its cause
+	std::optional<Verdict> verdict; ///< of lockscope confirm, see verdicts.h
+	std::string cause;		///< id of the finding that is its cause
 	bool further = false; ///< a cycle that is not the shortest of any of its dependencies
 	std::vector<ClassId> through; ///< a lock, or a dependency, that both share
 
@@ -177,6 +181,8 @@ struct Finding {
 	}
 	/// A fault that one observation shows: it did happen. It has one edge.
 	bool single() const { return shown(kind) == LS_BY_SIGHT; }
+	/// Its sides have to meet: about the order of locks, and not observed as a deadlock.
+	bool about_order() const { return shown(kind) == LS_BY_CYCLE || shown(kind) == LS_BY_PAIR; }
 	/// It is about accesses, not the order of locks.
 	bool about_memory() const { return shown(kind) == LS_BY_ACCESSES; }
 };

@@ -18,6 +18,7 @@
 #include "analysis/rank.h"
 #include "analysis/rules/violations.h"
 #include "analysis/selfcheck.h"
+#include "analysis/verdicts.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -94,6 +95,18 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 bool is_visible_error(const Finding &finding)
 {
 	return !finding.hidden() && finding.severity == Severity::Error;
+}
+
+/* Does it make up for longer cycles through its dependencies? */
+bool stands(const Finding &finding)
+{
+	return !finding.hidden() && !refuted(finding);
+}
+
+/* Worth a place beside shorter cycles? What was refuted had one before. */
+bool is_kept(const Finding &finding)
+{
+	return refuted(finding) || is_visible_error(finding);
 }
 
 /// A cycle of classes, independent of the graph: edge i leads from class i to class i + 1, the
@@ -245,7 +258,7 @@ private:
 		for (const auto &shape : shapes)
 			if (auto finding = finding_of(own, shape))
 				out.push_back(std::move(*finding));
-		/* All of the shortest cycles may be hidden, while a longer one is not. */
+		/* All of the shortest cycles may be hidden or refuted, while a longer one is not. */
 		for (const auto &shape : reported) {
 			const auto nr = shown(out, shape);
 			/* With interrupts the shortest one is enough, see interrupts.h. */
@@ -253,7 +266,7 @@ private:
 			    (nr && shape.kind != FindingKind::LockOrderCycle))
 				continue;
 			auto finding = finding_of(own, shape);
-			if (!finding || (nr && !is_visible_error(*finding)))
+			if (!finding || (nr && !is_kept(*finding)))
 				continue;
 			finding->further = nr;
 			out.push_back(std::move(*finding));
@@ -263,8 +276,9 @@ private:
 	}
 
 	/*
-	 * The shortest cycle of a dependency may be hidden, and another one be a deadlock. Others
-	 * are tried for dependencies that no visible cycle has; only errors are of interest.
+	 * The shortest cycle of a dependency may be hidden or refuted, and another one be a
+	 * deadlock. Others are tried for dependencies that no cycle has which stands; only errors
+	 * are of interest.
 	 */
 	void add_further(Orders &orders, std::set<Shape> &known, std::vector<Finding> &out) const
 	{
@@ -274,7 +288,7 @@ private:
 				shown.insert(orders.graph.find(edge.from, edge.to));
 		};
 		for (const auto &finding : out)
-			if (!finding.hidden())
+			if (stands(finding))
 				show(finding);
 		const auto further = orders.graph.further_cycles(shown);
 		for (const auto &cycle : further)
@@ -291,10 +305,11 @@ private:
 			    !known.insert(shape).second || !edges_of_shape)
 				continue;
 			Finding finding = cycle_finding(orders, shape, *edges_of_shape);
-			if (!is_visible_error(finding))
+			if (!is_kept(finding))
 				continue;
 			finding.further = true;
-			show(finding);
+			if (is_visible_error(finding))
+				show(finding);
 			out.push_back(std::move(finding));
 		}
 	}
@@ -332,14 +347,14 @@ private:
 		return shape;
 	}
 
-	/// How many dependencies of @shape do findings have that are not hidden?
+	/// How many dependencies of @shape do findings have that stand?
 	static std::size_t shown(const std::vector<Finding> &findings, const Shape &shape)
 	{
 		const std::size_t n = shape.classes.size();
 		std::set<std::size_t> of_shape;
 		for (const auto &finding : findings)
 			for (const auto &edge : finding.edges)
-				for (std::size_t i = 0; i < n && !finding.hidden(); i++)
+				for (std::size_t i = 0; i < n && stands(finding); i++)
 					if (edge.from == shape.classes[i] &&
 					    edge.to == shape.classes[(i + 1) % n])
 						of_shape.insert(i);
@@ -394,6 +409,7 @@ private:
 
 	void complete(Finding &finding, const std::vector<ChainFacts::Kind> &facts) const
 	{
+		take_verdict(model_, finding);
 		choose_witnesses(model_, finding);
 		if (finding.kind == FindingKind::LockOrderCycle ||
 		    finding.kind == FindingKind::IrqInversion)

@@ -6,6 +6,7 @@
 #include "analysis/rank.h"
 
 #include "analysis/evidence.h"
+#include "analysis/verdicts.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace lockscope {
 
 namespace {
 
+constexpr double kVerdict = 1300;    ///< confirmed by a verdict, not by observations alone
 constexpr double kConfidence = 1300; ///< per level: possible 0, observed 1, confirmed 2
 constexpr double kContexts = 160;    ///< per context fewer than kMostContexts
 constexpr std::size_t kMostContexts = 8;
@@ -147,11 +149,16 @@ void rank_finding(const Model &model, Finding &finding)
 		return;
 	}
 	finding.severity = usual_severity(finding.kind);
+	heed_verdict(finding);
 	limit_severity(finding);
 
-	finding.features = {{"confidence", kConfidence * static_cast<int>(finding.confidence),
-			     name(finding.confidence)},
-			    contexts(finding)};
+	finding.features.clear();
+	if (confirmed(finding))
+		finding.features.push_back({"verdict", kVerdict, "its sides were made to meet"});
+	finding.features.insert(finding.features.end(),
+				{{"confidence", kConfidence * static_cast<int>(finding.confidence),
+				  name(finding.confidence)},
+				 contexts(finding)});
 	if (finding.single())
 		finding.features.push_back(locality(model, finding));
 	else
@@ -169,6 +176,9 @@ void sort_findings(std::vector<Finding> &findings)
 	std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
 		if (a.severity != b.severity)
 			return a.severity > b.severity;
+		/* The points of data races are on another scale. */
+		if (confirmed(a) != confirmed(b))
+			return confirmed(a);
 		if (a.score != b.score)
 			return a.score > b.score;
 		return a.title < b.title;

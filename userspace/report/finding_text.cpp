@@ -4,6 +4,7 @@
 
 #include "report/race_text.h"
 #include "report/report.h"
+#include "report/verdict_text.h"
 
 #include "analysis/evidence.h"
 #include "analysis/filters/annotations.h"
@@ -57,13 +58,16 @@ public:
 				  ", id " + finding_.id +
 				  (finding_.cause.empty() ? ""
 							  : ", same cause as " + finding_.cause));
+		if (finding_.verdict)
+			print_verdict(*finding_.verdict, out_);
 		if (detail_ == Detail::Short)
 			out_.wrap(4, "ranks here because: " + reasons(), Tone::Plain, 2);
 		for (const auto &filter : finding_.filters)
-			out_.wrap(4,
-				  std::string(filter.hidden ? "hidden: " : "doubt: ") + filter.why +
-					  " (" + filter.name + ")",
-				  Tone::Yellow, 2);
+			if (filter.name != kRefuted) /* the verdict */
+				out_.wrap(4,
+					  std::string(filter.hidden ? "hidden: " : "doubt: ") +
+						  filter.why + " (" + filter.name + ")",
+					  Tone::Yellow, 2);
 		print_locks();
 		if (finding_.race)
 			print_race();
@@ -73,8 +77,11 @@ public:
 			print_fault();
 		else
 			print_sides();
-		if (detail_ == Detail::Full)
-			print_rank();
+		if (detail_ != Detail::Full)
+			return;
+		if (finding_.verdict)
+			print_evidence(*finding_.verdict, out_);
+		print_rank();
 	}
 
 private:

@@ -158,6 +158,8 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 					    : Json(nullptr)}};
 		out["count"] = violation.sides.size();
 	}
+	if (finding.verdict)
+		out["verdict"] = verdict_json(*finding.verdict);
 	if (!finding.cause.empty())
 		out["cause"] = finding.cause;
 	for (const auto &feature : finding.features)

@@ -52,6 +52,19 @@ Json stack_json(const Model &model, const std::vector<CodeId> &stack)
 	return out;
 }
 
+Json verdict_json(const Verdict &verdict)
+{
+	Json out = {{"result", name(verdict.result)},
+		    {"why", verdict.why},
+		    {"tries", verdict.tries},
+		    {"time", verdict.time}};
+	if (verdict.result == VerdictResult::Refuted)
+		out["reason"] = verdict.reason;
+	Json evidence = Json::parse(verdict.evidence, nullptr, false);
+	out["evidence"] = evidence.is_object() ? std::move(evidence) : Json::object();
+	return out;
+}
+
 namespace {
 
 Json locks_json(const Model &model, const AccessSide &side, Instances &instances)

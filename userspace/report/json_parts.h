@@ -36,6 +36,9 @@ private:
 	std::map<std::uint64_t, std::size_t> numbers_;
 };
 
+/// A verdict of lockscope confirm.
+Json verdict_json(const Verdict &verdict);
+
 /// An access: data, context and lockset.
 Json access_json(const Model &model, const AccessSide &side, Instances &instances);
 

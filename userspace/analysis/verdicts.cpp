@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/verdicts.h"
+
+#include "util/text.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace lockscope {
+
+namespace {
+
+bool has(const Finding &finding, VerdictResult result)
+{
+	return finding.verdict && finding.verdict->result == result;
+}
+
+} // namespace
+
+void take_verdict(const Model &model, Finding &finding)
+{
+	const auto at = model.verdicts.find(finding.id);
+	if (at != model.verdicts.end() && finding.about_order())
+		finding.verdict = at->second;
+}
+
+void heed_verdict(Finding &finding)
+{
+	/* A filter says why the sides cannot meet. They did. */
+	if (confirmed(finding)) {
+		std::erase_if(finding.filters,
+			      [](const Filter &filter) { return filter.name != kSuppressed; });
+		finding.confidence = Confidence::Confirmed;
+		finding.severity = std::max(finding.severity, usual_severity(finding.kind));
+	}
+	const auto doubted = [](const Filter &filter) { return filter.name == kRefuted; };
+	if (refuted(finding) &&
+	    std::none_of(finding.filters.begin(), finding.filters.end(), doubted))
+		finding.filters.push_back(
+			{kRefuted, false, describe(*finding.verdict), Severity::Note});
+}
+
+bool confirmed(const Finding &finding)
+{
+	return has(finding, VerdictResult::Confirmed);
+}
+
+bool refuted(const Finding &finding)
+{
+	return has(finding, VerdictResult::Refuted);
+}
+
+std::string describe(const Verdict &verdict)
+{
+	std::vector<std::string> parts;
+	if (!verdict.why.empty())
+		parts.push_back(verdict.why);
+	if (verdict.tries)
+		parts.push_back("after " + with_commas(verdict.tries) +
+				(verdict.tries == 1 ? " try" : " tries"));
+	return join(parts, ", ");
+}
+
+} // namespace lockscope
