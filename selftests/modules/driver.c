@@ -41,19 +41,28 @@ static const char *ls_verdict_name(const struct ls_case *c)
 	return c->verdict == LS_FAULT ? "fault" : "twin";
 }
 
-static int ls_list_show(struct seq_file *m, void *unused)
+void ls_driver_print(struct seq_file *m, const char *(*mark)(const struct ls_case *c))
 {
 	const struct ls_table *table;
 	const struct ls_case *c;
+	const char *more;
 	unsigned int i;
 
 	for_each_case(table, c) {
+		more = mark ? mark(c) : "";
+		if (!more)
+			continue;
 		seq_printf(m, "%s %s %s %s", c->name, ls_verdict_name(c), table->group,
 			   ls_finding_name(c->expect));
 		for (i = 0; i < LS_MAX_SIDES && c->side[i].name; i++)
 			seq_printf(m, " side=%s", c->side[i].name);
-		seq_printf(m, "%s%s\n", c->classes[0] ? " " : "", c->classes);
+		seq_printf(m, "%s%s%s\n", c->classes[0] ? " " : "", c->classes, more);
 	}
+}
+
+static int ls_list_show(struct seq_file *m, void *unused)
+{
+	ls_driver_print(m, NULL);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ls_list);
@@ -141,6 +150,11 @@ static int ls_run_word(char *word)
 	for_each_case(table, c) {
 		if (!ls_matches(c, table->group, word))
 			continue;
+		if (driver->refuse && driver->refuse(c)) {
+			if (!strchr(word, '/'))
+				return -EINVAL;
+			continue;
+		}
 		ret = ls_run_case(c, only);
 		if (ret && !first)
 			first = ret;

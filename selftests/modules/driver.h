@@ -14,6 +14,7 @@
 #include "selftest.h"
 
 struct dentry;
+struct seq_file;
 
 /* Ended by an entry without a group. */
 struct ls_table {
@@ -26,9 +27,13 @@ struct ls_driver {
 	const struct ls_table *tables;
 	/* @only: number of the one side to run, from 1; 0 runs them all. Sleeps. */
 	int (*run_sides)(const struct ls_case *c, unsigned int only);
-	/* Both may be NULL: before the words of a write, and for a word with "=" in it. */
+	/*
+	 * All may be NULL: before the words of a write, for a word with "=" in it, and whether
+	 * a case cannot run the way that such words asked for.
+	 */
 	void (*begin)(void);
 	int (*option)(char *word);
+	bool (*refuse)(const struct ls_case *c);
 };
 
 /* Process context. The directory, for more files, or an ERR_PTR. */
@@ -38,6 +43,12 @@ void ls_driver_stop(void);
 /* One thing at a time. Any context. */
 bool ls_claim(void);
 void ls_disclaim(void);
+
+/*
+ * The lines of list. @mark may be NULL; else what it returns is put at the end of a case's
+ * line, and a case for which that is NULL has none.
+ */
+void ls_driver_print(struct seq_file *m, const char *(*mark)(const struct ls_case *c));
 
 unsigned int ls_nr_sides(const struct ls_case *c);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of cases, and one more file beside those of driver.h in
+ * The table of cases, and one more file beside those of driver.h and loops.h in
  * /sys/kernel/debug/lockscope_selftest/:
  *
  *   sleep  write N: tasks sleep in lock functions for N milliseconds. The write
@@ -15,6 +15,7 @@
 #include <linux/module.h>
 
 #include "driver.h"
+#include "loops.h"
 
 /*
  * order: orders of locks. verdict: all other rules. stock: in
@@ -77,6 +78,8 @@ static int ls_run_sides(const struct ls_case *c, unsigned int only)
 	char comm[32];
 	int ret = 0;
 
+	if (ls_loops_wanted())
+		return ls_loops_run(c, nr, only);
 	for (i = 0; i < nr && !ret; i++) {
 		if (only && i + 1 != only)
 			continue;
@@ -90,6 +93,9 @@ static const struct ls_driver ls_driver = {
 	.dir = "lockscope_selftest",
 	.tables = ls_tables,
 	.run_sides = ls_run_sides,
+	.begin = ls_loops_begin,
+	.option = ls_loops_option,
+	.refuse = ls_loops_refuse,
 };
 
 static ssize_t ls_sleep_write(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
@@ -120,6 +126,7 @@ static int __init ls_selftest_init(void)
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
 	debugfs_create_file("sleep", 0200, dir, NULL, &ls_sleep_fops);
+	ls_loops_start(dir);
 	return 0;
 }
 

@@ -6,8 +6,9 @@
  * deadlock or break another rule of locking. A fault and its corrected twin are
  * separate cases with locks of their own, so that one boot can run all of them.
  * Sides run one strictly after the other: nothing can hang, whatever the order
- * of the locks. Whatever a fault leaves behind (a lock held, a counter off by
- * one) its own code puts right, behind the back of the locks' functions.
+ * of the locks, unless loops.h is asked for. Whatever a fault leaves behind (a
+ * lock held, a counter off by one) its own code puts right, behind the back of
+ * the locks' functions.
  *
  * Naming is part of the interface. Every function and, where it has a name,
  * every lock of case NAME begins with "NAME_"; the twin of NAME is NAME_ok. A
@@ -185,6 +186,12 @@ void ls_broken(const char *function, const char *what);
 		if (!(cond)) \
 			ls_broken(__func__, #cond); \
 	} while (0)
+
+/*
+ * Sides that run at the same time may not meet what is required of sides that run one by one:
+ * between ls_forgive(true) and ls_forgive(false) that is no matter.
+ */
+void ls_forgive(bool on);
 
 /* True once per run: forget and return whether a requirement was broken. */
 bool ls_was_broken(void);
