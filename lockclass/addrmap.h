@@ -211,14 +211,20 @@ LS_INLINE void ls_addrmap_clean(struct ls_addrmap *m, ls_u64 addr, bool (*gone)(
 }
 
 /*
- * Remove all locks in [@start, @start + @size) that were added under ls_addr_of_lock(). Scans
- * the whole map. Any context.
+ * Remove all locks in [@start, @start + @size) that were added under ls_addr_of_lock(). Looks
+ * each address up where that is cheaper than a scan of the whole map. Any context.
  */
 LS_INLINE void ls_addrmap_forget_locks(struct ls_addrmap *m, ls_u64 start, ls_u64 size)
 {
 	const ls_u64 words = (size + (start & 7) + 7) >> 3, mask = ~0ull >> LS_ADDR_ID_BITS;
+	ls_u64 lock = start & ~7ull;
 	ls_u32 i;
 
+	if (words * 2 <= m->buckets) {
+		for (i = 0; i < words * 2; i++, lock += 4)
+			ls_addrmap_remove(m, ls_addr_of_lock(lock));
+		return;
+	}
 	for (i = 0; i < m->buckets * LS_ADDR_WAYS; i++) {
 		ls_u64 slot = ls_load(&m->slots[i]), at = (slot >> LS_ADDR_ID_BITS) - (start >> 3);
 		ls_u64 half = (slot >> LS_ADDR_ID_BITS ^ LS_ADDR_HALF >> 1) - (start >> 3);

@@ -30,7 +30,7 @@
 #include "identity/slab.h"
 #include "identity/vmap.h"
 
-#define ADDR_BITS 14		/* locks known by address only */
+#define ADDR_BITS 16		/* locks known by address only */
 #define ARRAY_BITS 13		/* arrays, and code that may index some */
 #define MAX_ARRAYS (1u << (ARRAY_BITS - 1))
 

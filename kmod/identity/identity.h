@@ -25,8 +25,8 @@ void ls_identity_exit(void);
 
 /*
  * Map @lock to class @id by address, too. Without room it is identified again next time, so no
- * loss is counted: a table of thousands of locks (jfs) leaves room for locks whose address is
- * all that is known.
+ * loss is counted: a table of thousands of locks (jfs, the ports of TCP) leaves room for locks
+ * whose address is all that is known.
  */
 static inline bool ls_file_class(unsigned long lock, u32 id)
 {

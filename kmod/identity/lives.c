@@ -181,7 +181,7 @@ void ls_area_freed(unsigned long start)
 {
 	struct ls_vmap area;
 
-	/* A scan of all locks is too expensive for every thread's stack. */
+	/* To look for its locks is too expensive for every thread's stack. */
 	if (ls_addrmap_remove(&holders, start) && ls_vmap_find(start, &area))
 		ls_addrmap_forget_locks(&ls.addrs, area.start, area.size);
 }

@@ -117,6 +117,15 @@ u32 ls_class_by_address(unsigned long lock, u32 kind, unsigned long ip)
 		ls_classes_alias(&ls.classes, key, id);
 	if (id && (!site || site == id || !(known->marks & LS_CLASS_FLEETING)))
 		return id;
+	/*
+	 * Another lock of a class in pages of no slab, most often of a hash table from boot: the
+	 * tables of ports have tens of thousands.
+	 */
+	if (site && !at.key && in_direct_map(lock)) {
+		if (ls_file_class(lock, site))
+			ls_watch_memory(lock);
+		return site;
+	}
 	if (!site)
 		site = site_class(kind, ip, &at);
 	if (site) {

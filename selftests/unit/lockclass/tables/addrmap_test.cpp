@@ -95,6 +95,23 @@ TEST(AddressMap, ForgetsTheLocksOfARange)
 			<< lock - start;
 }
 
+// Of an area that has fewer places than the map has buckets, and of one that has more.
+TEST(AddressMap, ForgetsTheLocksOfARangeOfAnySize)
+{
+	for (std::uint64_t size : {0x400, 0x408, 0x1000}) {
+		constexpr std::uint64_t start = 0xffffc90000123000;
+		Map map(11, true);
+		std::uint64_t lock;
+
+		for (lock = start - 16; lock < start + size + 16; lock += 4)
+			ASSERT_TRUE(map.add(ls_addr_of_lock(lock), 7));
+		ls_addrmap_forget_locks(&map.map, start, size);
+		for (lock = start - 16; lock < start + size + 16; lock += 4)
+			EXPECT_EQ(map.find(ls_addr_of_lock(lock)), lock - start < size ? 0u : 7u)
+				<< size << ' ' << lock - start;
+	}
+}
+
 TEST(AddressMap, ForgetsTheLocksOfARangeInSecondBucketsToo)
 {
 	constexpr std::uint64_t start = 0xffffc90000123000;
