@@ -22,10 +22,9 @@
 #include "loops.h"
 
 /* Pauses are a thousand times as long as what a side does, or faults would meet unaided. */
-#define PAUSE_MIN_US 500
-#define PAUSE_MAX_US 4000
-
-#define ANY_CPU (-1)
+#define PAUSE_MIN_US 5000
+#define PAUSE_MAX_US 60000
+#define MAX_DELAY_US 100
 
 struct ls_loop {
 	struct list_head list;
@@ -75,7 +74,9 @@ static void ls_loop_pause(void)
 {
 	unsigned int us = PAUSE_MIN_US + get_random_u32() % (PAUSE_MAX_US - PAUSE_MIN_US);
 
-	usleep_range(us, us + 50);
+	usleep_range(us, us);
+	/* Timers of several sides that expire in one interrupt would let these begin together. */
+	udelay(get_random_u32() % MAX_DELAY_US);
 }
 
 static int ls_loop_thread(void *data)
@@ -118,22 +119,26 @@ static int ls_loop_start(struct list_head *loops, const struct ls_case *c, unsig
 		kfree(loop);
 		return PTR_ERR(task);
 	}
-	if (cpu != ANY_CPU)
-		kthread_bind(task, cpu);
+	kthread_bind(task, cpu);
 	list_add_tail(&loop->list, loops);
 	wake_up_process(task);
 	return 0;
 }
 
-/* An interrupt comes on the processor of its loop, and only there on top of a task. */
+/*
+ * An interrupt comes on the processor of its loop, and only there on top of a task. Tasks have a
+ * processor each: one that wakes up on another's would preempt it where it may sleep, between
+ * its locks more often than elsewhere.
+ */
 static int ls_loop_start_side(struct list_head *loops, const struct ls_case *c, unsigned int i)
 {
+	unsigned int at = 0;
 	int cpu, ret = 0;
 
-	if (!ls_in_interrupt(c->side[i].where))
-		return ls_loop_start(loops, c, i, ANY_CPU);
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
+		if (!ls_in_interrupt(c->side[i].where) && at++ != i % num_online_cpus())
+			continue;
 		ret = ls_loop_start(loops, c, i, cpu);
 		if (ret)
 			break;
