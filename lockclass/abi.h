@@ -32,10 +32,10 @@
  * LS_IOC_WAITS, LS_IOC_SYMBOL, LS_FINDING_DEADLOCK. Minor 5: LS_COUNT_SHARED;
  * ls_guard_rec.lock_offset of VIA counts from the pointer. Minor 6: LS_REC_MODULE; instances
  * have lives, more instances of known dependencies are reported. Minor 8: LS_REC_SIDE; before
- * that a race only has the first accesses at its access sites.
+ * that a race only has the first accesses at its access sites. Minor 9: LS_IOC_CONFIRM.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 8
+#define LS_ABI_MINOR 9
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -467,5 +467,6 @@ struct ls_ring_header {
 };
 
 #include "abi_access.h"
+#include "abi_confirm.h"
 
 #endif /* LOCKSCOPE_ABI_H */

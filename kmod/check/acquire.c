@@ -40,8 +40,8 @@ static noinline void count_chain(struct ls_cpu *pc, u64 key)
 	}
 	pc->random = pc->random * 1664525u + 1013904223u;
 	pc->sample_weight = LS_SAMPLE / 2 + (pc->random >> 26);
-	/* While statistics are on each acquisition is counted, and none takes the fast path. */
-	if (static_branch_unlikely(&ls_stat_key))
+	/* While statistics or a plan are on each acquisition is counted, and none takes the fast path. */
+	if (static_branch_unlikely(&ls_each_key))
 		pc->sample_weight = 1;
 	pc->sample = pc->sample_weight;
 }

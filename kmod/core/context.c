@@ -152,6 +152,28 @@ bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out)
 }
 
 /*
+ * Does @task hold @lock? Preemption off. While the task is being switched, it may seem to hold
+ * nothing: two looks in a row do not both fall into that.
+ */
+bool ls_context_holds(struct task_struct *task, u64 lock)
+{
+	const struct ls_ctx *ctx = ls_context_registered(task);
+	u32 i;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		const struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
+
+		if (READ_ONCE(pc->cur) == task)
+			ctx = READ_ONCE(pc->task);
+	}
+	for (i = 0; ctx && i < LS_MAX_DEPTH && i < ls_load(&ctx->depth); i++)
+		if (ls_load(&ctx->held[i].lock) == lock)
+			return true;
+	return false;
+}
+
+/*
  * Class of the wait queue that @task sleeps on with locks held, 0 when it sleeps on
  * none; @queue: which. A guess unless the task cannot wake up. Any context.
  */

@@ -19,6 +19,7 @@ u32 ls_context_next(u32 i);
 const struct ls_ctx *ls_context_sleeping(u32 i, struct task_struct **task);
 u32 ls_context_waits_on(struct task_struct *task, u64 *queue);
 bool ls_context_entry(struct task_struct *task, u64 lock, struct ls_held *out);
+bool ls_context_holds(struct task_struct *task, u64 lock);
 bool ls_in_schedule(u64 ip);
 struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level);

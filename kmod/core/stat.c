@@ -12,9 +12,10 @@
 #include "core/trace.h"
 
 DEFINE_STATIC_KEY_FALSE(ls_stat_key);
+DEFINE_STATIC_KEY_FALSE(ls_each_key);
 static u64 attached_at;		/* ns: for older entries no time is known */
 
-/* The fast path has no branch for statistics: it leaves acquisitions that are counted. */
+/* The fast path has no branch for this: it leaves acquisitions that are counted. */
 static void count_each(void *unused)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
@@ -22,13 +23,12 @@ static void count_each(void *unused)
 	pc->sample = pc->sample_weight = 1;
 }
 
-int ls_stat_on(void)
+/* From now on no acquisition takes the fast path. Process context. */
+void ls_each_on(void)
 {
 	int cpu;
 
-	if (!static_key_enabled(&ls_stat_key))
-		WRITE_ONCE(attached_at, local_clock());
-	static_branch_inc(&ls_stat_key);
+	static_branch_inc(&ls_each_key);
 	/* After that every CPU has seen the key, and none goes back to larger steps. */
 	synchronize_rcu();
 	/* CPUs that are offline start with that when they come up. */
@@ -38,12 +38,26 @@ int ls_stat_on(void)
 			per_cpu_ptr(&ls_cpus, cpu)->sample = per_cpu_ptr(&ls_cpus, cpu)->sample_weight = 1;
 	on_each_cpu(count_each, NULL, 1);
 	cpus_read_unlock();
+}
+
+void ls_each_off(void)
+{
+	static_branch_dec(&ls_each_key);
+}
+
+int ls_stat_on(void)
+{
+	if (!static_key_enabled(&ls_stat_key))
+		WRITE_ONCE(attached_at, local_clock());
+	static_branch_inc(&ls_stat_key);
+	ls_each_on();
 	return 0;
 }
 
 void ls_stat_off(void)
 {
 	static_branch_dec(&ls_stat_key);
+	ls_each_off();
 }
 
 static u64 passed(u64 since)

@@ -8,6 +8,7 @@
 
 #include "base/preempt.h"
 #include "check/check.h"
+#include "check/confirm.h"
 #include "core/context.h"
 #include "core/prims.h"
 #include "hook/hook.h"
@@ -15,8 +16,11 @@
 
 static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
 {
-	if (ls_active)
+	if (ls_active) {
+		if (static_branch_unlikely(&ls_confirm_key))
+			ls_confirm_at(lock, ip);
 		ls_acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	}
 	ls_leave();
 }
 

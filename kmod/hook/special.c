@@ -12,6 +12,7 @@
 #include "base/preempt.h"
 #include "check/access/handover.h"
 #include "check/check.h"
+#include "check/confirm.h"
 #include "core/context.h"
 #include "core/prims.h"
 #include "core/stacks.h"
@@ -114,6 +115,10 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	lock = arg0 + (desc & LS_DESC_OFFSET);
 	switch (desc & LS_OP_MASK) {
 	case LS_OP_ACQUIRE:
+		if (static_branch_unlikely(&ls_confirm_key)) {
+			ls_confirm_at(lock, ip);
+			pc = this_cpu_ptr(&ls_cpus);
+		}
 		if (freezes(kind, ip))
 			wait_for(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
 		else
@@ -179,11 +184,21 @@ out:
 	ls_leave();
 }
 
+static noinline void at_gate(u64 lock, u64 ip)
+{
+	preempt_disable_notrace();
+	if (ls_active)
+		ls_confirm_at(lock, ip);
+	ls_leave();
+}
+
 /* ww_mutex_lock() with acquire context @acquire (or none) begins. */
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip)
 {
 	struct ww_mutex *ww = (struct ww_mutex *)lock;
 
+	if (static_branch_unlikely(&ls_confirm_key))
+		at_gate(lock, ip);
 	if (!acquire || likely(!READ_ONCE(ww->ctx)))
 		return;
 	preempt_disable_notrace();

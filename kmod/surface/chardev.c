@@ -10,6 +10,7 @@
 #include <linux/vmalloc.h>
 
 #include "base/wrapper/mm.h"
+#include "check/confirm.h"
 #include "core/prims.h"
 #include "core/state.h"
 #include "hook/hook.h"
@@ -130,6 +131,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
 	struct ls_info info;
+	long rc;
 	u32 op;
 
 	switch (cmd) {
@@ -152,7 +154,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 			return -EFAULT;
 		return ls_worker_control(op);
 	}
-	return ls_access_ioctl(file, cmd, user);
+	rc = ls_confirm_ioctl(file, cmd, user);
+	return rc == -ENOTTY ? ls_access_ioctl(file, cmd, user) : rc;
 }
 
 /* Readable when the log reaches beyond the file's position. */
@@ -177,9 +180,10 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return remap_vmalloc_range(vma, per_cpu_ptr(&ls_cpus, cpu)->ring.hdr, 0);
 }
 
-/* A recorder that was killed leaves no probes behind. */
+/* A recorder that was killed leaves no probes and no plan behind. */
 static int device_release(struct inode *inode, struct file *file)
 {
+	ls_confirm_end(file);
 	ls_probes_disown(file);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "base/lookup.h"
 #include "base/memory.h"
 #include "check/check.h"
+#include "check/confirm.h"
 #include "core/context.h"
 #include "core/prims.h"
 #include "core/stacks.h"
@@ -178,6 +179,7 @@ static void free_all(void)
 static void detach(void)
 {
 	WRITE_ONCE(ls_active, 0);
+	ls_confirm_end(NULL);
 	ls_races_stop();
 	ls_preempt_unhook();
 	ls_prims_detach();

@@ -11,9 +11,10 @@ struct ls_info;
 extern u32 ls_ring_bytes;
 void ls_info_fill(struct ls_info *info);
 
-/* chardev.c, accesses.c */
+/* chardev.c, accesses.c, confirm.c */
 int ls_chardev_init(void);
 void ls_chardev_exit(void);
+long ls_confirm_ioctl(const void *file, unsigned int cmd, void __user *arg);
 long ls_access_ioctl(const void *file, unsigned int cmd, void __user *arg);
 
 /* debugfs.c */

@@ -241,6 +241,7 @@ int op_known_odd_argument(struct worker *w)
 	static const unsigned long known[] = {
 		LS_IOC_INFO, LS_IOC_CHAINS, LS_IOC_PRIMS, LS_IOC_COUNTS, LS_IOC_WAITS, LS_IOC_SYMBOL,
 		LS_IOC_ACCESS_INFO, LS_IOC_ACCESS_COUNTS, LS_IOC_FOLLOW, LS_IOC_SITES, LS_IOC_SITE_HITS,
+		LS_IOC_CONFIRM, LS_IOC_CONFIRM_STATE,
 	};
 
 	return call(device(w), known[below(w, sizeof(known) / sizeof(known[0]))], odd_pointer(w));

@@ -43,6 +43,7 @@ int device(struct worker *w);
 	X(stop_start, 2) X(flush, 10) \
 	X(reset, 1) X(odd_ctl, 300) X(access_info, 400) X(access_ctl, 30) X(access_counts, 700) \
 	X(follow, 10) X(sites, 6) X(sites_far, 6) X(sites_garbage, 60) X(site_hits, 500) \
+	X(plan, 20) X(plan_end, 10) X(plan_garbage, 100) X(plan_state, 300) \
 	X(any_ioctl, 900) X(known_odd_argument, 900) \
 	X(open, 400) X(close, 300) X(read, 500) X(pread, 700) X(readv, 300) X(write, 200) \
 	X(seek, 600) X(poll, 300) X(epoll, 200) X(other_call, 500) X(mmap, 500) X(map_use, 500) \

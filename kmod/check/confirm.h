@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Proof of findings: contexts are held at gates, see lockclass/plan.h. */
+#ifndef LOCKSCOPE_KMOD_CONFIRM_H
+#define LOCKSCOPE_KMOD_CONFIRM_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+#include "abi.h"
+
+DECLARE_STATIC_KEY_FALSE(ls_confirm_key);	/* there is a plan */
+
+/*
+ * An acquisition is about to happen. Any context, preemption off by one level, which may be
+ * given up meanwhile.
+ */
+void ls_confirm_at(u64 lock, u64 ip);
+
+/* Process context. @plans and @points are copied; -EINVAL, -EBUSY, -ENOMEM. */
+int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
+		   const struct ls_confirm_point *points, u32 nr_points, const void *file);
+/* End the plan of @file, NULL: any. All gates open, and no context is at one any more. */
+void ls_confirm_end(const void *file);
+/* -ENOENT: @file has no such plan. */
+int ls_confirm_read(u32 plan, struct ls_confirm_state *to, const void *file);
+
+#endif /* LOCKSCOPE_KMOD_CONFIRM_H */

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0
+// Gates: meetings of the sides of a deadlock, step by step and with random programs.
+#include "core.h"
+
+extern "C" {
+#include "lockclass/plan.h"
+}
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace {
+
+constexpr ls_u64 kMs = 1000000;
+constexpr ls_u64 kA = 0x1000, kB = 0x2000, kC = 0x3000;
+
+/* Sites of plan p: side s begins at 16 * (p * 4 + s) + 1 and ends at the next one. */
+ls_u64 first_site(unsigned int plan, unsigned int side)
+{
+	return 16 * (plan * LS_CONFIRM_SIDES + side) + 1;
+}
+
+struct Plans {
+	explicit Plans(std::vector<ls_confirm_plan> wanted) : plans(std::move(wanted))
+	{
+		for (unsigned int p = 0; p < plans.size(); p++)
+			for (unsigned int s = 0; s < plans[p].nr_sides; s++)
+				for (__u8 role : {LS_CONFIRM_FIRST, LS_CONFIRM_LAST})
+					points.push_back({first_site(p, s) + role,
+							  static_cast<__u16>(p),
+							  static_cast<__u8>(s), role, 0});
+		EXPECT_TRUE(valid());
+		meets = std::make_unique<ls_plan[]>(plans.size());
+		ls_confirm_init(&confirm, meets.get(), plans.data(),
+				static_cast<ls_u32>(plans.size()), points.data(),
+				static_cast<ls_u32>(points.size()));
+	}
+	bool valid() const
+	{
+		return ls_confirm_valid(plans.data(), static_cast<ls_u32>(plans.size()),
+					points.data(), static_cast<ls_u32>(points.size()));
+	}
+	ls_plan &operator[](std::size_t i) { return meets[i]; }
+
+	std::vector<ls_confirm_plan> plans;
+	std::vector<ls_confirm_point> points;
+	std::unique_ptr<ls_plan[]> meets;
+	ls_confirm confirm{};
+};
+
+ls_confirm_plan sides(__u32 nr, int interrupted = -1)
+{
+	ls_confirm_plan plan{};
+	plan.nr_sides = nr;
+	if (interrupted >= 0)
+		plan.flags[interrupted] = LS_CONFIRM_INTERRUPTED;
+	return plan;
+}
+
+TEST(Plan, FindsPointsOfEachSite)
+{
+	Plans p({sides(2), sides(3)});
+	EXPECT_EQ(ls_confirm_find(&p.confirm, 0x999999), 0u);
+	const auto at = ls_confirm_find(&p.confirm, first_site(1, 2) + 1);
+	ASSERT_NE(at, 0u);
+	EXPECT_EQ(p.points[at - 1].plan, 1);
+	EXPECT_EQ(p.points[at - 1].side, 2);
+	EXPECT_EQ(p.points[at - 1].role, LS_CONFIRM_LAST);
+	EXPECT_EQ(ls_confirm_next(&p.confirm, at), 0u);
+	EXPECT_TRUE(ls_confirm_begins(&p.confirm, 1, 2, first_site(1, 2)));
+	EXPECT_TRUE(ls_confirm_begins(&p.confirm, 1, LS_CONFIRM_SIDES, first_site(1, 2)));
+	EXPECT_FALSE(ls_confirm_begins(&p.confirm, 1, 1, first_site(1, 2)));
+	EXPECT_FALSE(ls_confirm_begins(&p.confirm, 0, 2, first_site(1, 2)));
+	EXPECT_FALSE(ls_confirm_begins(&p.confirm, 1, 2, first_site(1, 2) + 1));
+}
+
+TEST(Plan, RefusesWhatIsOutOfRange)
+{
+	Plans good({sides(2), sides(1, 0)});
+	const auto refused = [&](auto change) {
+		Plans bad({sides(2), sides(1, 0)});
+		change(bad);
+		return !bad.valid();
+	};
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].nr_sides = 0; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].nr_sides = LS_CONFIRM_SIDES + 1; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].nr_sides = 1; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].nr_sides = 3; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].pad = 1; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].flags[0] = 2; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].flags[3] = LS_CONFIRM_INTERRUPTED; }));
+	EXPECT_TRUE(refused([](Plans &p) {
+		p.plans[0].flags[0] = p.plans[0].flags[1] = LS_CONFIRM_INTERRUPTED;
+	}));
+	EXPECT_TRUE(refused([](Plans &p) { p.points[0].ip = 0; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.points[0].pad = 1; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.points[0].plan = 2; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.points[0].side = 2; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.points[0].role = 2; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.points[0].role = LS_CONFIRM_LAST; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.points.clear(); }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans.clear(); }));
+}
+
+/* The whole way of an ABBA: A -> B waits at its gate, B -> A comes. */
+TEST(Plan, TwoSidesMeetInBothDirections)
+{
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	EXPECT_EQ(m.turn, 1u);
+	EXPECT_GT(ls_gate_patience(&m, 0, LS_GATE_SLEEP, kMs), 0u);
+	EXPECT_EQ(ls_gate_patience(&m, 1, LS_GATE_SLEEP, kMs), 0u) << "it has the turn to arrive";
+
+	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
+	EXPECT_FALSE(ls_gate_enter(&m, 0, 3, 0, kA, kMs)) << "one at a time";
+	EXPECT_FALSE(ls_gate_opened(&m, 0));
+	EXPECT_EQ(ls_gate_arrive(&m, 1, 2, kB, kA), LS_GATE_MET);
+	ls_gate_open(&m, 1, LS_GATE_MET, false);
+	EXPECT_TRUE(ls_gate_opened(&m, 0));
+	EXPECT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
+	EXPECT_EQ(m.state.confirmed, 0u) << "it may still take another lock";
+	EXPECT_EQ(ls_gate_watch(&m, 0, 3, kA, kB), LS_GATE_UNWATCHED) << "another task";
+	EXPECT_EQ(ls_gate_watch(&m, 0, 1, kA, kB), LS_GATE_PROVEN);
+	ls_gate_prove(&m, 0);
+	EXPECT_EQ(m.state.confirmed, 2u) << "side 1 was the one that arrived";
+
+	EXPECT_EQ(m.turn, 0u);
+	ASSERT_TRUE(ls_gate_enter(&m, 1, 2, 0, kB, 10 * kMs));
+	EXPECT_EQ(ls_gate_arrive(&m, 0, 1, kA, kB), LS_GATE_MET);
+	ls_gate_open(&m, 0, LS_GATE_MET, false);
+	EXPECT_TRUE(ls_gate_leave(&m, 1, LS_GATE_SLEEP, 11 * kMs));
+	EXPECT_EQ(ls_gate_watch(&m, 1, 2, kB, kA), LS_GATE_PROVEN);
+	ls_gate_prove(&m, 1);
+	EXPECT_EQ(m.state.confirmed, 3u);
+	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_SLEEP, 1000 * kMs), 0u) << "nothing is left";
+	EXPECT_EQ(ls_gate_patience(&m, 1, LS_GATE_SLEEP, 1000 * kMs), 0u);
+}
+
+TEST(Plan, OtherInstancesDoNotMeet)
+{
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
+	EXPECT_EQ(ls_gate_arrive(&m, 1, 2, kB, kC), LS_GATE_NOTHING);
+	EXPECT_EQ(m.state.sides[0].strangers, 1u);
+	EXPECT_EQ(ls_gate_arrive(&m, 1, 1, kB, kA), LS_GATE_NOTHING) << "the waiting task itself";
+	EXPECT_FALSE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 3 * kMs));
+	EXPECT_EQ(m.state.sides[0].met, 0u);
+	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_SLEEP, 4 * kMs), 0u) << "half of the time";
+	EXPECT_GT(ls_gate_patience(&m, 0, LS_GATE_SLEEP, 5 * kMs), 0u);
+}
+
+TEST(Plan, SidesThatPartAreNotConfirmed)
+{
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
+	ASSERT_EQ(ls_gate_arrive(&m, 1, 2, kB, kA), LS_GATE_MET);
+	ls_gate_open(&m, 1, LS_GATE_MET, false);
+	ASSERT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
+	EXPECT_EQ(ls_gate_watch(&m, 0, 1, kA, kC), LS_GATE_PARTED);
+	EXPECT_EQ(m.state.sides[0].parted, 1u);
+	EXPECT_EQ(m.state.confirmed, 0u);
+	/* It took another way altogether: the next round begins. */
+	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, 10 * kMs));
+	ASSERT_EQ(ls_gate_arrive(&m, 1, 2, kB, kA), LS_GATE_MET);
+	ls_gate_open(&m, 1, LS_GATE_MET, false);
+	ASSERT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 12 * kMs));
+	EXPECT_FALSE(ls_gate_enter(&m, 0, 5, 0, kA, 20 * kMs)) << "still watched";
+	EXPECT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, 20 * kMs)) << "by its own task";
+	EXPECT_EQ(m.state.sides[0].parted, 2u);
+}
+
+TEST(Plan, OneSideMeetsItself)
+{
+	Plans p({sides(1)});
+	ls_plan &m = p[0];
+	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
+	EXPECT_EQ(ls_gate_arrive(&m, 0, 1, kB, kA), LS_GATE_NOTHING);
+	EXPECT_EQ(ls_gate_arrive(&m, 0, 2, kB, kC), LS_GATE_NOTHING);
+	ASSERT_EQ(ls_gate_arrive(&m, 0, 2, kB, kA), LS_GATE_MET);
+	ls_gate_open(&m, 0, LS_GATE_MET, false);
+	ASSERT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
+	ASSERT_EQ(ls_gate_watch(&m, 0, 1, kA, kB), LS_GATE_PROVEN);
+	ls_gate_prove(&m, 0);
+	EXPECT_EQ(m.state.confirmed, 1u);
+}
+
+TEST(Plan, AnInterruptComesToTheWaitingCpu)
+{
+	Plans p({sides(1, 0)});
+	ls_plan &m = p[0];
+	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 3, kA, kMs));
+	EXPECT_EQ(ls_gate_interrupt(&m, 0, 2, kA), LS_GATE_NOTHING) << "another CPU";
+	EXPECT_EQ(ls_gate_interrupt(&m, 0, 3, kB), LS_GATE_NOTHING) << "another lock";
+	ASSERT_EQ(ls_gate_interrupt(&m, 0, 3, kA), LS_GATE_MET);
+	ls_gate_open(&m, 0, LS_GATE_MET, true);
+	EXPECT_EQ(m.state.confirmed, 1u);
+	EXPECT_TRUE(ls_gate_leave(&m, 0, LS_GATE_STAY, 2 * kMs));
+	EXPECT_EQ(m.gates[0].state, LS_GATE_FREE);
+}
+
+/* A -> B; B is held while a handler comes that takes A. Either may come first. */
+TEST(Plan, AnInterruptAndAnotherSideMeet)
+{
+	for (const bool interrupt_first : {true, false}) {
+		Plans p({sides(2, 1)});
+		ls_plan &m = p[0];
+		EXPECT_EQ(m.turn, 0u);
+		ASSERT_TRUE(ls_gate_enter(&m, 1, 1, 0, kB, kMs));
+		const auto interrupt = [&](ls_u64 lock, ls_gate_arrival expected) {
+			const auto met = ls_gate_interrupt(&m, 1, 0, lock);
+			EXPECT_EQ(met, expected);
+			if (met != LS_GATE_NOTHING)
+				ls_gate_open(&m, 1, met, true);
+		};
+		const auto side = [&](ls_u64 holds, ls_gate_arrival expected) {
+			const auto met = ls_gate_arrive(&m, 0, 2, holds, kB);
+			EXPECT_EQ(met, expected);
+			if (met != LS_GATE_NOTHING)
+				ls_gate_open(&m, 0, met, false);
+		};
+		side(kC, LS_GATE_HALF);
+		EXPECT_FALSE(ls_gate_opened(&m, 1));
+		if (interrupt_first) {
+			interrupt(kA, LS_GATE_HALF);
+			EXPECT_FALSE(ls_gate_opened(&m, 1));
+			side(kA, LS_GATE_MET);
+		} else {
+			side(kA, LS_GATE_HALF);
+			interrupt(kA, LS_GATE_MET);
+		}
+		EXPECT_TRUE(ls_gate_opened(&m, 1));
+		EXPECT_EQ(m.state.confirmed, 1u);
+		EXPECT_TRUE(ls_gate_leave(&m, 1, LS_GATE_STAY, 2 * kMs));
+	}
+}
+
+TEST(Plan, ThreeSidesMeetAtOnce)
+{
+	Plans p({sides(3)});
+	ls_plan &m = p[0];
+	EXPECT_EQ(m.turn, 0u);
+	ASSERT_TRUE(ls_gate_enter(&m, 1, 1, 0, kB, kMs));
+	EXPECT_EQ(ls_gate_arrive(&m, 0, 9, kA, kB), LS_GATE_NOTHING) << "one is missing";
+	ASSERT_TRUE(ls_gate_enter(&m, 2, 2, 0, kC, kMs));
+	ASSERT_EQ(ls_gate_arrive(&m, 0, 9, kA, kB), LS_GATE_MET);
+	ls_gate_open(&m, 0, LS_GATE_MET, false);
+	ASSERT_TRUE(ls_gate_leave(&m, 1, LS_GATE_SLEEP, 2 * kMs));
+	ASSERT_TRUE(ls_gate_leave(&m, 2, LS_GATE_SLEEP, 2 * kMs));
+	ASSERT_EQ(ls_gate_watch(&m, 1, 1, kB, kC), LS_GATE_PROVEN);
+	ls_gate_prove(&m, 1);
+	EXPECT_EQ(m.state.confirmed, 0u);
+	ASSERT_EQ(ls_gate_watch(&m, 2, 2, kC, kA), LS_GATE_PROVEN);
+	ls_gate_prove(&m, 2);
+	EXPECT_EQ(m.state.confirmed, 1u);
+}
+
+TEST(Plan, OneSideIsInsideAtATime)
+{
+	static std::set<std::pair<ls_u64, ls_u64>> held;
+	const auto holds = [](ls_u64 task, ls_u64 lock) { return held.count({task, lock}) > 0; };
+	const auto begin = [&](ls_plan &m, ls_u32 side, ls_u64 task, ls_u64 lock, ls_u64 now) {
+		return ls_plan_begin(&m, side, task, lock, now, holds);
+	};
+	held.clear();
+	Plans p({sides(2), sides(1)});
+	EXPECT_TRUE(begin(p[0], 0, 1, kA, kMs));
+	EXPECT_TRUE(begin(p[0], 0, 3, kA, kMs)) << "runs of one side";
+	EXPECT_FALSE(begin(p[0], 1, 2, kB, kMs)) << "it is about to hold A";
+	held.insert({3, kA});
+	EXPECT_FALSE(begin(p[0], 1, 2, kB, 9 * kMs));
+	EXPECT_TRUE(begin(p[0], 1, 3, kB, 9 * kMs)) << "the same context";
+	held.clear();
+	EXPECT_TRUE(begin(p[0], 1, 2, kB, 20 * kMs));
+	EXPECT_EQ(p[0].entering, 0u);
+
+	EXPECT_TRUE(begin(p[1], 0, 1, kA, kMs));
+	EXPECT_FALSE(begin(p[1], 0, 2, kB, kMs)) << "the only side excludes itself";
+}
+
+TEST(Plan, TheTurnPassesWhenNothingComes)
+{
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	ls_u64 now = kMs;
+	std::set<unsigned int> waited;
+	for (int i = 0; i < 40; i++) {
+		for (unsigned int side : {0u, 1u}) {
+			now += 1000 * kMs;
+			if (!ls_gate_patience(&m, side, LS_GATE_SLEEP, now))
+				continue;
+			ASSERT_TRUE(ls_gate_enter(&m, side, side, 0, kA, now));
+			ASSERT_FALSE(ls_gate_leave(&m, side, LS_GATE_SLEEP, now + kMs));
+			waited.insert(side);
+		}
+	}
+	EXPECT_EQ(waited.size(), 2u);
+}
+
+TEST(Plan, PatienceIsBounded)
+{
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	m.gates[0].fails = 1000000;
+	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_SLEEP, kMs), 64 * kMs);
+	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_YIELD, kMs), 4 * kMs);
+	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_STAY, kMs), 4 * kMs);
+	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_SPIN, kMs), kMs / 4);
+}
+
+/*
+ * Random executions of two sides, each step as the hooks would take it. A confirmation needs a
+ * waiting execution of one side and one of the other that overlap, with the same instances;
+ * where a gate or an order of instances excludes that, there is none.
+ */
+TEST(Plan, RandomSidesAreConfirmedOnlyWhereTheyCanMeet)
+{
+	enum class Excluded { No, Gate, Instances };
+	std::size_t confirmed = 0;
+	for (unsigned int seed = 0; seed < 600; seed++) {
+		const auto excluded = static_cast<Excluded>(seed % 3);
+		std::mt19937 random(seed);
+		Plans p({sides(2)});
+		ls_plan &m = p[0];
+		struct Run {
+			int step = 0; // 0 outside, 1 at its gate, 2 holds the first lock
+			bool waits = false, gate = false;
+			ls_u64 first = 0, last = 0, until = 0;
+		};
+		Run runs[2][2];
+		bool gate_held = false;
+		ls_u64 now = kMs;
+		for (int i = 0; i < 4000; i++) {
+			now += 50000;
+			const unsigned int side = random() % 2, task = random() % 2;
+			Run &r = runs[side][task];
+			const ls_u64 id = 1 + side * 2 + task;
+			if (r.step == 0) {
+				if (excluded == Excluded::Gate) {
+					if (gate_held)
+						continue;
+					gate_held = r.gate = true;
+				}
+				const ls_u64 a = kA + random() % 2, b = kB + random() % 2;
+				r.first = side ? b : a;
+				r.last = side ? a : b;
+				if (excluded == Excluded::Instances)
+					(side ? r.last : r.first) = kA + 100 + side;
+				r.until = ls_gate_patience(&m, side, LS_GATE_SLEEP, now);
+				r.waits = r.until && ls_gate_enter(&m, side, id, 0, r.first, now);
+				r.until += now;
+				r.step = 1;
+			} else if (r.step == 1) {
+				if (r.waits && !ls_gate_opened(&m, side) && now < r.until)
+					continue;
+				if (r.waits)
+					ls_gate_leave(&m, side, LS_GATE_SLEEP, now);
+				r.step = 2;
+			} else {
+				if (ls_gate_watch(&m, side, id, r.first, r.last) == LS_GATE_PROVEN)
+					ls_gate_prove(&m, side);
+				else if (const auto met =
+						 ls_gate_arrive(&m, side, id, r.first, r.last);
+					 met != LS_GATE_NOTHING)
+					ls_gate_open(&m, side, met, false);
+				if (r.gate)
+					gate_held = r.gate = false;
+				r.step = 0;
+			}
+		}
+		if (excluded != Excluded::No)
+			EXPECT_EQ(m.state.confirmed, 0u) << "seed " << seed;
+		else
+			confirmed += m.state.confirmed == 3;
+		for (const auto &gate : m.gates)
+			EXPECT_NE(gate.state, LS_GATE_CLAIMED) << "seed " << seed;
+	}
+	EXPECT_GT(confirmed, 190u) << "of 200";
+}
+
+} // namespace
