@@ -105,6 +105,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_record_command(*app, globals);
 	add_report_command(*app, globals);
 	add_show_command(*app, globals);
+	add_confirm_command(*app, globals);
 	add_rules_command(*app, globals);
 	add_stat_command(*app, globals);
 	add_top_command(*app, globals);
@@ -117,10 +118,26 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	return app;
 }
 
+/* Words before "--"; confirm alone takes words and a command, which CLI11 cannot tell apart. */
+static int own_words(int argc, const char *const *argv)
+{
+	int i = 1;
+	while (i < argc && argv[i][0] == '-')
+		i += std::string_view(argv[i]) == "--color" ? 2 : 1;
+	if (i >= argc || std::string_view(argv[i]) != "confirm")
+		return argc;
+	while (i < argc && std::string_view(argv[i]) != "--")
+		i++;
+	return i;
+}
+
 int run_app(CLI::App &app, Globals &globals, int argc, const char *const *argv)
 {
+	const int own = own_words(argc, argv);
+	if (own < argc)
+		globals.command.assign(argv + own + 1, argv + argc);
 	try {
-		app.parse(argc, argv);
+		app.parse(own, argv);
 	} catch (const CLI::CallForVersion &) {
 		return deliver(version() + "\n", "");
 	} catch (const CLI::CallForHelp &) {

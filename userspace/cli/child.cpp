@@ -77,8 +77,15 @@ void Child::stop()
 		std::this_thread::sleep_for(100ms);
 	}
 	::kill(pid_, SIGKILL);
-	while (!poll())
+	for (int i = 0; i < 1000; i++) {
+		if (poll())
+			return;
 		std::this_thread::sleep_for(10ms);
+	}
+	/* It sleeps in the kernel, perhaps in a deadlock: what was recorded matters more. */
+	std::fprintf(stderr, "lockscope: process %d cannot be killed: it is left behind\n",
+		     static_cast<int>(pid_));
+	pid_ = -1;
 }
 
 Child::~Child()

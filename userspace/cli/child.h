@@ -28,7 +28,7 @@ public:
 	bool poll();
 	/// Its exit status, or 128 + signal; valid once poll() returned true.
 	int status() const { return status_; }
-	/// Send SIGTERM and wait for its end; SIGKILL after 5 s.
+	/// Send SIGTERM and wait for its end; SIGKILL after 5 s. After 10 s more it is left behind.
 	void stop();
 
 private:

@@ -19,11 +19,13 @@ struct Globals {
 	int verbose = 0; ///< -v and -q: warnings only below 0
 	ColorMode color = ColorMode::Auto;
 	int exit_status = 0;
-	bool parse_only = false; ///< check the arguments and do nothing, for tests
+	std::vector<std::string> command; ///< of confirm, after --
+	bool parse_only = false;	  ///< check the arguments and do nothing, for tests
 };
 
 void add_record_command(CLI::App &app, Globals &globals);
 void add_report_command(CLI::App &app, Globals &globals);
+void add_confirm_command(CLI::App &app, Globals &globals);
 void add_show_command(CLI::App &app, Globals &globals);
 void add_rules_command(CLI::App &app, Globals &globals);
 void add_merge_command(CLI::App &app, Globals &globals);

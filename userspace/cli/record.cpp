@@ -2,6 +2,7 @@
 // lockscope record: drain the module into a store while a command runs.
 #include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/live_proof.h"
 #include "cli/watch.h"
 
 #include "record/probes.h"
@@ -39,7 +40,7 @@ struct RecordArgs {
 	std::vector<std::string> symbol_dirs, command;
 	/* A module that was just loaded has hardly any classes. */
 	StatOptions collect{.more_classes = 4096};
-	bool stat = false;
+	bool stat = false, confirm = false;
 	double duration = 0;
 };
 
@@ -89,6 +90,9 @@ Status check_options(const RecordArgs &options)
 	if (options.stat && (options.backend == "bpf" || options.device != kDevicePath))
 		return usage_error("statistics are those of the running module",
 				   "leave --stat out, or --backend bpf and --device");
+	if (options.confirm && (options.backend == "bpf" || options.device != kDevicePath))
+		return usage_error("gates are in the running module",
+				   "leave --confirm out, or --backend bpf and --device");
 	if (options.device == kDevicePath && ::geteuid() != 0)
 		return Error{EPERM, "recording needs root", "sudo lockscope record ...",
 			     Exit::Environment};
@@ -137,6 +141,9 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 			return begun.error();
 		stat = std::move(*begun);
 	}
+	std::optional<LiveProof> proof;
+	if (options.confirm)
+		proof.emplace(*session, options.out);
 	auto store_stat = [&]() -> Status {
 		auto report = stat->read();
 		return report ? session->recorder().put_stat(*report) : report.error();
@@ -173,6 +180,8 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 			if (i % kIntervalsPerDrain != 0)
 				continue;
 			LS_TRY_STATUS(session->drain());
+			if (proof)
+				LS_TRY_STATUS(proof->tick());
 			if (probes)
 				LS_TRY_STATUS(probes->tick());
 			if (stat && Clock::now() - stored >= kStatEvery) {
@@ -182,6 +191,8 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 			line.show(session->recorder().progress());
 		}
 	}
+	if (proof)
+		LS_TRY_STATUS(proof->end());
 	if (child && !child->poll())
 		child->stop();
 	if (probes)
@@ -191,6 +202,14 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 	LS_TRY_STATUS(session->finish());
 	if (stat)
 		LS_TRY_STATUS(store_stat());
+	if (proof) {
+		auto confirmed = proof->store_verdicts();
+		if (!confirmed)
+			return confirmed.error();
+		if (globals.verbose >= 0)
+			std::fprintf(stderr, "lockscope: %zu of %s confirmed\n", *confirmed,
+				     counted(proof->planned(), "finding").c_str());
+	}
 	LS_TRY_STATUS(watch->end());
 	LS_TRY_STATUS(session->close());
 	summary(options, globals, session->recorder(), probes.get());
@@ -198,6 +217,7 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 	if (bpf || (module && module->ours()))
 		LS_TRY_STATUS(session->recorder().end());
 	if (module && module->ours()) {
+		proof.reset();
 		probes.reset();
 		stat.reset();
 		session.reset();
@@ -219,7 +239,7 @@ Result<int> record(const RecordArgs &options, const Globals &globals)
 			module.emplace(std::move(*loaded));
 		} else {
 			/* Locked down, or signed modules only. */
-			if (options.backend != "auto" || options.stat ||
+			if (options.backend != "auto" || options.stat || options.confirm ||
 			    (loaded.error().code != EPERM && loaded.error().code != EKEYREJECTED))
 				return loaded.error();
 			std::fprintf(stderr,
@@ -277,6 +297,9 @@ void add_record_command(CLI::App &app, Globals &globals)
 			    "per cent of the processors' time that probes may take")
 		->check(between(0.01, 100))
 		->capture_default_str();
+	command->add_flag(
+		"--confirm", options->confirm,
+		"make the sides of the first findings meet at once, see lockscope confirm");
 	command->add_flag(
 		"--stat", options->stat,
 		"count every acquisition, wait and hold as well, for lockscope stat FILE");

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kInterval = std::chrono::milliseconds(50);
+constexpr auto kPollEvery = std::chrono::milliseconds(50);
 
 struct StatArgs {
 	std::vector<std::string> words; ///< FILE, or COMMAND
@@ -101,7 +101,7 @@ Result<int> live(const StatArgs &options, const Globals &globals)
 	while (!(child && child->poll()) && !stop_signal() &&
 	       (options.duration <= 0 ||
 		Clock::now() - start < std::chrono::duration<double>(options.duration)))
-		std::this_thread::sleep_for(kInterval);
+		std::this_thread::sleep_for(kPollEvery);
 	/* The terminal sends Ctrl-C to the command as well. */
 	if (child && !child->poll())
 		child->stop();

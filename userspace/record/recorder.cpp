@@ -140,12 +140,19 @@ Status Recorder::put(const ClassRecord &record)
 	else
 		object_offset_.erase(record.id);
 	class_kind_[record.id] = static_cast<ls_kind>(record.kind);
+	class_name_[record.id] = record.name;
 	const LockField field = fields_ ? fields_(record) : LockField{};
 	unnamed_.erase(record.id);
 	if (fields_ && field.path.empty() &&
 	    (record.origin == LS_ORIGIN_SLAB || record.origin == LS_ORIGIN_ALLOC))
 		unnamed_[record.id].record = record;
 	return store_.put_class(run_, record, field);
+}
+
+std::string Recorder::class_name(std::uint32_t id) const
+{
+	const auto at = class_name_.find(id);
+	return at == class_name_.end() ? "?" : at->second;
 }
 
 /* Other locks of the same object, or code that acquires them, may have shown its type since. */

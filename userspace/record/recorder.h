@@ -58,6 +58,9 @@ public:
 	/// Store a verdict of lockscope confirm; it replaces one of this run on the same finding.
 	Status put_verdict(const Verdict &verdict);
 
+	/// Name of class @id of this run as the module gave it, "?" when it is not known.
+	std::string class_name(std::uint32_t id) const;
+
 	/// Counters from the last read.
 	const ls_info &info() const { return info_; }
 	const std::optional<ls_access_info> &access_info() const { return access_info_; }
@@ -113,6 +116,7 @@ private:
 	DataNamer *namer_ = nullptr;
 	std::unordered_map<std::uint32_t, DataRecord> data_;
 	std::unordered_map<std::uint32_t, ls_kind> class_kind_;
+	std::unordered_map<std::uint32_t, std::string> class_name_;
 	/// Members named so far, by data, offset and kind of lock.
 	std::set<std::tuple<std::uint32_t, std::uint32_t, ls_kind>> named_;
 	/// Locks behind pointers, by data, pointer, offset and kind.

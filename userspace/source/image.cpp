@@ -115,6 +115,18 @@ Status Source::no_accesses()
 			"program, or use --accesses off");
 }
 
+Status Source::set_plans(const std::vector<ls_confirm_plan> &,
+			 const std::vector<ls_confirm_point> &)
+{
+	return os_error(ENOTTY, "this source has no gates",
+			"lockscope confirm needs the loaded module of the same version");
+}
+
+Result<std::unique_ptr<ls_confirm_state>> Source::plan_state(std::uint32_t)
+{
+	return set_plans({}, {}).error();
+}
+
 std::string encode_image(const Image &image)
 {
 	std::string out(kMagic, sizeof(kMagic));

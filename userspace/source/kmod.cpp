@@ -194,6 +194,28 @@ public:
 		return hits;
 	}
 
+	Status set_plans(const std::vector<ls_confirm_plan> &plans,
+			 const std::vector<ls_confirm_point> &points) override
+	{
+		ls_confirm_req req{static_cast<std::uint32_t>(plans.size()),
+				   static_cast<std::uint32_t>(points.size()),
+				   reinterpret_cast<std::uintptr_t>(plans.data()),
+				   reinterpret_cast<std::uintptr_t>(points.data())};
+		auto set = control_call(LS_IOC_CONFIRM, &req, "set a plan of");
+		if (!set && set.error().code == EBUSY)
+			return os_error(EBUSY, "cannot set a plan of " + path_,
+					"another lockscope confirm is running: wait for its end");
+		return set;
+	}
+
+	Result<std::unique_ptr<ls_confirm_state>> plan_state(std::uint32_t index) override
+	{
+		auto state = std::make_unique<ls_confirm_state>();
+		ls_confirm_state_req req{index, 0, reinterpret_cast<std::uintptr_t>(state.get())};
+		LS_TRY_STATUS(control_call(LS_IOC_CONFIRM_STATE, &req, "read a plan of"));
+		return state;
+	}
+
 	bool live() const override { return true; }
 
 private:

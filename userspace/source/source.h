@@ -62,6 +62,13 @@ public:
 		return no_accesses().error();
 	}
 
+	/// Hold contexts at the gates of @plans from now on, as long as this source is open;
+	/// none: no more. EBUSY: another program has plans. ENOTTY before ABI 2.9.
+	virtual Status set_plans(const std::vector<ls_confirm_plan> &plans,
+				 const std::vector<ls_confirm_point> &points);
+	/// Counts and evidence of plan @index since it was set.
+	virtual Result<std::unique_ptr<ls_confirm_state>> plan_state(std::uint32_t index);
+
 	/// The addresses belong to the running kernel, so its symbol table can resolve them.
 	virtual bool live() const = 0;
 	/// Name of this source in a store.

@@ -143,6 +143,16 @@ std::vector<SymbolTable::Range> SymbolTable::ranges(const std::string &name) con
 	return out;
 }
 
+std::vector<std::uint64_t> SymbolTable::starts(const std::string &name,
+					       const std::string &module) const
+{
+	std::vector<std::uint64_t> out;
+	for (const auto &s : symbols_)
+		if (name == names_.c_str() + s.name && modules_[s.module] == module)
+			out.push_back(s.address);
+	return out;
+}
+
 void SymbolTable::forget_replaced(const std::vector<Range> &modules, bool packed)
 {
 	/* Address range by module number; the kernel has none, as it does not move. */
@@ -256,6 +266,23 @@ std::vector<SymbolTable::Range> KernelSymbols::ranges(const std::string &name)
 	if (!table_ && !refresh())
 		return {};
 	return table_->ranges(name);
+}
+
+std::vector<std::uint64_t> KernelSymbols::starts(const std::string &name, const std::string &module)
+{
+	if (!table_ || read_modules() != ranges_) {
+		read_again_ = {};
+		refresh();
+	}
+	return table_ ? table_->starts(name, module) : std::vector<std::uint64_t>{};
+}
+
+std::size_t KernelSymbols::generation()
+{
+	std::string all;
+	for (const auto &range : read_modules())
+		all += range.module + hex64(range.begin);
+	return stable_hash(all);
 }
 
 std::string KernelSymbols::build_id(const std::string &module)

@@ -58,6 +58,9 @@ public:
 	/// NAME.cold, NAME.isra.0.constprop.0.
 	std::vector<Range> ranges(const std::string &name) const;
 
+	/// Start of each function @name of @module, "vmlinux" or another.
+	std::vector<std::uint64_t> starts(const std::string &name, const std::string &module) const;
+
 	/// Remove names of code in the present ranges of @modules, sorted by start, or where a
 	/// newer one began: ftrace keeps records of freed init code. @packed: a range is
 	/// longer than its module's code.
@@ -87,6 +90,10 @@ public:
 	std::string build_id(const std::string &module) override;
 	/// Like SymbolTable::ranges(); empty when there is no table.
 	std::vector<SymbolTable::Range> ranges(const std::string &name);
+	/// Like SymbolTable::starts(), of modules that are there now.
+	std::vector<std::uint64_t> starts(const std::string &name, const std::string &module);
+	/// Changes when code was loaded or unloaded.
+	std::size_t generation();
 
 private:
 	using Range = SymbolTable::Range;

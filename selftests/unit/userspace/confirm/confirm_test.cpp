@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+// Plans for findings, and verdicts from what gates count: docs/confirm.md.
+#include "support.h"
+
+#include "confirm/judgement.h"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+constexpr std::uint64_t kA = 0x1000, kB = 0x2000, kGate = 0x3000;
+
+class ConfirmTest : public testing::Test {
+protected:
+	/* A -> B by one task, B -> A by another. */
+	PlannedFinding abba()
+	{
+		const auto a = log.add_class("a"), b = log.add_class("b");
+		log.acquire({.pid = 1, .stack = {"take_ab", "main"}}, {{.cls = a}}, {.cls = b});
+		log.acquire({.pid = 2, .stack = {"take_ba", "main"}}, {{.cls = b}}, {.cls = a});
+		return planned();
+	}
+	PlannedFinding planned()
+	{
+		model = model_of(log);
+		auto plan = plan_for(model, only_finding(model));
+		EXPECT_TRUE(plan.ok()) << plan.error().what;
+		return plan ? *plan : PlannedFinding{};
+	}
+	/* @n executions of @side, which hold @held before @first. */
+	void executions(std::size_t side, std::uint64_t n, std::uint64_t first, std::uint64_t last,
+			std::vector<std::uint64_t> held = {}, std::uint32_t val = 7)
+	{
+		ls_confirm_side &to = state->sides[side];
+		for (std::uint64_t i = 0; i < n; i++) {
+			ls_confirm_arrival &arrival = to.arrivals[to.lasts++ % LS_CONFIRM_ARRIVALS];
+			arrival = {};
+			arrival.first = first;
+			arrival.last = last;
+			for (const auto lock : held)
+				arrival.held[arrival.nr_held++] = {val, 0, 0, lock};
+			arrival.held[arrival.nr_held++] = {1, 0, 0, first};
+		}
+		to.firsts = to.lasts;
+	}
+	void waits(std::size_t side, std::uint64_t n, double seconds)
+	{
+		state->sides[side].waits = n;
+		state->sides[side].waited_ns = static_cast<std::uint64_t>(seconds * 1e9);
+	}
+	Verdict judged(const PlannedFinding &plan) { return judge(plan, *state, 10, names); }
+
+	LogBuilder log;
+	Model model;
+	std::unique_ptr<ls_confirm_state> state = std::make_unique<ls_confirm_state>();
+	ConfirmNames names{[](std::uint32_t id) { return "class " + std::to_string(id); },
+			   [](std::uint64_t ip) { return "f+" + std::to_string(ip); }};
+};
+
+TEST_F(ConfirmTest, PlansBothSides)
+{
+	const auto plan = abba();
+	ASSERT_EQ(plan.sides.size(), 2u);
+	EXPECT_EQ(plan.sides[0].holds, plan.sides[1].acquires);
+	EXPECT_EQ(plan.sides[1].holds, plan.sides[0].acquires);
+	for (const auto &side : plan.sides) {
+		EXPECT_EQ(side.first.size(), 1u);
+		EXPECT_EQ(side.last.size(), 1u);
+		EXPECT_TRUE(side.interrupt.empty());
+	}
+	const auto plans = resolve({plan}, [](const Code &) {
+		return std::vector<std::uint64_t>{1, 2};
+	});
+	ASSERT_EQ(plans.plans.size(), 1u);
+	EXPECT_EQ(plans.points.size(), 8u) << "two functions of each name";
+}
+
+TEST_F(ConfirmTest, LeavesOutWhatIsNotLoaded)
+{
+	const auto plan = abba();
+	const auto plans = resolve({plan, plan}, [&](const Code &place) {
+		return place.function == plan.sides[0].last.front().function
+			       ? std::vector<std::uint64_t>{}
+			       : std::vector<std::uint64_t>{1};
+	});
+	EXPECT_TRUE(plans.plans.empty());
+	EXPECT_TRUE(plans.points.empty());
+	ASSERT_FALSE(plans.absent.empty());
+}
+
+TEST_F(ConfirmTest, KeepsToTheModulesBounds)
+{
+	const auto plan = abba();
+	const auto plans = resolve(std::vector<PlannedFinding>(LS_CONFIRM_PLANS + 9, plan),
+				   [](const Code &) { return std::vector<std::uint64_t>(20, 5); });
+	EXPECT_LE(plans.plans.size(), std::size_t{LS_CONFIRM_PLANS});
+	EXPECT_LE(plans.points.size(), std::size_t{LS_CONFIRM_POINTS});
+	EXPECT_GT(plans.plans.size(), 5u);
+}
+
+TEST_F(ConfirmTest, ConfirmedWithItsEvidence)
+{
+	const auto plan = abba();
+	executions(0, 3, kA, kB);
+	executions(1, 3, kB, kA);
+	waits(0, 4, 0.1);
+	state->confirmed = 1;
+	for (std::size_t i = 0; i < 2; i++) {
+		auto &context = state->contexts[i];
+		context.at = state->sides[i].arrivals[0];
+		std::strcpy(context.comm, i ? "one" : "tw\xffo");
+		context.nr_stack = 2;
+	}
+	const auto verdict = judged(plan);
+	EXPECT_EQ(verdict.result, VerdictResult::Confirmed);
+	EXPECT_EQ(verdict.finding, plan.id);
+	EXPECT_EQ(verdict.tries, 4u);
+	EXPECT_FALSE(fully_confirmed(plan, *state));
+	EXPECT_NE(verdict.evidence.find("\"held\":[\"class 1 at f+0\"]"), std::string::npos)
+		<< verdict.evidence;
+	EXPECT_EQ(verdict.evidence.find('\xff'), std::string::npos);
+	state->confirmed = 3;
+	EXPECT_TRUE(fully_confirmed(plan, *state));
+}
+
+TEST_F(ConfirmTest, RefutedByAGate)
+{
+	const auto plan = abba();
+	executions(0, 100, kA, kB, {kGate});
+	executions(1, 100, kB, kA, {kGate});
+	waits(0, 40, 2);
+	const auto verdict = judged(plan);
+	EXPECT_EQ(verdict.result, VerdictResult::Refuted);
+	EXPECT_EQ(verdict.reason, "gate");
+	EXPECT_NE(verdict.why.find("class 7"), std::string::npos) << verdict.why;
+}
+
+TEST_F(ConfirmTest, AGateBetweenReadersIsNone)
+{
+	const auto plan = abba();
+	const std::uint32_t reader = 7 | LS_SHARED << LS_VAL_READ_SHIFT;
+	executions(0, 100, kA, kB, {kGate}, reader);
+	executions(1, 100, kB, kA, {kGate}, reader);
+	waits(0, 40, 2);
+	EXPECT_NE(judged(plan).reason, "gate");
+}
+
+TEST_F(ConfirmTest, AGateOfOneExecutionIsNone)
+{
+	const auto plan = abba();
+	executions(0, 100, kA, kB, {kGate});
+	executions(0, 1, kA, kB);
+	executions(1, 100, kB, kA, {kGate});
+	waits(0, 40, 2);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached);
+}
+
+TEST_F(ConfirmTest, RefutedByInstances)
+{
+	const auto plan = abba();
+	executions(0, 100, kA, kB);
+	executions(1, 100, kB + 1, kA + 1);
+	waits(0, 40, 2);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached);
+	state->sides[0].strangers = 30;
+	EXPECT_EQ(judged(plan).reason, "instances");
+	state->sides[0].met = 1;
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "met, and still on its way";
+	state->sides[0].parted = 1;
+	EXPECT_EQ(judged(plan).reason, "instances");
+	executions(1, 1, kB, kA);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "one does match";
+}
+
+TEST_F(ConfirmTest, RefutedByAnOrder)
+{
+	const auto plan = abba();
+	executions(0, 100, kA, kB);
+	executions(1, 100, kB, kA);
+	waits(0, 40, 0.5);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "five arrivals were expected";
+	waits(0, 40, 2);
+	EXPECT_EQ(judged(plan).reason, "order");
+}
+
+TEST_F(ConfirmTest, SaysWhatDidNotHappen)
+{
+	const auto plan = abba();
+	EXPECT_NE(judged(plan).why.find("never ran"), std::string::npos);
+	executions(0, 3, kA, kB);
+	state->sides[1].firsts = 5;
+	EXPECT_NE(judged(plan).why.find("but never"), std::string::npos) << judged(plan).why;
+	executions(1, 3, kB, kA);
+	EXPECT_NE(judged(plan).why.find("no side could be held"), std::string::npos);
+	waits(0, 1, 0.1);
+	EXPECT_NE(judged(plan).why.find("in 1 try"), std::string::npos) << judged(plan).why;
+}
+
+TEST_F(ConfirmTest, AddsUpWhatReplacedPlansSaw)
+{
+	executions(0, 30, kA, kB);
+	waits(0, 2, 0.1);
+	auto sum = std::make_unique<ls_confirm_state>();
+	add_state(*sum, *state);
+	state->confirmed = 2;
+	state->contexts[1].at.pid = 99;
+	add_state(*sum, *state);
+	EXPECT_EQ(sum->sides[0].lasts, 60u);
+	EXPECT_EQ(sum->sides[0].waits, 4u);
+	EXPECT_EQ(sum->confirmed, 2u);
+	EXPECT_EQ(sum->contexts[1].at.pid, 99u);
+	state->contexts[1].at.pid = 5;
+	add_state(*sum, *state);
+	EXPECT_EQ(sum->contexts[1].at.pid, 99u) << "of the first confirmation";
+}
+
+} // namespace

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+// lockscope confirm: make the sides of findings meet while a test runs.
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/suppressed.h"
+
+#include "analysis/filters/annotations.h"
+#include "confirm/prover.h"
+#include "source/module.h"
+#include "store/load.h"
+#include "util/stop.h"
+#include "util/text.h"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace lockscope::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+
+constexpr auto kPoll = std::chrono::milliseconds(50);
+constexpr int kPollsPerTick = 2;
+/* A test that ends at once is not started more often than this. */
+constexpr auto kLeastRun = std::chrono::milliseconds(20);
+
+struct ConfirmArgs {
+	std::string id, store = kDefaultStore, module;
+	std::size_t top = 0, repeat = 1;
+	double duration = 60;
+	bool hidden = false;
+	std::vector<std::string> command;
+	SuppressionOptions suppressions;
+};
+
+/* One line of the answer. */
+struct Answer {
+	Finding finding;
+	std::size_t confirmed = 0;	///< of all runs
+	std::vector<double> seconds;	///< until it was, in each of these
+	std::optional<Verdict> verdict; ///< none: there is no plan
+	std::string why;		///< there is none
+
+	/* The best verdict of all runs counts. */
+	void add(Verdict run, std::optional<double> after)
+	{
+		if (after) {
+			confirmed++;
+			seconds.push_back(*after);
+		}
+		if (!verdict || holds_over(run, *verdict))
+			verdict = std::move(run);
+	}
+};
+
+Result<std::vector<Finding>> chosen(const Model &model, const ConfirmArgs &options)
+{
+	auto analysed = analyse_with(model, options.suppressions);
+	if (!analysed)
+		return analysed.error();
+	std::vector<Finding> out;
+	for (auto &finding : analysed->findings) {
+		if (options.id.empty()
+			    ? (!finding.hidden() || options.hidden) && out.size() < options.top
+			    : finding.id.rfind(options.id, 0) == 0)
+			out.push_back(std::move(finding));
+	}
+	if (options.id.empty())
+		return out;
+	if (out.empty())
+		return usage_error("no finding in " + options.store + " begins with " + options.id,
+				   "ids are in lockscope report --all " + options.store);
+	if (out.size() > 1)
+		return usage_error(counted(out.size(), "finding") + " begin with " + options.id,
+				   "give more digits, " + out[0].id + " or " + out[1].id);
+	return out;
+}
+
+/* Repeats the command until all is settled or the time is over. */
+Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
+		std::optional<Child> &child)
+{
+	const auto start = Clock::now();
+	auto begun = start;
+	bool warned = false;
+	const auto over = [&] {
+		return stop_signal() != 0 || prover.settled() ||
+		       Clock::now() - start >= std::chrono::duration<double>(options.duration);
+	};
+	for (int i = 0; !over(); i++) {
+		if (child && child->poll()) {
+			if (child->status() != 0 && !warned)
+				std::fprintf(stderr, "lockscope: the test ended with status %d\n",
+					     child->status());
+			warned = warned || child->status() != 0;
+			child.reset();
+		}
+		if (!child && !options.command.empty() &&
+		    (i == 0 || Clock::now() - begun >= kLeastRun)) {
+			auto started = Child::start(options.command);
+			if (!started)
+				return started.error();
+			child.emplace(std::move(*started));
+			begun = Clock::now();
+		}
+		std::this_thread::sleep_for(kPoll);
+		if (i % kPollsPerTick != 0)
+			continue;
+		LS_TRY_STATUS(session.drain());
+		LS_TRY_STATUS(prover.tick());
+	}
+	/* With all gates open, so that the test can end. */
+	return prover.end();
+}
+
+Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
+	     std::vector<PlannedFinding> plans)
+{
+	auto module = LoadedModule::ensure(options.module);
+	if (!module)
+		return module.error();
+	auto opened = Session::open({kDevicePath, options.store, {}, Hold::Always, false});
+	if (!opened)
+		return opened.error();
+	std::unique_ptr<Session> session = std::move(*opened);
+	const auto go = [&]() -> Status {
+		Prover prover(*session, std::move(plans));
+		LS_TRY_STATUS(session->begin());
+		LS_TRY_STATUS(session->drain());
+		catch_signals();
+		std::optional<Child> child;
+		for (std::size_t run = 0; run < options.repeat && !stop_signal(); run++) {
+			if (run > 0)
+				prover.restart();
+			LS_TRY_STATUS(run_test(options, *session, prover, child));
+			for (std::size_t i = 0; i < prover.size(); i++)
+				for (auto &answer : answers)
+					if (answer.finding.id == prover.finding(i).id)
+						answer.add(prover.verdict(i),
+							   prover.seconds_to_confirm(i));
+		}
+		if (child && !child->poll())
+			child->stop();
+		LS_TRY_STATUS(session->finish());
+		for (const auto &answer : answers)
+			if (answer.verdict)
+				LS_TRY_STATUS(session->recorder().put_verdict(*answer.verdict));
+		LS_TRY_STATUS(session->close());
+		return module->ours() ? session->recorder().end() : success();
+	};
+	if (auto status = go(); !status) {
+		session->give_up(status.error());
+		return status;
+	}
+	session.reset();
+	return module->unload();
+}
+
+std::string counted_tries(std::uint64_t n)
+{
+	return n == 1 ? "1 try" : with_commas(n) + " tries";
+}
+
+std::string text_of(const std::vector<Answer> &answers, std::size_t runs)
+{
+	std::string out;
+	for (const auto &a : answers) {
+		std::string word = a.verdict ? name(a.verdict->result) : "no plan";
+		word.resize(std::max<std::size_t>(word.size(), 12), ' ');
+		out += word + a.finding.id + "  " + a.finding.title + "\n" + std::string(12, ' ');
+		if (a.verdict)
+			out += a.verdict->why + ", after " + counted_tries(a.verdict->tries) + "\n";
+		else
+			out += a.why + "\n";
+		if (runs > 1 && !a.seconds.empty()) {
+			auto sorted = a.seconds;
+			std::sort(sorted.begin(), sorted.end());
+			char line[80];
+			std::snprintf(line, sizeof(line), "%12sin %zu of %zu runs, median %.2f s\n",
+				      "", a.confirmed, runs, sorted[sorted.size() / 2]);
+			out += line;
+		}
+	}
+	return out;
+}
+
+std::string json_of(const std::vector<Answer> &answers)
+{
+	Json out = Json::array();
+	for (const auto &a : answers) {
+		Json one{{"id", a.finding.id},
+			 {"title", a.finding.title},
+			 {"confirmed_runs", a.confirmed},
+			 {"seconds", a.seconds}};
+		if (a.verdict) {
+			one["verdict"] = {{"result", name(a.verdict->result)},
+					  {"why", a.verdict->why},
+					  {"tries", a.verdict->tries},
+					  {"evidence", Json::parse(a.verdict->evidence)}};
+			if (!a.verdict->reason.empty())
+				one["verdict"]["reason"] = a.verdict->reason;
+		} else {
+			one["verdict"] = nullptr;
+			one["why"] = a.why;
+		}
+		out.push_back(std::move(one));
+	}
+	return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<int> confirm(const ConfirmArgs &options, const Globals &globals)
+{
+	if (options.id.empty() == (options.top == 0))
+		return usage_error("confirm needs a finding",
+				   "give its ID, or --top N for the first ones");
+	if (::geteuid() != 0)
+		return Error{EPERM, "confirming needs root", "sudo lockscope confirm ...",
+			     Exit::Environment};
+	std::vector<Answer> answers;
+	std::vector<PlannedFinding> plans;
+	{
+		auto model = load_stores({options.store});
+		if (!model)
+			return model.error();
+		LS_TRY_STATUS(annotations::load(*model));
+		auto findings = chosen(*model, options);
+		if (!findings)
+			return findings.error();
+		for (auto &finding : *findings) {
+			auto plan = plan_for(*model, finding);
+			Answer answer;
+			answer.finding = std::move(finding);
+			if (plan)
+				plans.push_back(std::move(*plan));
+			else
+				answer.why = answer.finding.single()
+						     ? "it happened: nothing is left to prove"
+						     : plan.error().what;
+			answers.push_back(std::move(answer));
+		}
+	}
+	if (!plans.empty())
+		LS_TRY_STATUS(prove(options, answers, std::move(plans)));
+	const int delivered =
+		deliver(globals.json ? json_of(answers) : text_of(answers, options.repeat), "");
+	if (delivered != 0)
+		return delivered;
+	if (stop_signal())
+		return static_cast<int>(Exit::Interrupted);
+	for (const auto &a : answers)
+		if (a.verdict ? a.verdict->result == VerdictResult::NotReached
+			      : !a.finding.single())
+			return static_cast<int>(Exit::Findings);
+	return 0;
+}
+
+} // namespace
+
+void add_confirm_command(CLI::App &app, Globals &globals)
+{
+	auto *command =
+		add_command(app, "confirm",
+			    "prove or refute findings: make their sides meet while COMMAND runs",
+			    "lockscope confirm 61216259 run.db -- ./my-test\n"
+			    "  lockscope confirm --top 20 -- ./my-test");
+	auto options = std::make_shared<ConfirmArgs>();
+	auto positional = std::make_shared<std::vector<std::string>>();
+	command->add_option("--top", options->top, "the first so many findings, in rank order")
+		->check(CLI::Range(1, LS_CONFIRM_PLANS));
+	command->add_option("--duration", options->duration,
+			    "seconds a run, at most; COMMAND is repeated until all is settled")
+		->check(between(0.1, 1e6))
+		->capture_default_str();
+	command->add_option("--repeat", options->repeat,
+			    "begin anew so often, and say how often it was confirmed")
+		->check(CLI::Range(1, 100000))
+		->capture_default_str();
+	command->add_flag("--hidden", options->hidden, "with --top, hidden findings as well");
+	command->add_option("--module", options->module,
+			    "lockscope.ko to load (default: the one of this kernel)");
+	command->add_option(
+		       "ID_FILE", *positional,
+		       "id of the finding, or the first digits of it, without --top; and the "
+		       "store that has it (default lockscope.db). COMMAND is the test, after --")
+		->expected(0, 2);
+	add_suppression_options(command, options->suppressions);
+	set_action(command, globals, [options, positional, &globals] {
+		auto rest = *positional;
+		options->command = globals.command;
+		if (options->top == 0 && !rest.empty()) {
+			options->id = rest.front();
+			rest.erase(rest.begin());
+		}
+		if (rest.size() > 1)
+			return fail(usage_error("--top takes no ID", "give one store"));
+		if (!rest.empty())
+			options->store = rest.front();
+		auto status = confirm(*options, globals);
+		return status ? *status : fail(status.error());
+	});
+}
+
+} // namespace lockscope::cli

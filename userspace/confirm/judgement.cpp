@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "confirm/judgement.h"
+
+#include "util/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace lockscope {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/* Opportunities to meet without a meeting, before a finding is refuted. */
+constexpr std::uint64_t kOpportunities = 20;
+constexpr std::uint64_t kStrangers = 20;
+/* Arrivals that were to be expected during waits: none by chance is one case in 20,000. */
+constexpr double kExpected = 10;
+
+std::string tries(std::uint64_t n)
+{
+	return n == 1 ? "1 try" : with_commas(n) + " tries";
+}
+
+std::span<const ls_confirm_arrival> arrivals(const ls_confirm_side &side)
+{
+	return {side.arrivals, std::min<std::size_t>(side.lasts, LS_CONFIRM_ARRIVALS)};
+}
+
+std::span<const ls_held_rec> held(const ls_confirm_arrival &arrival)
+{
+	return {arrival.held, std::min<std::size_t>(arrival.nr_held, LS_CONFIRM_HELD)};
+}
+
+/* The locks that were held before the first one of the cycle: those can be gates. */
+std::span<const ls_held_rec> outer(const ls_confirm_arrival &arrival)
+{
+	const auto all = held(arrival);
+	const auto own = std::find_if(all.begin(), all.end(), [&](const ls_held_rec &h) {
+		return h.lock == arrival.first;
+	});
+	return all.first(static_cast<std::size_t>(own - all.begin()));
+}
+
+/* A lock that both hold, not both as readers; its class, 0: none. */
+std::uint32_t common_lock(const ls_confirm_arrival &a, const ls_confirm_arrival &b)
+{
+	for (const auto &x : outer(a))
+		for (const auto &y : outer(b))
+			if (x.lock == y.lock &&
+			    !((x.val & LS_VAL_READ_MASK) && (y.val & LS_VAL_READ_MASK)))
+				return x.val & LS_VAL_CLASS_MASK;
+	return 0;
+}
+
+/* Pairs of executions of two sides that could deadlock by their instances. */
+struct Pairs {
+	std::size_t matching = 0, gated = 0;
+	std::uint32_t gate = 0; ///< class
+};
+
+Pairs compare(const ls_confirm_side &a, const ls_confirm_side &b)
+{
+	Pairs out;
+	for (const auto &x : arrivals(a))
+		for (const auto &y : arrivals(b)) {
+			if (&x == &y || x.first != y.last || y.first != x.last)
+				continue;
+			out.matching++;
+			if (const auto gate = common_lock(x, y)) {
+				out.gated++;
+				out.gate = gate;
+			}
+		}
+	return out;
+}
+
+std::string side_name(const PlannedFinding &finding, std::size_t i)
+{
+	const PlannedSide &side = finding.sides[i];
+	return side.first.front().function +
+	       (side.interrupt.empty() ? "" : " (interrupted by a " + side.interrupt + ")");
+}
+
+Json context_json(const ls_confirm_context &c, const PlannedSide &side, const ConfirmNames &names)
+{
+	Json out;
+	const std::string comm(c.comm, strnlen(c.comm, sizeof(c.comm)));
+	static constexpr const char *kLevels[] = {LS_LEVEL_NAMES};
+
+	out["task"] = comm + "-" + std::to_string(c.at.pid);
+	out["cpu"] = c.cpu;
+	out["context"] = c.level < LS_NR_LEVELS ? kLevels[c.level] : "?";
+	out["holds"] = side.holds;
+	out["acquires"] = side.acquires;
+	out["waited"] = c.waited != 0;
+	out["held"] = Json::array();
+	for (const auto &h : held(c.at))
+		out["held"].push_back(names.lock_class(h.val & LS_VAL_CLASS_MASK) + " at " +
+				      names.place(h.ip));
+	out["stack"] = Json::array();
+	for (std::uint32_t i = 0; i < c.nr_stack && i < LS_STACK_FRAMES; i++)
+		out["stack"].push_back(names.place(c.stack[i]));
+	return out;
+}
+
+Json counts_json(const PlannedFinding &finding, const ls_confirm_state &state)
+{
+	Json out = Json::array();
+	for (std::size_t i = 0; i < finding.sides.size(); i++) {
+		const ls_confirm_side &side = state.sides[i];
+		out.push_back({{"side", side_name(finding, i)},
+			       {"began", side.firsts},
+			       {"completed", side.lasts},
+			       {"waited", side.waits},
+			       {"waited_ms", side.waited_ns / 1000000},
+			       {"others", side.strangers},
+			       {"met", side.met},
+			       {"parted", side.parted},
+			       {"confirmed", side.confirmed}});
+	}
+	return out;
+}
+
+std::string evidence(const PlannedFinding &finding, const ls_confirm_state &state, double seconds,
+		     const ConfirmNames &names)
+{
+	Json out;
+	out["directions"] = std::popcount(state.confirmed);
+	out["of"] = finding.sides.size();
+	out["seconds"] = std::round(seconds * 1000) / 1000;
+	out["counts"] = counts_json(finding, state);
+	out["sides"] = Json::array();
+	if (!state.confirmed)
+		return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+	const bool once = finding.sides.size() == 1 && finding.sides[0].interrupt.empty();
+	for (std::size_t i = 0; i < finding.sides.size() + (once ? 1 : 0); i++)
+		out["sides"].push_back(
+			context_json(state.contexts[i], finding.sides[once ? 0 : i], names));
+	for (const auto &side : finding.sides)
+		if (!side.interrupt.empty())
+			out["sides"].push_back(context_json(state.interrupt, side, names));
+	return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/* Waits of all sides, and how often others can be expected to have come meanwhile. */
+struct Chances {
+	std::uint64_t waits = 0, strangers = 0, met = 0, parted = 0, atomic = 0;
+	double expected = 0;
+};
+
+Chances chances(const PlannedFinding &finding, const ls_confirm_state &state, double seconds)
+{
+	Chances out;
+	const std::size_t n = finding.sides.size();
+	for (std::size_t i = 0; i < n; i++) {
+		const ls_confirm_side &side = state.sides[i];
+		const ls_confirm_side &other = state.sides[(i + n - 1) % n];
+		out.waits += side.waits;
+		out.strangers += side.strangers;
+		out.met += side.met;
+		out.parted += side.parted;
+		out.atomic += side.too_atomic;
+		if (seconds > 0)
+			out.expected += static_cast<double>(other.lasts) / seconds *
+					static_cast<double>(side.waited_ns) / 1e9;
+	}
+	return out;
+}
+
+/* Why it cannot happen, if that is shown. */
+std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_state &state,
+			       const Chances &c, const ConfirmNames &names)
+{
+	const std::size_t n = finding.sides.size();
+	Verdict out;
+	out.result = VerdictResult::Refuted;
+	if (c.met > c.parted || n > 2)
+		return std::nullopt;
+	if (std::any_of(finding.sides.begin(), finding.sides.end(),
+			[](const PlannedSide &s) { return !s.interrupt.empty(); }))
+		return std::nullopt;
+	const Pairs pairs = compare(state.sides[0], state.sides[n - 1]);
+	const auto least = std::min(state.sides[0].lasts, state.sides[n - 1].lasts);
+	if (pairs.matching == 0 && c.strangers + c.parted >= kStrangers) {
+		out.reason = "instances";
+		out.why = "the sides met " + with_commas(c.strangers + c.parted) +
+			  " times, and never with the same locks";
+		return out;
+	}
+	if (least < kOpportunities || c.expected < static_cast<double>(kOpportunities) ||
+	    c.strangers)
+		return std::nullopt;
+	if (pairs.matching > 0 && pairs.gated == pairs.matching) {
+		out.reason = "gate";
+		out.why = "both sides hold " + names.lock_class(pairs.gate) +
+			  " before: one never came while the other waited, in " + tries(c.waits);
+		return out;
+	}
+	if (pairs.matching > 0 && pairs.gated == 0) {
+		out.reason = "order";
+		out.why = "one side never came while the other waited, in " + tries(c.waits) +
+			  ", but came " + with_commas(least) + " times else: something orders them";
+		return out;
+	}
+	return std::nullopt;
+}
+
+std::string not_reached(const PlannedFinding &finding, const ls_confirm_state &state,
+			const Chances &c)
+{
+	for (std::size_t i = 0; i < finding.sides.size(); i++) {
+		if (!state.sides[i].firsts && !state.sides[i].lasts)
+			return side_name(finding, i) + " never ran: the test does not reach it";
+		if (!state.sides[i].lasts)
+			return side_name(finding, i) + " acquired " + finding.sides[i].holds + " " +
+			       counted(state.sides[i].firsts, "time") + ", but never " +
+			       finding.sides[i].acquires + " with it held";
+	}
+	if (!c.waits)
+		return "no side could be held: none begins in a task";
+	if (c.met)
+		return "the sides met " + counted(c.met, "time") +
+		       ", but the one that waited then acquired another lock";
+	if (c.atomic == c.waits)
+		return "the sides can be held for microseconds only, and did not meet in " +
+		       tries(c.waits);
+	return "the sides did not meet in " + tries(c.waits) + ": run both " +
+	       side_name(finding, 0) + " and " + side_name(finding, finding.sides.size() - 1) +
+	       " more often, at the same time and on the same objects";
+}
+
+void add_arrivals(ls_confirm_side &sum, const ls_confirm_side &more)
+{
+	for (const auto &arrival : arrivals(more)) {
+		sum.arrivals[sum.lasts % LS_CONFIRM_ARRIVALS] = arrival;
+		sum.lasts++;
+	}
+	if (more.lasts > LS_CONFIRM_ARRIVALS)
+		sum.lasts += more.lasts - LS_CONFIRM_ARRIVALS;
+}
+
+} // namespace
+
+void add_state(ls_confirm_state &sum, const ls_confirm_state &more)
+{
+	sum.nr_sides = more.nr_sides;
+	if (!sum.confirmed && more.confirmed) {
+		std::copy(std::begin(more.contexts), std::end(more.contexts), sum.contexts);
+		sum.interrupt = more.interrupt;
+	}
+	sum.confirmed |= more.confirmed;
+	for (std::size_t i = 0; i < LS_CONFIRM_SIDES; i++) {
+		ls_confirm_side &to = sum.sides[i];
+		const ls_confirm_side &from = more.sides[i];
+		to.firsts += from.firsts;
+		to.waits += from.waits;
+		to.waited_ns += from.waited_ns;
+		to.too_atomic += from.too_atomic;
+		to.strangers += from.strangers;
+		to.met += from.met;
+		to.parted += from.parted;
+		to.confirmed += from.confirmed;
+		add_arrivals(to, from);
+	}
+}
+
+bool fully_confirmed(const PlannedFinding &finding, const ls_confirm_state &state)
+{
+	return std::popcount(state.confirmed) == static_cast<int>(finding.sides.size());
+}
+
+Verdict judge(const PlannedFinding &finding, const ls_confirm_state &state, double seconds,
+	      const ConfirmNames &names)
+{
+	const Chances c = chances(finding, state, seconds);
+	Verdict out;
+
+	if (state.confirmed) {
+		const auto directions = std::popcount(state.confirmed);
+		out.result = VerdictResult::Confirmed;
+		if (!finding.sides.back().interrupt.empty())
+			out.why = "the " + finding.sides.back().interrupt +
+				  " came for the same lock just before it was acquired";
+		else if (finding.sides.size() == 1)
+			out.why = "two tasks met with the same two locks in opposite orders";
+		else
+			out.why =
+				"the sides met with the same locks" +
+				std::string(directions > 1 ? ", each as the one that waited" : "");
+	} else if (auto no = refuted(finding, state, c, names)) {
+		out = std::move(*no);
+	} else {
+		out.result = VerdictResult::NotReached;
+		out.why = not_reached(finding, state, c);
+	}
+	out.evidence = evidence(finding, state, seconds, names);
+	out.finding = finding.id;
+	out.tries = c.waits;
+	return out;
+}
+
+} // namespace lockscope

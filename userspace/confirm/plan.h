@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+// What has to meet for a finding to be proven: acquire sites of its sides.
+#pragma once
+
+#include "analysis/finding.h"
+#include "lockclass/abi.h"
+#include "model/model.h"
+#include "util/result.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockscope {
+
+/// One side of a deadlock; see abi_confirm.h.
+struct PlannedSide {
+	std::vector<Code> first, last; ///< acquire sites of both locks
+	std::string holds, acquires;   ///< their classes
+	std::string interrupt;	       ///< "hardirq", "softirq": acquires the last lock; else empty
+};
+
+struct PlannedFinding {
+	std::string id, title;
+	std::vector<PlannedSide> sides;
+};
+
+/// Acquire sites of one end of a side that are used; the others are left out.
+inline constexpr std::size_t kMostSites = 12;
+
+/// The plan for @finding. An error says why there is none, in its text.
+Result<PlannedFinding> plan_for(const Model &model, const Finding &finding);
+
+/// Addresses of a place in the running kernel: several functions may have the name.
+using Addresses = std::function<std::vector<std::uint64_t>(const Code &)>;
+
+/// Plans as the module takes them.
+struct ResolvedPlan {
+	std::vector<std::size_t> findings; ///< index of each plan's finding
+	std::vector<ls_confirm_plan> plans;
+	std::vector<ls_confirm_point> points;
+	/// Ends of sides without any address: their code is not loaded.
+	std::vector<std::string> absent;
+};
+
+/// Those of @findings all of whose sides have code at present, as many as the module takes.
+ResolvedPlan resolve(const std::vector<PlannedFinding> &findings, const Addresses &addresses);
+
+} // namespace lockscope

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "confirm/prover.h"
+
+#include <ctime>
+
+namespace lockscope {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/* Time to confirm the other directions as well. */
+constexpr auto kFurther = 2s;
+
+} // namespace
+
+Prover::Prover(Session &session, std::vector<PlannedFinding> findings)
+	: session_(session), findings_(std::move(findings)), proofs_(findings_.size())
+{
+	for (auto &proof : proofs_)
+		proof.before = std::make_unique<ls_confirm_state>();
+}
+
+void Prover::add(PlannedFinding finding)
+{
+	findings_.push_back(std::move(finding));
+	proofs_.emplace_back().before = std::make_unique<ls_confirm_state>();
+	changed_ = true;
+}
+
+ls_confirm_state Prover::total(const Proof &proof) const
+{
+	ls_confirm_state sum = *proof.before;
+	if (proof.now)
+		add_state(sum, *proof.now);
+	return sum;
+}
+
+double Prover::seconds(const Proof &proof) const
+{
+	return proof.seconds +
+	       (proof.since ? std::chrono::duration<double>(Clock::now() - *proof.since).count()
+			    : 0);
+}
+
+/* Sites are resolved anew: their code may have been replaced. */
+Status Prover::replan()
+{
+	for (auto &proof : proofs_) {
+		proof.seconds = seconds(proof);
+		proof.since.reset();
+		if (proof.now)
+			add_state(*proof.before, *proof.now);
+		proof.now.reset();
+	}
+	plan_ = resolve(findings_, [this](const Code &place) {
+		std::vector<std::uint64_t> out;
+		for (const auto start : symbols_.starts(place.function, place.module))
+			out.push_back(start + place.offset);
+		return out;
+	});
+	LS_TRY_STATUS(session_.source().set_plans(plan_.plans, plan_.points));
+	for (const auto f : plan_.findings)
+		proofs_[f].since = Clock::now();
+	return success();
+}
+
+Status Prover::tick()
+{
+	const auto generation = symbols_.generation();
+	if (changed_ || generation != generation_) {
+		LS_TRY_STATUS(replan());
+		generation_ = generation;
+		changed_ = false;
+	}
+	for (std::size_t i = 0; i < plan_.findings.size(); i++) {
+		auto state = session_.source().plan_state(static_cast<std::uint32_t>(i));
+		if (!state)
+			return state.error();
+		Proof &proof = proofs_[plan_.findings[i]];
+		proof.now = std::move(*state);
+		if (proof.settled)
+			continue;
+		const ls_confirm_state sum = total(proof);
+		if (sum.confirmed && !proof.confirmed) {
+			proof.confirmed = Clock::now();
+			proof.until_confirmed = seconds(proof);
+		}
+		const PlannedFinding &finding = findings_[plan_.findings[i]];
+		proof.settled = fully_confirmed(finding, sum) ||
+				(proof.confirmed && Clock::now() - *proof.confirmed > kFurther) ||
+				judge(finding, sum, seconds(proof), names()).result ==
+					VerdictResult::Refuted;
+	}
+	return success();
+}
+
+bool Prover::settled() const
+{
+	for (const auto &proof : proofs_)
+		if (!proof.settled)
+			return false;
+	return true;
+}
+
+Status Prover::end()
+{
+	for (auto &proof : proofs_) {
+		proof.seconds = seconds(proof);
+		proof.since.reset();
+	}
+	return session_.source().set_plans({}, {});
+}
+
+void Prover::restart()
+{
+	for (auto &proof : proofs_) {
+		proof = {};
+		proof.before = std::make_unique<ls_confirm_state>();
+	}
+	changed_ = true;
+}
+
+std::optional<double> Prover::seconds_to_confirm(std::size_t i) const
+{
+	if (!proofs_[i].confirmed)
+		return std::nullopt;
+	return proofs_[i].until_confirmed;
+}
+
+ConfirmNames Prover::names() const
+{
+	return {[this](std::uint32_t id) { return session_.recorder().class_name(id); },
+		[this](std::uint64_t ip) {
+			const auto at = symbols_.find(ip);
+			if (!at)
+				return std::string("?");
+			Code code;
+			code.function = at->function;
+			code.offset = at->offset;
+			code.module = at->module;
+			return place_name(code);
+		}};
+}
+
+Verdict Prover::verdict(std::size_t i) const
+{
+	Verdict out = judge(findings_[i], total(proofs_[i]), proofs_[i].seconds, names());
+	if (out.result == VerdictResult::NotReached && proofs_[i].seconds == 0)
+		out.why = "code of it was never loaded while the test ran";
+	out.time = std::time(nullptr);
+	return out;
+}
+
+} // namespace lockscope
