@@ -35,6 +35,14 @@ static u64 not_before[PATIENT_TASKS];
 #define BEGIN_SLEEP (20 * NSEC_PER_MSEC)
 #define BEGIN_SPIN (1 * NSEC_PER_MSEC)
 
+/* Clocks of two processors may differ by a little. */
+static u64 passed(u64 since)
+{
+	s64 ns = local_clock() - since;
+
+	return ns > 0 ? ns : 0;
+}
+
 static u64 *task_pause(void)
 {
 	return &not_before[ls_mix((u64)current) >> 32 & (PATIENT_TASKS - 1)];
@@ -112,7 +120,7 @@ static void let_pass(const struct ls_gate *g, enum ls_gate_how how)
 
 	if (!g->holds)
 		return;
-	while (gone < 2 && local_clock() - start < limit && !READ_ONCE(ls_gates_closing)) {
+	while (gone < 2 && passed(start) < limit && !READ_ONCE(ls_gates_closing)) {
 		bool holds;
 
 		preempt_disable_notrace();
@@ -180,7 +188,7 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 		pause_for(how);
 		if (on)
 			preempt_disable_notrace();
-		now = local_clock();
+		now = start + passed(start);
 	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && now - start < limit);
 	ignore(false);
 	if (how != LS_GATE_SLEEP)
@@ -210,14 +218,14 @@ noinline bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsign
 	ignore(true);
 	if (on)
 		ls_leave();
-	while (!ls_gate_opened(m, side) && local_clock() - now < limit && !READ_ONCE(ls_gates_closing))
+	while (!ls_gate_opened(m, side) && passed(now) < limit && !READ_ONCE(ls_gates_closing))
 		pause_for(how);
-	if (ls_gate_leave(m, side, how, local_clock()))
+	if (ls_gate_leave(m, side, how, now + passed(now)))
 		let_pass(g, how);
 	if (on)
 		preempt_disable_notrace();
 	ignore(false);
-	limit = local_clock() - now;
+	limit = passed(now);
 	if (how != LS_GATE_SLEEP)
 		this_cpu_ptr(&spent)->ns += limit;
 	WRITE_ONCE(*task_pause(), now + 2 * limit);

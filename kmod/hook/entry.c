@@ -16,11 +16,16 @@
 
 static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
 {
-	if (ls_active) {
-		if (static_branch_unlikely(&ls_confirm_key))
-			ls_confirm_at(lock, ip);
-		ls_acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	if (!ls_active)
+		goto out;
+	if (static_branch_unlikely(&ls_confirm_key)) {
+		ls_confirm_at(lock, ip);
+		/* The hooks may have been stopped while it slept. */
+		if (!READ_ONCE(ls_active))
+			goto out;
 	}
+	ls_acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+out:
 	ls_leave();
 }
 

@@ -117,6 +117,9 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 	case LS_OP_ACQUIRE:
 		if (static_branch_unlikely(&ls_confirm_key)) {
 			ls_confirm_at(lock, ip);
+			/* The hooks may have been stopped, or the task moved, while it slept. */
+			if (!READ_ONCE(ls_active))
+				break;
 			pc = this_cpu_ptr(&ls_cpus);
 		}
 		if (freezes(kind, ip))

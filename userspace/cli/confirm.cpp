@@ -8,6 +8,7 @@
 #include "confirm/prover.h"
 #include "source/module.h"
 #include "store/load.h"
+#include "util/file.h"
 #include "util/stop.h"
 #include "util/text.h"
 
@@ -83,6 +84,23 @@ Result<std::vector<Finding>> chosen(const Model &model, const ConfirmArgs &optio
 		return usage_error(counted(out.size(), "finding") + " begin with " + options.id,
 				   "give more digits, " + out[0].id + " or " + out[1].id);
 	return out;
+}
+
+/* Acquire sites are offsets in the code of one build. */
+Status of_this_kernel(const Model &model, const std::string &store)
+{
+	const std::string present = kernel_release();
+	std::string other;
+	for (const auto &run : model.runs) {
+		if (run.release == present)
+			return success();
+		other = run.release;
+	}
+	if (model.runs.empty())
+		return Error{0, store + " has no run", "record one first: lockscope record -- ./my-test",
+			     Exit::Environment};
+	return Error{0, store + " was recorded on kernel " + other + ", and this is " + present,
+		     "record on this kernel first, or boot that one", Exit::Environment};
 }
 
 /* Repeats the command until all is settled or the time is over. */
@@ -232,6 +250,7 @@ Result<int> confirm(const ConfirmArgs &options, const Globals &globals)
 		if (!model)
 			return model.error();
 		LS_TRY_STATUS(annotations::load(*model));
+		LS_TRY_STATUS(of_this_kernel(*model, options.store));
 		auto findings = chosen(*model, options);
 		if (!findings)
 			return findings.error();
