@@ -8,7 +8,6 @@
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/clock.h>
 
 #include "base/memory.h"
 #include "check/confirm.h"
@@ -122,7 +121,7 @@ void ls_confirm_at(u64 lock, u64 ip)
 
 		if (p->role == LS_CONFIRM_FIRST &&
 		    !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES) &&
-		    ls_gate_wait(&c->meets[p->plan], p->side, lock, ip, count, local_clock()))
+		    ls_gate_wait(&c->meets[p->plan], p->side, lock, ip, count, ls_gate_clock()))
 			break;
 	}
 	for (i = wait; i; i = ls_confirm_next(c, i)) {

@@ -31,14 +31,16 @@ static u64 not_before[PATIENT_TASKS];
 /* How long a context that met waits for the other one to go on. */
 #define PASS_SLEEP (200 * NSEC_PER_MSEC)
 #define PASS_SPIN (2 * NSEC_PER_MSEC)
+/* The same again, should the clock stand still. */
+#define MAX_TURNS 200000
 /* How long one waits that would run into the other side. */
 #define BEGIN_SLEEP (20 * NSEC_PER_MSEC)
 #define BEGIN_SPIN (1 * NSEC_PER_MSEC)
 
-/* Clocks of two processors may differ by a little. */
+/* Since ls_gate_clock() was @since. */
 static u64 passed(u64 since)
 {
-	s64 ns = local_clock() - since;
+	s64 ns = ls_gate_clock() - since;
 
 	return ns > 0 ? ns : 0;
 }
@@ -115,12 +117,12 @@ static void pause_for(enum ls_gate_how how)
  */
 static void let_pass(const struct ls_gate *g, enum ls_gate_how how)
 {
-	u64 start = local_clock(), limit = how == LS_GATE_SLEEP ? PASS_SLEEP : PASS_SPIN;
-	u32 gone = 0;
+	u64 start = ls_gate_clock(), limit = how == LS_GATE_SLEEP ? PASS_SLEEP : PASS_SPIN;
+	u32 gone = 0, turns = MAX_TURNS;
 
 	if (!g->holds)
 		return;
-	while (gone < 2 && passed(start) < limit && !READ_ONCE(ls_gates_closing)) {
+	while (gone < 2 && passed(start) < limit && !READ_ONCE(ls_gates_closing) && --turns) {
 		bool holds;
 
 		preempt_disable_notrace();
@@ -171,11 +173,12 @@ static bool holds(ls_u64 task, ls_u64 lock)
 /* Wait, for a short time, until no other side is inside. */
 noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned long count)
 {
-	u64 start = local_clock(), now = start, limit;
+	u64 start = ls_gate_clock(), now = start, limit;
 	u32 level;
 	struct ls_ctx *ctx = ls_context_of(this_cpu_ptr(&ls_cpus), count, &level);
 	enum ls_gate_how how = how_to_wait(ctx, false, count);
 	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
+	u32 turns = MAX_TURNS;
 
 	if (ls_plan_begin(m, side, (u64)current, lock, now, holds))
 		return;
@@ -189,7 +192,8 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 		if (on)
 			preempt_disable_notrace();
 		now = start + passed(start);
-	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && now - start < limit);
+	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && now - start < limit &&
+		 --turns);
 	ignore(false);
 	if (how != LS_GATE_SLEEP)
 		this_cpu_ptr(&spent)->ns += now - start;
@@ -205,6 +209,7 @@ noinline bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsign
 	struct ls_ctx *ctx = ls_context_of(pc, count, &level);
 	enum ls_gate_how how = how_to_wait(ctx, m->flags[side] & LS_CONFIRM_INTERRUPTED, count);
 	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
+	u32 turns = MAX_TURNS;
 	u64 limit = ls_gate_patience(m, side, how, now);
 
 	if (!limit || now < READ_ONCE(*task_pause()) || (how != LS_GATE_SLEEP && !may_spin(now)))
@@ -218,7 +223,7 @@ noinline bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsign
 	ignore(true);
 	if (on)
 		ls_leave();
-	while (!ls_gate_opened(m, side) && passed(now) < limit && !READ_ONCE(ls_gates_closing))
+	while (!ls_gate_opened(m, side) && passed(now) < limit && !READ_ONCE(ls_gates_closing) && --turns)
 		pause_for(how);
 	if (ls_gate_leave(m, side, how, now + passed(now)))
 		let_pass(g, how);

@@ -4,9 +4,19 @@
 #define LOCKSCOPE_GATE_WAIT_H
 
 #include <linux/atomic.h>
+#include <linux/timekeeping.h>
 
 #include "core/state.h"
 #include "plan.h"
+
+/*
+ * ns. Not local_clock(): where clocks of CPUs are not trusted it goes no further than a tick, and
+ * there is none with interrupts off.
+ */
+static inline u64 ls_gate_clock(void)
+{
+	return ktime_get_mono_fast_ns();
+}
 
 extern int ls_gates_closing;		/* all gates open */
 extern atomic_t ls_at_gates;		/* contexts that wait */
