@@ -8,7 +8,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 
-static unsigned int count = 32768;
+static unsigned int count = 131072;
 module_param(count, uint, 0);
 MODULE_PARM_DESC(count, "locks");
 
