@@ -115,6 +115,10 @@ void ls_confirm_at(u64 lock, u64 ip)
 		if (!wait && level == LS_TASK && !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES))
 			wait = i;
 	}
+	if (!wait)
+		return;
+	/* The plan stays, although this may sleep. */
+	atomic_inc(&ls_at_gates);
 	/* Sides may begin at one site: a gate that is not waited at leaves it to the next one. */
 	for (i = wait; i; i = ls_confirm_next(c, i)) {
 		const struct ls_confirm_point *p = &c->points[i - 1];
@@ -130,6 +134,8 @@ void ls_confirm_at(u64 lock, u64 ip)
 		if (p->role == LS_CONFIRM_FIRST && !(c->meets[p->plan].flags[p->side] & LS_CONFIRM_INTERRUPTED))
 			ls_gate_begin_side(&c->meets[p->plan], p->side, lock, count);
 	}
+	/* Unloading waits for this, and then for tasks that were preempted in module code. */
+	atomic_dec(&ls_at_gates);
 }
 
 static void free_plan(struct ls_confirm *c)

@@ -183,7 +183,6 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 	if (ls_plan_begin(m, side, (u64)current, lock, now, holds))
 		return;
 	limit = how == LS_GATE_SLEEP ? BEGIN_SLEEP : may_spin(now) ? BEGIN_SPIN : 0;
-	atomic_inc(&ls_at_gates);
 	ignore(true);
 	do {
 		if (on)
@@ -197,7 +196,6 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 	ignore(false);
 	if (how != LS_GATE_SLEEP)
 		this_cpu_ptr(&spent)->ns += now - start;
-	atomic_dec(&ls_at_gates);
 }
 
 /* False: no wait. @ctx of the caller may have changed otherwise. */
@@ -216,7 +214,6 @@ noinline bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsign
 		return false;
 	if (!ls_gate_enter(m, side, (u64)current, raw_smp_processor_id(), lock, now))
 		return false;
-	atomic_inc(&ls_at_gates);
 	/* Others are recorded at their last acquisition. */
 	if (m->flags[side] & LS_CONFIRM_INTERRUPTED && ls_plan_records(m))
 		ls_confirm_fill(&m->state.contexts[side], ctx, level, lock, 0, ip, true);
@@ -234,7 +231,5 @@ noinline bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsign
 	if (how != LS_GATE_SLEEP)
 		this_cpu_ptr(&spent)->ns += limit;
 	WRITE_ONCE(*task_pause(), now + 2 * limit);
-	/* Unloading waits for this, and then for tasks that were preempted in module code. */
-	atomic_dec(&ls_at_gates);
 	return true;
 }

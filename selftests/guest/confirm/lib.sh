@@ -7,13 +7,12 @@ unhung() {
 	hung_name=$1 hung_seconds=$2
 	shift 2
 	status=0
-	timeout -k 5 "$hung_seconds" "$@" || status=$?
-	case $status in
-	124 | 137)
+	timeout -k 5 "$hung_seconds" "$@" 2> /out/stderr || status=$?
+	cat /out/stderr >&2
+	if [ $status = 124 ] || [ $status = 137 ] || grep -q 'left behind' /out/stderr; then
 		echo "$hung_name" > /out/hung
 		exit 1
-		;;
-	esac
+	fi
 	[ $status = 0 ] || reported $status
 }
 
