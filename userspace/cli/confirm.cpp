@@ -97,8 +97,8 @@ Status of_this_kernel(const Model &model, const std::string &store)
 		other = run.release;
 	}
 	if (model.runs.empty())
-		return Error{0, store + " has no run", "record one first: lockscope record -- ./my-test",
-			     Exit::Environment};
+		return Error{0, store + " has no run",
+			     "record one first: lockscope record -- ./my-test", Exit::Environment};
 	return Error{0, store + " was recorded on kernel " + other + ", and this is " + present,
 		     "record on this kernel first, or boot that one", Exit::Environment};
 }

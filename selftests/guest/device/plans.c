@@ -14,13 +14,13 @@
 
 #define SITES 256
 
-static int call(struct worker *w, unsigned long request, void *argument)
+static int call(int fd, unsigned long request, void *argument)
 {
-	return ioctl(device(w), request, argument) < 0 ? errno : 0;
+	return ioctl(fd, request, argument) < 0 ? errno : 0;
 }
 
 /* One that the module accepts, if all sites are real. */
-static int set(struct worker *w, const struct ls_chain *chains, uint32_t nr)
+static int set(struct worker *w, int fd, const struct ls_chain *chains, uint32_t nr)
 {
 	struct ls_confirm_plan plans[8] = { 0 };
 	struct ls_confirm_point points[8 * LS_CONFIRM_SIDES * 2];
@@ -39,24 +39,29 @@ static int set(struct worker *w, const struct ls_chain *chains, uint32_t nr)
 					.side = (uint8_t)side, .role = (uint8_t)role,
 				};
 	}
-	return call(w, LS_IOC_CONFIRM, &req);
+	return call(fd, LS_IOC_CONFIRM, &req);
 }
 
-int op_plan(struct worker *w)
+static int plan(struct worker *w, int fd)
 {
 	struct ls_chain chains[SITES] = { { 0 } };
 	struct ls_chains_req req = { .from = 1 + (uint32_t)below(w, 200), .nr = SITES,
 				     .buf = (uintptr_t)chains };
-	int rc = call(w, LS_IOC_CHAINS, &req);
+	int rc = call(fd, LS_IOC_CHAINS, &req);
 
-	return rc || !req.nr ? rc : set(w, chains, req.nr);
+	return rc || !req.nr ? rc : set(w, fd, chains, req.nr);
+}
+
+int op_plan(struct worker *w)
+{
+	return plan(w, device(w));
 }
 
 int op_plan_end(struct worker *w)
 {
 	struct ls_confirm_req req = { 0 };
 
-	return call(w, LS_IOC_CONFIRM, &req);
+	return call(device(w), LS_IOC_CONFIRM, &req);
 }
 
 int op_plan_garbage(struct worker *w)
@@ -81,7 +86,7 @@ int op_plan_garbage(struct worker *w)
 			.ip = odd_number(w), .plan = (uint16_t)below(w, 7), .side = (uint8_t)below(w, 5),
 			.role = (uint8_t)below(w, 3), .pad = !below(w, 8),
 		};
-	return call(w, LS_IOC_CONFIRM, &req);
+	return call(device(w), LS_IOC_CONFIRM, &req);
 }
 
 int op_plan_state(struct worker *w)
@@ -92,5 +97,10 @@ int op_plan_state(struct worker *w)
 		.buf = below(w, 4) ? (uintptr_t)&state : (uintptr_t)odd_pointer(w),
 	};
 
-	return call(w, LS_IOC_CONFIRM_STATE, &req);
+	int fd = device(w);
+
+	/* Only the file that set a plan reads its state. */
+	if (!below(w, 10))
+		plan(w, fd);
+	return call(fd, LS_IOC_CONFIRM_STATE, &req);
 }
