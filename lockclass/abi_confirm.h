@@ -89,7 +89,8 @@ struct ls_confirm_side {
 struct ls_confirm_state {
 	__u32 nr_sides;
 	__u32 confirmed;	/* bit i: while side i was the one that arrived */
-	struct ls_confirm_context contexts[LS_CONFIRM_SIDES];	/* of the first confirmation */
+	/* Of the first confirmation. A plan of one side: [0] waited, [1] arrived. */
+	struct ls_confirm_context contexts[LS_CONFIRM_SIDES];
 	/* An interrupt that came to side i: LS_CONFIRM_INTERRUPTED. */
 	struct ls_confirm_context interrupt;
 	struct ls_confirm_side sides[LS_CONFIRM_SIDES];

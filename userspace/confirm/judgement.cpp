@@ -195,8 +195,8 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 			  " times, and never with the same locks";
 		return out;
 	}
-	if (least < kOpportunities || c.expected < static_cast<double>(kOpportunities) ||
-	    c.strangers)
+	/* Both say that no side came while the other waited. */
+	if (least < kOpportunities || c.expected < kExpected || c.strangers || c.met)
 		return std::nullopt;
 	if (pairs.matching > 0 && pairs.gated == pairs.matching) {
 		out.reason = "gate";
