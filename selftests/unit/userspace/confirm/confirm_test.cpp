@@ -34,7 +34,7 @@ protected:
 	}
 	/* @n executions of @side, which hold @held before @first. */
 	void executions(std::size_t side, std::uint64_t n, std::uint64_t first, std::uint64_t last,
-			std::vector<std::uint64_t> held = {}, std::uint32_t val = 7)
+			const std::vector<std::uint64_t> &held = {}, std::uint32_t val = 7)
 	{
 		ls_confirm_side &to = state->sides[side];
 		for (std::uint64_t i = 0; i < n; i++) {
