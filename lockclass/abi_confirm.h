@@ -4,8 +4,9 @@
  * cycle, until the other side arrives at its last one. Included by abi.h.
  *
  * A cycle has sides: side i acquires lock i first and, with that held, lock i + 1 (the last
- * side: lock 0) last. Both acquisitions are given by acquire sites. A plan belongs to the open
- * file that set it, and ends with it.
+ * side: lock 0) last. Both acquisitions are given by acquire sites. A race has two sides, or
+ * one that races with itself; they are given by access sites. A plan belongs to the open file
+ * that set it, and ends with it.
  */
 #ifndef LOCKSCOPE_ABI_CONFIRM_H
 #define LOCKSCOPE_ABI_CONFIRM_H
@@ -21,9 +22,9 @@ enum ls_confirm_role {
 	LS_CONFIRM_LAST = 1,
 };
 
-/* One acquire site of a side. */
+/* One acquire site of a side, or one access site. */
 struct ls_confirm_point {
-	__u64 ip;		/* return address into the caller of the lock function */
+	__u64 ip;		/* as in observations, or in LS_REC_ACCESS: a return address, or of an instruction */
 	__u16 plan;		/* index in ls_confirm_req.plans */
 	__u8 side;
 	__u8 role;		/* enum ls_confirm_role */
@@ -35,11 +36,16 @@ struct ls_confirm_point {
  * lock. Such plans have at most two sides, of which one is so.
  */
 #define LS_CONFIRM_INTERRUPTED 1u
+/*
+ * The side is an access of memory, and its points have the role LS_CONFIRM_FIRST. All sides of
+ * the plan are such, one or two.
+ */
+#define LS_CONFIRM_ACCESS 2u
 
 struct ls_confirm_plan {
 	__u32 nr_sides;		/* 1 .. LS_CONFIRM_SIDES */
 	__u32 pad;		/* 0 */
-	__u32 flags[LS_CONFIRM_SIDES];	/* LS_CONFIRM_INTERRUPTED */
+	__u32 flags[LS_CONFIRM_SIDES];	/* LS_CONFIRM_INTERRUPTED or LS_CONFIRM_ACCESS */
 };
 
 struct ls_confirm_req {
@@ -49,7 +55,10 @@ struct ls_confirm_req {
 	__u64 points;		/* struct ls_confirm_point[] */
 };
 
-/* One execution of a side, when it arrived at its last acquisition. */
+/*
+ * One execution of a side, when it arrived at its last acquisition. Of an access: when it
+ * arrived; first: its address; last: the value there, of at most eight bytes.
+ */
 struct ls_confirm_arrival {
 	__u64 time_ns;		/* local_clock() */
 	__u64 first;		/* instance held: address, for comparing only */
@@ -74,10 +83,11 @@ struct ls_confirm_context {
 
 /* Counts since the plan was set. */
 struct ls_confirm_side {
-	__u64 firsts;		/* arrivals at its first acquisition */
-	__u64 lasts;		/* arrivals at its last one, with the first lock held */
-	__u64 waits;		/* contexts held before the first acquisition */
+	__u64 firsts;		/* arrivals at its first acquisition, or at its access */
+	__u64 lasts;		/* arrivals at its last one, with the first lock held; of an access: all */
+	__u64 waits;		/* contexts held before the first acquisition, or the access */
 	__u64 waited_ns;
+	__u64 kept_ns;		/* of these, without giving up the CPU */
 	__u64 too_atomic;	/* of these, held for microseconds only */
 	__u64 strangers;	/* other sides arrived meanwhile, for another instance */
 	__u64 met;		/* other sides arrived meanwhile, for the same one */

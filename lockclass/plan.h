@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Meetings of the sides of a deadlock, see abi_confirm.h. A side waits at its gate, before its
- * first acquisition, holding no lock of the cycle. When another side arrives at its last
- * acquisition and wants the same instance, both run at the same time, and only instructions of
- * their own separate them from the deadlock. What remains is to see the waiting side acquire
- * the lock that the other one held: it is watched until then.
+ * Meetings of the sides of a deadlock or of a race, see abi_confirm.h. A side waits at its
+ * gate, before its first acquisition, holding no lock of the cycle. When another side arrives
+ * at its last acquisition and wants the same instance, both run at the same time, and only
+ * instructions of their own separate them from the deadlock. What remains is to see the waiting
+ * side acquire the lock that the other one held: it is watched until then. Of a race, one side
+ * waits before its access until the other one is about to access the same bytes.
  *
  * No context waits with a lock of the cycle held, so a gate cannot cause the deadlock that it
  * is about. Times are in ns. All functions: any context; callers look up the lock, wait and
@@ -35,13 +36,21 @@ enum ls_gate_how {
 	LS_GATE_STAY,		/* on this CPU, with interrupts enabled, for one of them */
 };
 
+/* What a context is about to acquire, or to access. */
+struct ls_gate_object {
+	ls_u64 addr;
+	/* Of an access: */
+	ls_u32 size, op;	/* LS_ACC_* */
+	ls_u32 lockset;
+};
+
 struct ls_gate {
 	ls_u32 state;		/* enum ls_gate_state */
 	ls_u32 cpu;		/* of the waiting context */
 	ls_u32 fails;		/* waits in a row without a meeting */
 	ls_u32 arrived;		/* side that arrived at the meeting */
 	ls_u64 task;		/* the waiting context: any number that identifies it */
-	ls_u64 lock;		/* instance that it is about to acquire */
+	struct ls_gate_object at;	/* instance that it is about to acquire, or its access */
 	ls_u64 expects;		/* instance that it has to acquire last */
 	ls_u64 other;		/* the context that arrived, and the instance that it holds */
 	ls_u64 holds;
@@ -96,8 +105,9 @@ bool ls_confirm_begins(const struct ls_confirm *c, ls_u32 plan, ls_u32 side, ls_
 
 /* Longest wait at the gate, 0: not now. */
 ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 now);
-/* Begin to wait for @lock. False: another context is there. */
-bool ls_gate_enter(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u32 cpu, ls_u64 lock, ls_u64 now);
+/* Begin to wait before @at. False: another context is there. */
+bool ls_gate_enter(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u32 cpu,
+		   const struct ls_gate_object *at, ls_u64 now);
 /* Has the wait been ended by a meeting? */
 bool ls_gate_opened(const struct ls_plan *m, ls_u32 side);
 /* End of the wait. True: met, the context is watched from now on. */
@@ -116,6 +126,14 @@ enum ls_gate_arrival ls_gate_arrive(struct ls_plan *m, ls_u32 side, ls_u64 task,
 				    ls_u64 last);
 /* An interrupt on @cpu is about to acquire @lock, in side @side. The same, for its own gate. */
 enum ls_gate_arrival ls_gate_interrupt(struct ls_plan *m, ls_u32 side, ls_u32 cpu, ls_u64 lock);
+/* Does a lock of both locksets keep them apart? */
+typedef bool (*ls_plan_apart)(ls_u32 a, ls_u32 b);
+/*
+ * Context @task is about to access @at, as side @side of a race. LS_GATE_MET: another one waits
+ * at the same bytes. Then as for ls_gate_arrive(); the one that waited calls ls_gate_prove().
+ */
+enum ls_gate_arrival ls_gate_access(struct ls_plan *m, ls_u32 side, ls_u64 task,
+				    const struct ls_gate_object *at, ls_plan_apart apart);
 /* @own: after ls_gate_interrupt(). */
 void ls_gate_open(struct ls_plan *m, ls_u32 side, enum ls_gate_arrival how, bool own);
 

@@ -10,6 +10,7 @@
 #include <linux/rcupdate.h>
 
 #include "base/memory.h"
+#include "check/access/planned.h"
 #include "check/confirm.h"
 #include "check/gate_wait.h"
 #include "core/context.h"
@@ -24,6 +25,11 @@ static struct ls_confirm *plan;		/* NULL: none. Under RCU, or while counted in l
 static const void *owner;		/* open file */
 int ls_gates_closing;
 atomic_t ls_at_gates;
+
+struct ls_confirm *ls_plan_now(void)
+{
+	return READ_ONCE(ls_gates_closing) ? NULL : READ_ONCE(plan);
+}
 
 /* The lock that @ctx acquired first as side @side of plan @nr, 0: none. */
 static u64 first_lock(const struct ls_confirm *c, const struct ls_ctx *ctx, u32 nr, u32 side)
@@ -92,11 +98,12 @@ void ls_confirm_at(u64 lock, u64 ip)
 {
 	unsigned long count = preempt_count();
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
-	struct ls_confirm *c = READ_ONCE(plan);
+	struct ls_confirm *c = ls_plan_now();
+	struct ls_gate_visit visit = { .at.addr = lock, .ip = ip, .count = count };
 	struct ls_ctx *ctx;
 	u32 level, i, wait = 0;
 
-	if (unlikely(!c) || READ_ONCE(ls_gates_closing))
+	if (unlikely(!c))
 		return;
 	i = ls_confirm_find(c, ip);
 	if (likely(!i))
@@ -125,7 +132,7 @@ void ls_confirm_at(u64 lock, u64 ip)
 
 		if (p->role == LS_CONFIRM_FIRST &&
 		    !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES) &&
-		    ls_gate_wait(&c->meets[p->plan], p->side, lock, ip, count, ls_gate_clock()))
+		    ls_gate_wait(&c->meets[p->plan], p->side, &visit, ls_gate_clock()) != LS_GATE_NO_WAIT)
 			break;
 	}
 	for (i = wait; i; i = ls_confirm_next(c, i)) {
@@ -154,6 +161,7 @@ static void end_locked(void)
 	if (!c)
 		return;
 	static_branch_disable(&ls_confirm_key);
+	ls_accesses_plan(false);
 	WRITE_ONCE(ls_gates_closing, 1);
 	/* Contexts look at the plan with preemption off, or are counted. */
 	synchronize_rcu();
@@ -173,6 +181,7 @@ int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 	struct ls_confirm_point *own;
 	struct ls_confirm *c;
 	struct ls_plan *meets;
+	u32 i;
 
 	if (!ls_confirm_valid(plans, nr_plans, points, nr_points))
 		return -EINVAL;
@@ -198,6 +207,9 @@ int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 	owner = file;
 	/* A hook that finds the plan finds it complete. */
 	smp_store_release(&plan, c);
+	for (i = 0; i < nr_plans; i++)
+		if (plans[i].flags[0] == LS_CONFIRM_ACCESS)
+			ls_accesses_plan(true);
 	static_branch_enable(&ls_confirm_key);
 	mutex_unlock(&plan_mutex);
 	return 0;

@@ -198,31 +198,33 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 		this_cpu_ptr(&spent)->ns += now - start;
 }
 
-/* False: no wait. @ctx of the caller may have changed otherwise. */
-noinline bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsigned long count, u64 now)
+/* After a wait the caller's context may be another one, of another CPU. */
+noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const struct ls_gate_visit *v, u64 now)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct ls_gate *g = &m->gates[side];
 	u32 level;
-	struct ls_ctx *ctx = ls_context_of(pc, count, &level);
-	enum ls_gate_how how = how_to_wait(ctx, m->flags[side] & LS_CONFIRM_INTERRUPTED, count);
+	struct ls_ctx *ctx = ls_context_of(pc, v->count, &level);
+	bool interrupted = m->flags[side] == LS_CONFIRM_INTERRUPTED, met;
+	enum ls_gate_how how = v->spin ? LS_GATE_SPIN : how_to_wait(ctx, interrupted, v->count);
 	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
 	u32 turns = MAX_TURNS;
 	u64 limit = ls_gate_patience(m, side, how, now);
 
 	if (!limit || now < READ_ONCE(*task_pause()) || (how != LS_GATE_SLEEP && !may_spin(now)))
-		return false;
-	if (!ls_gate_enter(m, side, (u64)current, raw_smp_processor_id(), lock, now))
-		return false;
+		return LS_GATE_NO_WAIT;
+	if (!ls_gate_enter(m, side, (u64)current, raw_smp_processor_id(), &v->at, now))
+		return LS_GATE_NO_WAIT;
 	/* Others are recorded at their last acquisition. */
-	if (m->flags[side] & LS_CONFIRM_INTERRUPTED && ls_plan_records(m))
-		ls_confirm_fill(&m->state.contexts[side], ctx, level, lock, 0, ip, true);
+	if (interrupted && ls_plan_records(m))
+		ls_confirm_fill(&m->state.contexts[side], ctx, level, v->at.addr, 0, v->ip, true);
 	ignore(true);
 	if (on)
 		ls_leave();
 	while (!ls_gate_opened(m, side) && passed(now) < limit && !READ_ONCE(ls_gates_closing) && --turns)
 		pause_for(how);
-	if (ls_gate_leave(m, side, how, now + passed(now)))
+	met = ls_gate_leave(m, side, how, now + passed(now));
+	if (met)
 		let_pass(g, how);
 	if (on)
 		preempt_disable_notrace();
@@ -231,5 +233,5 @@ noinline bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsign
 	if (how != LS_GATE_SLEEP)
 		this_cpu_ptr(&spent)->ns += limit;
 	WRITE_ONCE(*task_pause(), now + 2 * limit);
-	return true;
+	return met ? LS_GATE_TOGETHER : LS_GATE_ALONE;
 }

@@ -21,14 +21,30 @@ static inline u64 ls_gate_clock(void)
 extern int ls_gates_closing;		/* all gates open */
 extern atomic_t ls_at_gates;		/* contexts that wait */
 
+/* NULL: none. Preemption off, or counted in ls_at_gates since it was looked up. */
+struct ls_confirm *ls_plan_now(void);
+
+/* What a context waits before, and where. */
+struct ls_gate_visit {
+	struct ls_gate_object at;
+	u64 ip;
+	unsigned long count;		/* preempt_count() of the hook */
+	bool spin;			/* in a trap: no other wait */
+};
+
 /* What @ctx holds; and all of the current context. */
 void ls_confirm_fill_arrival(struct ls_confirm_arrival *to, const struct ls_ctx *ctx, u64 first,
 			     u64 last);
 void ls_confirm_fill(struct ls_confirm_context *to, struct ls_ctx *ctx, u32 level, u64 first,
 		     u64 last, u64 ip, bool waited);
 
-/* Wait at the gate of @side before @lock. False: no wait. @count: preempt_count() of the hook. */
-bool ls_gate_wait(struct ls_plan *m, u32 side, u64 lock, u64 ip, unsigned long count, u64 now);
+enum ls_gate_waited {
+	LS_GATE_NO_WAIT,
+	LS_GATE_ALONE,
+	LS_GATE_TOGETHER,		/* met */
+};
+/* Wait at the gate of @side. */
+enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const struct ls_gate_visit *v, u64 now);
 /* Wait, for a short time, until no other side is inside. */
 void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned long count);
 

@@ -20,14 +20,17 @@ bool has(const Finding &finding, VerdictResult result)
 void take_verdict(const Model &model, Finding &finding)
 {
 	const auto at = model.verdicts.find(finding.id);
-	if (at != model.verdicts.end() && finding.about_order())
+	if (at != model.verdicts.end() && (finding.about_order() || finding.race))
 		finding.verdict = at->second;
 }
 
 void heed_verdict(Finding &finding)
 {
-	/* A filter says why the sides cannot meet. They did. */
-	if (confirmed(finding)) {
+	/* A filter of a race says why it does no harm, which a meeting does not contradict. */
+	if (confirmed(finding) && finding.race)
+		finding.confidence = Confidence::Confirmed;
+	/* A filter of a deadlock says why the sides cannot meet. They did. */
+	if (confirmed(finding) && !finding.race) {
 		std::erase_if(finding.filters,
 			      [](const Filter &filter) { return filter.name != kSuppressed; });
 		finding.confidence = Confidence::Confirmed;

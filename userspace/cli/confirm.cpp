@@ -3,8 +3,10 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/suppressed.h"
+#include "cli/watch.h"
 
 #include "analysis/filters/annotations.h"
+#include "analysis/findings.h"
 #include "confirm/prover.h"
 #include "source/module.h"
 #include "store/load.h"
@@ -20,6 +22,8 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 
 namespace lockscope::cli {
@@ -50,6 +54,7 @@ struct Answer {
 	std::vector<double> seconds;	///< until it was, in each of these
 	std::optional<Verdict> verdict; ///< none: there is no plan
 	std::string why;		///< there is none
+	bool happened = false;		///< one observation shows it: confirmed without a plan
 
 	/* The best verdict of all runs counts. */
 	void add(Verdict run, std::optional<double> after)
@@ -140,6 +145,41 @@ Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
 	return prover.end();
 }
 
+std::set<std::string> locks_of(const PlannedFinding &plan)
+{
+	std::set<std::string> out;
+	for (const auto &side : plan.sides)
+		out.insert(side.holds);
+	return out;
+}
+
+/* A test may have run into a deadlock, whose tasks wait for each other now. That proves it. */
+Status heed_deadlocks(const std::string &store, const Prover &prover, std::vector<Answer> &answers)
+{
+	auto model = load_stores({store});
+	if (!model)
+		return model.error();
+	for (const auto &found : analyse(*model).findings) {
+		if (found.kind != FindingKind::Deadlock)
+			continue;
+		std::set<std::string> locks;
+		for (const auto cls : found.classes)
+			locks.insert((*model)[cls].name);
+		for (std::size_t i = 0; i < prover.size(); i++)
+			for (auto &answer : answers) {
+				if (answer.finding.id != prover.finding(i).id ||
+				    locks != locks_of(prover.finding(i)) ||
+				    answer.verdict->result == VerdictResult::Confirmed)
+					continue;
+				answer.verdict->result = VerdictResult::Confirmed;
+				answer.verdict->reason.clear();
+				answer.verdict->why =
+					"its tasks wait for each other: deadlock " + found.id;
+			}
+	}
+	return success();
+}
+
 Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 	     std::vector<PlannedFinding> plans)
 {
@@ -150,7 +190,16 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 	if (!opened)
 		return opened.error();
 	std::unique_ptr<Session> session = std::move(*opened);
+	/* Sides of a race are met at their accesses, of which none may be left out. */
+	WatchOptions accesses;
+	accesses.asked = std::any_of(plans.begin(), plans.end(), [](const PlannedFinding &plan) {
+		return plan.sides.front().access();
+	});
+	accesses.accesses = accesses.asked ? "all" : "off";
 	const auto go = [&]() -> Status {
+		auto watch = Watch::begin(session->source(), accesses);
+		if (!watch)
+			return watch.error();
 		Prover prover(*session, std::move(plans));
 		LS_TRY_STATUS(session->begin());
 		LS_TRY_STATUS(session->drain());
@@ -169,8 +218,10 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 		if (child && !child->poll())
 			child->stop();
 		LS_TRY_STATUS(session->finish());
+		LS_TRY_STATUS(watch->end());
+		LS_TRY_STATUS(heed_deadlocks(options.store, prover, answers));
 		for (const auto &answer : answers)
-			if (answer.verdict)
+			if (answer.verdict && !answer.happened)
 				LS_TRY_STATUS(session->recorder().put_verdict(*answer.verdict));
 		LS_TRY_STATUS(session->close());
 		return module->ours() ? session->recorder().end() : success();
@@ -196,7 +247,9 @@ std::string text_of(const std::vector<Answer> &answers, std::size_t runs)
 		word.resize(std::max<std::size_t>(word.size(), 12), ' ');
 		out += word + a.finding.id + "  " + a.finding.title + "\n" + std::string(12, ' ');
 		if (a.verdict)
-			out += a.verdict->why + ", after " + counted_tries(a.verdict->tries) + "\n";
+			out += a.verdict->why +
+			       (a.happened ? "" : ", after " + counted_tries(a.verdict->tries)) +
+			       "\n";
 		else
 			out += a.why + "\n";
 		if (runs > 1 && !a.seconds.empty()) {
@@ -258,12 +311,18 @@ Result<int> confirm(const ConfirmArgs &options, const Globals &globals)
 			auto plan = plan_for(*model, finding);
 			Answer answer;
 			answer.finding = std::move(finding);
-			if (plan)
+			if (plan) {
 				plans.push_back(std::move(*plan));
-			else
-				answer.why = answer.finding.single()
-						     ? "it happened: nothing is left to prove"
-						     : plan.error().what;
+			} else if (answer.finding.single() ||
+				   answer.finding.kind == FindingKind::Deadlock) {
+				answer.happened = true;
+				answer.verdict.emplace();
+				answer.verdict->finding = answer.finding.id;
+				answer.verdict->result = VerdictResult::Confirmed;
+				answer.verdict->why = "it happened: nothing is left to prove";
+			} else {
+				answer.why = plan.error().what;
+			}
 			answers.push_back(std::move(answer));
 		}
 	}
@@ -276,8 +335,7 @@ Result<int> confirm(const ConfirmArgs &options, const Globals &globals)
 	if (stop_signal())
 		return static_cast<int>(Exit::Interrupted);
 	for (const auto &a : answers)
-		if (a.verdict ? a.verdict->result == VerdictResult::NotReached
-			      : !a.finding.single())
+		if (!a.verdict || a.verdict->result == VerdictResult::NotReached)
 			return static_cast<int>(Exit::Findings);
 	return 0;
 }

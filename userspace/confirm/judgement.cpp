@@ -49,6 +49,13 @@ std::span<const ls_held_rec> outer(const ls_confirm_arrival &arrival)
 	return all.first(static_cast<std::size_t>(own - all.begin()));
 }
 
+/* Could two executions deadlock, or race, by their instances? */
+bool match(const ls_confirm_arrival &a, const ls_confirm_arrival &b, bool accesses)
+{
+	return accesses ? a.first / 8 == b.first / 8 && a.pid != b.pid
+			: a.first == b.last && b.first == a.last;
+}
+
 /* A lock that both hold, not both as readers; its class, 0: none. */
 std::uint32_t common_lock(const ls_confirm_arrival &a, const ls_confirm_arrival &b)
 {
@@ -60,18 +67,18 @@ std::uint32_t common_lock(const ls_confirm_arrival &a, const ls_confirm_arrival 
 	return 0;
 }
 
-/* Pairs of executions of two sides that could deadlock by their instances. */
+/* Pairs of executions of two sides that match. */
 struct Pairs {
 	std::size_t matching = 0, gated = 0;
 	std::uint32_t gate = 0; ///< class
 };
 
-Pairs compare(const ls_confirm_side &a, const ls_confirm_side &b)
+Pairs compare(const ls_confirm_side &a, const ls_confirm_side &b, bool accesses)
 {
 	Pairs out;
 	for (const auto &x : arrivals(a))
 		for (const auto &y : arrivals(b)) {
-			if (&x == &y || x.first != y.last || y.first != x.last)
+			if (&x == &y || !match(x, y, accesses))
 				continue;
 			out.matching++;
 			if (const auto gate = common_lock(x, y)) {
@@ -98,8 +105,13 @@ Json context_json(const ls_confirm_context &c, const PlannedSide &side, const Co
 	out["task"] = comm + "-" + std::to_string(c.at.pid);
 	out["cpu"] = c.cpu;
 	out["context"] = c.level < LS_NR_LEVELS ? kLevels[c.level] : "?";
-	out["holds"] = side.holds;
-	out["acquires"] = side.acquires;
+	if (side.access()) {
+		out["accesses"] = side.accesses;
+		out["value"] = c.at.last;
+	} else {
+		out["holds"] = side.holds;
+		out["acquires"] = side.acquires;
+	}
 	out["waited"] = c.waited != 0;
 	out["held"] = Json::array();
 	for (const auto &h : held(c.at))
@@ -133,13 +145,16 @@ std::string evidence(const PlannedFinding &finding, const ls_confirm_state &stat
 		     const ConfirmNames &names)
 {
 	Json out;
-	out["directions"] = std::popcount(state.confirmed);
-	out["of"] = finding.sides.size();
+	if (!finding.sides.front().access()) {
+		out["directions"] = std::popcount(state.confirmed);
+		out["of"] = finding.sides.size();
+	}
 	out["seconds"] = std::round(seconds * 1000) / 1000;
 	out["counts"] = counts_json(finding, state);
 	out["sides"] = Json::array();
 	if (!state.confirmed)
 		return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+	/* One that meets itself. */
 	const bool once = finding.sides.size() == 1 && finding.sides[0].interrupt.empty();
 	for (std::size_t i = 0; i < finding.sides.size() + (once ? 1 : 0); i++)
 		out["sides"].push_back(
@@ -154,6 +169,7 @@ std::string evidence(const PlannedFinding &finding, const ls_confirm_state &stat
 struct Chances {
 	std::uint64_t waits = 0, strangers = 0, met = 0, parted = 0, atomic = 0;
 	double expected = 0;
+	double unhindered = 0; ///< of these, while the CPU was free for the other side
 };
 
 Chances chances(const PlannedFinding &finding, const ls_confirm_state &state, double seconds)
@@ -168,9 +184,14 @@ Chances chances(const PlannedFinding &finding, const ls_confirm_state &state, do
 		out.met += side.met;
 		out.parted += side.parted;
 		out.atomic += side.too_atomic;
-		if (seconds > 0)
-			out.expected += static_cast<double>(other.lasts) / seconds *
-					static_cast<double>(side.waited_ns) / 1e9;
+		if (seconds <= 0)
+			continue;
+		const double rate = static_cast<double>(other.lasts) / seconds;
+		out.expected += rate * static_cast<double>(side.waited_ns) / 1e9;
+		out.unhindered += rate *
+				  static_cast<double>(side.waited_ns -
+						      std::min(side.waited_ns, side.kept_ns)) /
+				  1e9;
 	}
 	return out;
 }
@@ -187,14 +208,20 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 	if (std::any_of(finding.sides.begin(), finding.sides.end(),
 			[](const PlannedSide &s) { return !s.interrupt.empty(); }))
 		return std::nullopt;
-	const Pairs pairs = compare(state.sides[0], state.sides[n - 1]);
+	const Pairs pairs =
+		compare(state.sides[0], state.sides[n - 1], finding.sides.front().access());
 	const auto least = std::min(state.sides[0].lasts, state.sides[n - 1].lasts);
 	if (pairs.matching == 0 && c.strangers + c.parted >= kStrangers) {
 		out.reason = "instances";
 		out.why = "the sides met " + with_commas(c.strangers + c.parted) +
-			  " times, and never with the same locks";
+			  " times, and never " +
+			  (finding.sides.front().access() ? "at the same memory"
+							  : "with the same locks");
 		return out;
 	}
+	/* An access that waits may be what would have started the other side, a timer's say. */
+	if (finding.sides.front().access())
+		return std::nullopt;
 	/* Both say that no side came while the other waited. */
 	if (least < kOpportunities || c.expected < kExpected || c.strangers || c.met)
 		return std::nullopt;
@@ -204,7 +231,8 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 			  " before: one never came while the other waited, in " + tries(c.waits);
 		return out;
 	}
-	if (pairs.matching > 0 && pairs.gated == 0) {
+	/* One that keeps its CPU may be what keeps the other side away. */
+	if (pairs.matching > 0 && pairs.gated == 0 && c.unhindered >= kExpected) {
 		out.reason = "order";
 		out.why = "one side never came while the other waited, in " + tries(c.waits) +
 			  ", but came " + with_commas(least) + " times else: something orders them";
@@ -263,6 +291,7 @@ void add_state(ls_confirm_state &sum, const ls_confirm_state &more)
 		to.firsts += from.firsts;
 		to.waits += from.waits;
 		to.waited_ns += from.waited_ns;
+		to.kept_ns += from.kept_ns;
 		to.too_atomic += from.too_atomic;
 		to.strangers += from.strangers;
 		to.met += from.met;
@@ -274,7 +303,10 @@ void add_state(ls_confirm_state &sum, const ls_confirm_state &more)
 
 bool fully_confirmed(const PlannedFinding &finding, const ls_confirm_state &state)
 {
-	return std::popcount(state.confirmed) == static_cast<int>(finding.sides.size());
+	/* Of a race it makes no difference which side waited. */
+	const bool race = !finding.sides.empty() && finding.sides.front().access();
+	return race ? state.confirmed != 0
+		    : std::popcount(state.confirmed) == static_cast<int>(finding.sides.size());
 }
 
 Verdict judge(const PlannedFinding &finding, const ls_confirm_state &state, double seconds,
@@ -286,7 +318,9 @@ Verdict judge(const PlannedFinding &finding, const ls_confirm_state &state, doub
 	if (state.confirmed) {
 		const auto directions = std::popcount(state.confirmed);
 		out.result = VerdictResult::Confirmed;
-		if (!finding.sides.back().interrupt.empty())
+		if (finding.sides.front().access())
+			out.why = "both sides were about to access the same bytes at the same time";
+		else if (!finding.sides.back().interrupt.empty())
 			out.why = "the " + finding.sides.back().interrupt +
 				  " came for the same lock just before it was acquired";
 		else if (finding.sides.size() == 1)

@@ -44,14 +44,52 @@ bool add_ends(const Model &model, const FindingEdge &edge, PlannedSide &side)
 	return true;
 }
 
+/* A race of two functions; one that races with itself has one side. */
+Result<PlannedFinding> plan_race(const Model &model, const Finding &finding)
+{
+	const RaceEvidence &race = *finding.race;
+	PlannedFinding plan{finding.id, finding.title, {}};
+	std::vector<std::string> functions;
+	const auto function_of = [&](std::size_t access) {
+		return plain_function(model[model.accesses[access].at].function);
+	};
+	for (const auto &side : race.sides) {
+		auto function = function_of(side.access);
+		if (functions.empty() || functions.front() != function)
+			functions.push_back(std::move(function));
+	}
+	plan.sides.resize(functions.size());
+	for (const auto number : race.races)
+		for (const auto access : {model.races[number].first, model.races[number].second}) {
+			const MemoryAccess &a = model.accesses[access];
+			/* Without an instruction that tells of itself, nothing can be held. */
+			if (a.op & LS_ACC_TRAP)
+				continue;
+			for (std::size_t i = 0; i < functions.size(); i++)
+				if (function_of(access) == functions[i])
+					add(plan.sides[i].first, model[a.at]);
+		}
+	for (auto &side : plan.sides) {
+		side.accesses = race.variable.brief;
+		if (side.first.empty())
+			return none(
+				"one side was only caught by a watchpoint, which holds nothing");
+	}
+	return plan;
+}
+
 } // namespace
 
 Result<PlannedFinding> plan_for(const Model &model, const Finding &finding)
 {
+	if (finding.race)
+		return plan_race(model, finding);
 	if (finding.about_memory())
-		return none("it is about accesses, and gates are at acquisitions");
+		return none("one access breaks the rule: there is nothing to meet");
 	if (finding.edges.empty())
 		return none("it has no dependencies");
+	if (finding.kind == FindingKind::Deadlock)
+		return none("it happened: its tasks wait for each other");
 	PlannedFinding plan{finding.id, finding.title, {}};
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const FindingEdge &edge = finding.edges[i];
@@ -105,7 +143,11 @@ ResolvedPlan resolve(const std::vector<PlannedFinding> &findings, const Addresse
 			const PlannedSide &side = finding.sides[s];
 			if (!side.interrupt.empty())
 				plan.flags[s] = LS_CONFIRM_INTERRUPTED;
+			else if (side.access())
+				plan.flags[s] = LS_CONFIRM_ACCESS;
 			for (const auto role : {LS_CONFIRM_FIRST, LS_CONFIRM_LAST}) {
+				if (role == LS_CONFIRM_LAST && side.access())
+					continue;
 				const auto before = points.size();
 				for (const Code &place :
 				     role == LS_CONFIRM_FIRST ? side.first : side.last)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What has to meet for a finding to be proven: acquire sites of its sides.
+// What has to meet for a finding to be proven: acquire sites or access sites of its sides.
 #pragma once
 
 #include "analysis/finding.h"
@@ -15,11 +15,14 @@
 
 namespace lockscope {
 
-/// One side of a deadlock; see abi_confirm.h.
+/// One side of a deadlock or of a race; see abi_confirm.h.
 struct PlannedSide {
-	std::vector<Code> first, last; ///< acquire sites of both locks
-	std::string holds, acquires;   ///< their classes
+	std::vector<Code> first, last; ///< acquire sites of both locks; or access sites, and none
+	std::string holds, acquires;   ///< classes of the locks
 	std::string interrupt;	       ///< "hardirq", "softirq": acquires the last lock; else empty
+	std::string accesses;	       ///< of a race, the variable; else empty
+
+	bool access() const { return last.empty(); }
 };
 
 struct PlannedFinding {
@@ -27,7 +30,7 @@ struct PlannedFinding {
 	std::vector<PlannedSide> sides;
 };
 
-/// Acquire sites of one end of a side that are used; the others are left out.
+/// Sites of one end of a side that are used; the others are left out.
 inline constexpr std::size_t kMostSites = 12;
 
 /// The plan for @finding. An error says why there is none, in its text.

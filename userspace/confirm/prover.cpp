@@ -43,25 +43,37 @@ double Prover::seconds(const Proof &proof) const
 			    : 0);
 }
 
-/* Sites are resolved anew: their code may have been replaced. */
+/*
+ * Sites are resolved anew: their code may have been replaced. A confirmed finding holds nothing
+ * up any more; while a race is planned, no watchpoint is armed.
+ */
 Status Prover::replan()
 {
-	for (auto &proof : proofs_) {
+	std::vector<PlannedFinding> open;
+	std::vector<std::size_t> numbers;
+	for (std::size_t i = 0; i < proofs_.size(); i++) {
+		Proof &proof = proofs_[i];
 		proof.seconds = seconds(proof);
 		proof.since.reset();
 		if (proof.now)
 			add_state(*proof.before, *proof.now);
 		proof.now.reset();
+		if (proof.settled && proof.confirmed)
+			continue;
+		open.push_back(findings_[i]);
+		numbers.push_back(i);
 	}
-	plan_ = resolve(findings_, [this](const Code &place) {
+	plan_ = resolve(open, [this](const Code &place) {
 		std::vector<std::uint64_t> out;
 		for (const auto start : symbols_.starts(place.function, place.module))
 			out.push_back(start + place.offset);
 		return out;
 	});
 	LS_TRY_STATUS(session_.source().set_plans(plan_.plans, plan_.points));
-	for (const auto f : plan_.findings)
-		proofs_[f].since = Clock::now();
+	for (auto &finding : plan_.findings) {
+		finding = numbers[finding];
+		proofs_[finding].since = Clock::now();
+	}
 	return success();
 }
 
@@ -79,8 +91,6 @@ Status Prover::tick()
 			return state.error();
 		Proof &proof = proofs_[plan_.findings[i]];
 		proof.now = std::move(*state);
-		if (proof.settled)
-			continue;
 		const ls_confirm_state sum = total(proof);
 		if (sum.confirmed && !proof.confirmed) {
 			proof.confirmed = Clock::now();
@@ -91,6 +101,7 @@ Status Prover::tick()
 				(proof.confirmed && Clock::now() - *proof.confirmed > kFurther) ||
 				judge(finding, sum, seconds(proof), names()).result ==
 					VerdictResult::Refuted;
+		changed_ = changed_ || (proof.settled && proof.confirmed);
 	}
 	return success();
 }

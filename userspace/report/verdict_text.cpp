@@ -43,7 +43,10 @@ bool is_number(const Json &from, const char *member)
 	return at != from.end() && at->is_number_unsigned();
 }
 
-/* "side 1 as it met: holds a, acquires b, and waited: task, dd-7, CPU 0" */
+/*
+ * "side 1 as it met: holds a, acquires b, waited for the other side: task, dd-7, CPU 0", or
+ * "accesses v, value 7, waited ..."
+ */
 std::string head_of(const Json &side, std::size_t number)
 {
 	std::vector<std::string> does;
@@ -51,6 +54,10 @@ std::string head_of(const Json &side, std::size_t number)
 		does.push_back("holds " + holds);
 	if (const auto acquires = text_of(side, "acquires"); !acquires.empty())
 		does.push_back("acquires " + acquires);
+	if (const auto accesses = text_of(side, "accesses"); !accesses.empty())
+		does.push_back("accesses " + accesses);
+	if (is_number(side, "value"))
+		does.push_back("value " + std::to_string(side["value"].get<std::uint64_t>()));
 	if (const auto waited = side.find("waited"); waited != side.end() && waited->is_boolean())
 		does.emplace_back(waited->get<bool>() ? "waited for the other side"
 						      : "came while the other side waited");

@@ -298,7 +298,7 @@ static __always_inline void look(struct ls_now *n)
 		};
 	}
 stop:
-	if (unlikely(READ_ONCE(ls_stop_at) - (n->addr & ~7ul) < n->size))
+	if (unlikely(READ_ONCE(ls_stop_at) - (n->addr & READ_ONCE(ls_stop_mask)) < n->size))
 		ls_stop(n, site);
 }
 

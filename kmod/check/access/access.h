@@ -237,6 +237,7 @@ bool ls_access_is_benign(unsigned long addr);
 /* watchpoints.c */
 extern bool ls_watchpoints;		/* arm them from the start */
 extern unsigned long ls_stop_at;	/* granule at which accessors are stopped, 0 none */
+extern unsigned long ls_stop_mask;	/* of addresses compared with it; 0: all of them, for a plan */
 void ls_stop(struct ls_now *n, u32 site);
 int ls_watchpoints_init(void);
 void ls_watchpoints_exit(void);

@@ -14,6 +14,7 @@
 #include "base/lookup.h"
 #include "base/registers.h"
 #include "check/access/access.h"
+#include "check/access/planned.h"
 #include "check/access/race_side.h"
 
 bool ls_watchpoints = true;
@@ -31,6 +32,7 @@ bool ls_watchpoints = true;
 #define CLAIMING (1ull << 32)
 
 unsigned long ls_stop_at __read_mostly;
+unsigned long ls_stop_mask __read_mostly = ~7ul;
 
 /*
  * The stalled accessor. owner: its context + 1, or 0. The other fields are the owner's, except
@@ -193,6 +195,10 @@ void ls_stop(struct ls_now *n, u32 site)
 	u64 owner = ls_load_acquire(&stop.owner), begin, other;
 	u32 flags = LS_RACE_CAUGHT, spins = 0;
 
+	if (unlikely(ls_accesses_planned())) {
+		ls_access_planned(n);
+		return;
+	}
 	if (n->addr >= stop.addr + stop.size || n->addr + n->size <= stop.addr)
 		return;
 	if (owner) {
@@ -308,7 +314,7 @@ static int watcher(void *unused)
 		for (i = 0; i < WANTED && !next.tries; i++) {
 			struct wanted *w = &wanted[at++ % WANTED];
 
-			if (!w->tries || !READ_ONCE(used))
+			if (!w->tries || !READ_ONCE(used) || ls_accesses_planned())
 				continue;
 			next = *w;
 			w->tries--;

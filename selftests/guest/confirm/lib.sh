@@ -16,20 +16,35 @@ unhung() {
 	[ $status = 0 ] || reported $status
 }
 
-# settle NAME REPEAT SECONDS: records case NAME once, one side after the other; then lets
-# `lockscope confirm` settle all its findings, hidden ones too, while its sides run in loops.
+# answers NAME VERDICT REPEAT SECONDS COMMAND...: lets `lockscope confirm` settle all findings in
+# /out/NAME.db, hidden ones too, while COMMAND runs.
 # One line a finding in /out/answers: NAME fault|twin ID RESULT REASON RUNS MEDIAN TRIES
-settle() {
-	echo 1 > $state/reset
-	store=/out/$1.db
-	rm -f "$store"
-	lockscope record -q -o "$store" -- sh -c "echo $1 > $cases/run"
-	unhung "$1" $(($2 * ($3 + 2) + 15)) "$LS_BIN/lockscope" confirm -q --json --top 8 --hidden \
-		--repeat "$2" --duration "$3" "$store" -- sh -c "echo loops=2000 $1 > $cases/run" \
-		> "/out/$1.json"
-	verdict=$(awk -v name="$1" '$1 == name { print $2 }' $cases/loops)
-	jq -r --arg name "$1" --arg verdict "$verdict" '.[] | select(.verdict) |
+answers() {
+	name=$1 verdict=$2 repeat=$3 seconds=$4
+	shift 4
+	unhung "$name" $((repeat * (seconds + 2) + 15)) "$LS_BIN/lockscope" confirm -q --json --top 8 \
+		--hidden --repeat "$repeat" --duration "$seconds" "/out/$name.db" -- "$@" > "/out/$name.json"
+	jq -r --arg name "$name" --arg verdict "$verdict" '.[] | select(.verdict) |
 		[$name, $verdict, .id, .verdict.result, (.verdict.reason // "-"), .confirmed_runs,
 		 ((.seconds | sort | .[length / 2 | floor]) // "-"), .verdict.tries] |
-		map(tostring) | join(" ")' "/out/$1.json" | tee -a /out/answers
+		map(tostring) | join(" ")' "/out/$name.json" | tee -a /out/answers
+}
+
+# settle NAME REPEAT SECONDS: records case NAME once, one side after the other; then its sides
+# run in loops.
+settle() {
+	echo 1 > $state/reset
+	rm -f "/out/$1.db"
+	lockscope record -q -o "/out/$1.db" -- sh -c "echo $1 > $cases/run"
+	answers "$1" "$(awk -v name="$1" '$1 == name { print $2 }' $cases/loops)" "$2" "$3" \
+		sh -c "echo loops=2000 $1 > $cases/run"
+}
+
+# settle_race NAME REPEAT SECONDS: the same for a race.
+settle_race() {
+	echo 1 > $state/reset
+	rm -f "/out/$1.db"
+	lockscope record -q --accesses all -o "/out/$1.db" -- sh -c "echo turns=4 $1 > $cases/run"
+	answers "$1" "$(awk -v name="$1" '$1 == name { print $2 }' $cases/list)" "$2" "$3" \
+		sh -c "echo ms=1000 $1 > $cases/run"
 }

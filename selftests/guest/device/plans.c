@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/types.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -27,13 +28,17 @@ static int set(struct worker *w, int fd, const struct ls_chain *chains, uint32_t
 	struct ls_confirm_req req = { .nr_plans = 1 + (uint32_t)below(w, 8), .plans = (uintptr_t)plans,
 				      .points = (uintptr_t)points };
 	uint32_t i, side, role;
+	bool race;
 
 	for (i = 0; i < req.nr_plans; i++) {
 		plans[i].nr_sides = 1 + (uint32_t)below(w, LS_CONFIRM_SIDES);
-		if (plans[i].nr_sides <= 2 && below(w, 2))
+		race = plans[i].nr_sides <= 2 && !below(w, 3);
+		if (!race && plans[i].nr_sides <= 2 && below(w, 2))
 			plans[i].flags[below(w, plans[i].nr_sides)] = LS_CONFIRM_INTERRUPTED;
+		for (side = 0; race && side < plans[i].nr_sides; side++)
+			plans[i].flags[side] = LS_CONFIRM_ACCESS;
 		for (side = 0; side < plans[i].nr_sides; side++)
-			for (role = 0; role < 2; role++)
+			for (role = 0; role < (race ? 1 : 2); role++)
 				points[req.nr_points++] = (struct ls_confirm_point){
 					.ip = chains[below(w, nr)].ip, .plan = (uint16_t)i,
 					.side = (uint8_t)side, .role = (uint8_t)role,

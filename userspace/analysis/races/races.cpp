@@ -6,6 +6,7 @@
 #include "analysis/races/readers.h"
 #include "analysis/races/words.h"
 #include "analysis/rules/access_index.h"
+#include "analysis/verdicts.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -76,6 +77,8 @@ public:
 		apply_race_filters(model_, index_, out);
 		apply_word_filters(model_, index_, out);
 		apply_reader_filters(model_, index_, out);
+		take_verdict(model_, out);
+		heed_verdict(out);
 		rank_race(model_, index_, weights_, out);
 		return out;
 	}

@@ -30,9 +30,11 @@ struct Plans {
 		for (unsigned int p = 0; p < plans.size(); p++)
 			for (unsigned int s = 0; s < plans[p].nr_sides; s++)
 				for (__u8 role : {LS_CONFIRM_FIRST, LS_CONFIRM_LAST})
-					points.push_back({first_site(p, s) + role,
-							  static_cast<__u16>(p),
-							  static_cast<__u8>(s), role, 0});
+					if (role == LS_CONFIRM_FIRST ||
+					    plans[p].flags[s] != LS_CONFIRM_ACCESS)
+						points.push_back({first_site(p, s) + role,
+								  static_cast<__u16>(p),
+								  static_cast<__u8>(s), role, 0});
 		EXPECT_TRUE(valid());
 		meets = std::make_unique<ls_plan[]>(plans.size());
 		ls_confirm_init(&confirm, meets.get(), plans.data(),
@@ -59,6 +61,28 @@ ls_confirm_plan sides(__u32 nr, int interrupted = -1)
 	if (interrupted >= 0)
 		plan.flags[interrupted] = LS_CONFIRM_INTERRUPTED;
 	return plan;
+}
+
+ls_confirm_plan race(__u32 nr)
+{
+	ls_confirm_plan plan{};
+	plan.nr_sides = nr;
+	for (__u32 i = 0; i < nr; i++)
+		plan.flags[i] = LS_CONFIRM_ACCESS;
+	return plan;
+}
+
+/* @task is about to acquire @lock. */
+bool enter(ls_plan &m, ls_u32 side, ls_u64 task, ls_u32 cpu, ls_u64 lock, ls_u64 now)
+{
+	const ls_gate_object at{lock, 0, 0, 0};
+	return ls_gate_enter(&m, side, task, cpu, &at, now);
+}
+
+/* Locksets of one number are of one lock, 0 is empty. */
+bool apart(ls_u32 a, ls_u32 b)
+{
+	return a && a == b;
 }
 
 TEST(Plan, FindsPointsOfEachSite)
@@ -104,6 +128,74 @@ TEST(Plan, RefusesWhatIsOutOfRange)
 	EXPECT_TRUE(refused([](Plans &p) { p.points[0].role = LS_CONFIRM_LAST; }));
 	EXPECT_TRUE(refused([](Plans &p) { p.points.clear(); }));
 	EXPECT_TRUE(refused([](Plans &p) { p.plans.clear(); }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].flags[0] = 3; }));
+
+	Plans races({race(2), race(1), sides(2)});
+	const auto no_race = [&](auto change) {
+		Plans bad({race(2), race(1), sides(2)});
+		change(bad);
+		return !bad.valid();
+	};
+	EXPECT_TRUE(no_race([](Plans &p) { p.plans[0].flags[1] = 0; }));
+	EXPECT_TRUE(no_race([](Plans &p) { p.plans[0].flags[1] = LS_CONFIRM_INTERRUPTED; }));
+	EXPECT_TRUE(no_race([](Plans &p) { p.plans[0] = race(3); })) << "three sides";
+	EXPECT_TRUE(no_race([](Plans &p) { p.points[1].role = LS_CONFIRM_LAST; }));
+	EXPECT_TRUE(no_race([](Plans &p) { p.points[1].side = 0; })) << "a side without sites";
+}
+
+/* An access waits until the other side is about to access one of its bytes. */
+TEST(Plan, AccessesMeetAtTheSameBytes)
+{
+	Plans p({race(2)});
+	ls_plan &m = p[0];
+	const ls_gate_object waits{kA + 4, 4, LS_ACC_WRITE, 5};
+	const auto arrives = [&](ls_gate_object at, ls_u64 task = 2) {
+		return ls_gate_access(&m, 1, task, &at, apart);
+	};
+	ASSERT_GT(ls_gate_patience(&m, 0, LS_GATE_SLEEP, kMs), 0u);
+	ASSERT_GT(ls_gate_patience(&m, 1, LS_GATE_SLEEP, kMs), 0u)
+		<< "the other may be an interrupt";
+	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, &waits, kMs));
+	EXPECT_EQ(arrives({kA, 4, LS_ACC_WRITE, 0}), LS_GATE_NOTHING) << "the bytes before";
+	EXPECT_EQ(arrives({kA + 8, 4, LS_ACC_WRITE, 0}), LS_GATE_NOTHING) << "the bytes behind";
+	EXPECT_EQ(m.state.sides[0].strangers, 2u);
+	EXPECT_EQ(arrives({kA + 4, 4, LS_ACC_WRITE, 5}), LS_GATE_NOTHING) << "one lock";
+	EXPECT_EQ(arrives({kA + 4, 4, LS_ACC_WRITE, 0}, 1), LS_GATE_NOTHING) << "itself";
+	ASSERT_EQ(arrives({kA, 8, LS_ACC_READ, 6}), LS_GATE_MET);
+	ls_gate_open(&m, 1, LS_GATE_MET, false);
+	EXPECT_TRUE(ls_gate_opened(&m, 0));
+	EXPECT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
+	EXPECT_EQ(m.state.confirmed, 0u);
+	ls_gate_prove(&m, 0);
+	EXPECT_EQ(m.state.confirmed, 2u) << "side 1 was the one that arrived";
+	EXPECT_EQ(ls_gate_patience(&m, 1, LS_GATE_SLEEP, 9 * kMs), 0u) << "nothing is left";
+	EXPECT_EQ(m.state.sides[0].met, 1u);
+	EXPECT_EQ(m.gates[0].state, LS_GATE_FREE);
+}
+
+TEST(Plan, AccessesThatDoNotConflictDoNotMeet)
+{
+	const ls_u32 plain = LS_ACC_WRITE, read = LS_ACC_READ,
+		     marked = LS_ACC_WRITE | LS_ACC_MARKED,
+		     atomic = LS_ACC_READ | LS_ACC_WRITE | LS_ACC_ATOMIC;
+	const struct {
+		ls_u32 a, b;
+		ls_gate_arrival met;
+	} cases[] = {
+		{read, read, LS_GATE_NOTHING},
+		{read, plain, LS_GATE_MET},
+		{plain, read, LS_GATE_MET},
+		{marked, atomic, LS_GATE_NOTHING},
+		{marked, plain, LS_GATE_MET},
+		{atomic, read, LS_GATE_MET},
+		{marked, LS_ACC_READ | LS_ACC_MARKED, LS_GATE_NOTHING},
+	};
+	for (const auto &c : cases) {
+		Plans p({race(1)});
+		const ls_gate_object waits{kA, 8, c.a, 0}, comes{kA, 8, c.b, 0};
+		ASSERT_TRUE(ls_gate_enter(&p[0], 0, 1, 0, &waits, kMs));
+		EXPECT_EQ(ls_gate_access(&p[0], 0, 2, &comes, apart), c.met) << c.a << " " << c.b;
+	}
 }
 
 /* The whole way of an ABBA: A -> B waits at its gate, B -> A comes. */
@@ -115,8 +207,8 @@ TEST(Plan, TwoSidesMeetInBothDirections)
 	EXPECT_GT(ls_gate_patience(&m, 0, LS_GATE_SLEEP, kMs), 0u);
 	EXPECT_EQ(ls_gate_patience(&m, 1, LS_GATE_SLEEP, kMs), 0u) << "it has the turn to arrive";
 
-	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
-	EXPECT_FALSE(ls_gate_enter(&m, 0, 3, 0, kA, kMs)) << "one at a time";
+	ASSERT_TRUE(enter(m, 0, 1, 0, kA, kMs));
+	EXPECT_FALSE(enter(m, 0, 3, 0, kA, kMs)) << "one at a time";
 	EXPECT_FALSE(ls_gate_opened(&m, 0));
 	EXPECT_EQ(ls_gate_arrive(&m, 1, 2, kB, kA), LS_GATE_MET);
 	ls_gate_open(&m, 1, LS_GATE_MET, false);
@@ -129,7 +221,7 @@ TEST(Plan, TwoSidesMeetInBothDirections)
 	EXPECT_EQ(m.state.confirmed, 2u) << "side 1 was the one that arrived";
 
 	EXPECT_EQ(m.turn, 0u);
-	ASSERT_TRUE(ls_gate_enter(&m, 1, 2, 0, kB, 10 * kMs));
+	ASSERT_TRUE(enter(m, 1, 2, 0, kB, 10 * kMs));
 	EXPECT_EQ(ls_gate_arrive(&m, 0, 1, kA, kB), LS_GATE_MET);
 	ls_gate_open(&m, 0, LS_GATE_MET, false);
 	EXPECT_TRUE(ls_gate_leave(&m, 1, LS_GATE_SLEEP, 11 * kMs));
@@ -144,7 +236,7 @@ TEST(Plan, OtherInstancesDoNotMeet)
 {
 	Plans p({sides(2)});
 	ls_plan &m = p[0];
-	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
+	ASSERT_TRUE(enter(m, 0, 1, 0, kA, kMs));
 	EXPECT_EQ(ls_gate_arrive(&m, 1, 2, kB, kC), LS_GATE_NOTHING);
 	EXPECT_EQ(m.state.sides[0].strangers, 1u);
 	EXPECT_EQ(ls_gate_arrive(&m, 1, 1, kB, kA), LS_GATE_NOTHING) << "the waiting task itself";
@@ -158,7 +250,7 @@ TEST(Plan, SidesThatPartAreNotConfirmed)
 {
 	Plans p({sides(2)});
 	ls_plan &m = p[0];
-	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
+	ASSERT_TRUE(enter(m, 0, 1, 0, kA, kMs));
 	ASSERT_EQ(ls_gate_arrive(&m, 1, 2, kB, kA), LS_GATE_MET);
 	ls_gate_open(&m, 1, LS_GATE_MET, false);
 	ASSERT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
@@ -166,12 +258,12 @@ TEST(Plan, SidesThatPartAreNotConfirmed)
 	EXPECT_EQ(m.state.sides[0].parted, 1u);
 	EXPECT_EQ(m.state.confirmed, 0u);
 	/* It took another way altogether: the next round begins. */
-	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, 10 * kMs));
+	ASSERT_TRUE(enter(m, 0, 1, 0, kA, 10 * kMs));
 	ASSERT_EQ(ls_gate_arrive(&m, 1, 2, kB, kA), LS_GATE_MET);
 	ls_gate_open(&m, 1, LS_GATE_MET, false);
 	ASSERT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 12 * kMs));
-	EXPECT_FALSE(ls_gate_enter(&m, 0, 5, 0, kA, 20 * kMs)) << "still watched";
-	EXPECT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, 20 * kMs)) << "by its own task";
+	EXPECT_FALSE(enter(m, 0, 5, 0, kA, 20 * kMs)) << "still watched";
+	EXPECT_TRUE(enter(m, 0, 1, 0, kA, 20 * kMs)) << "by its own task";
 	EXPECT_EQ(m.state.sides[0].parted, 2u);
 }
 
@@ -179,7 +271,7 @@ TEST(Plan, OneSideMeetsItself)
 {
 	Plans p({sides(1)});
 	ls_plan &m = p[0];
-	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, kA, kMs));
+	ASSERT_TRUE(enter(m, 0, 1, 0, kA, kMs));
 	EXPECT_EQ(ls_gate_arrive(&m, 0, 1, kB, kA), LS_GATE_NOTHING);
 	EXPECT_EQ(ls_gate_arrive(&m, 0, 2, kB, kC), LS_GATE_NOTHING);
 	ASSERT_EQ(ls_gate_arrive(&m, 0, 2, kB, kA), LS_GATE_MET);
@@ -194,7 +286,7 @@ TEST(Plan, AnInterruptComesToTheWaitingCpu)
 {
 	Plans p({sides(1, 0)});
 	ls_plan &m = p[0];
-	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 3, kA, kMs));
+	ASSERT_TRUE(enter(m, 0, 1, 3, kA, kMs));
 	EXPECT_EQ(ls_gate_interrupt(&m, 0, 2, kA), LS_GATE_NOTHING) << "another CPU";
 	EXPECT_EQ(ls_gate_interrupt(&m, 0, 3, kB), LS_GATE_NOTHING) << "another lock";
 	ASSERT_EQ(ls_gate_interrupt(&m, 0, 3, kA), LS_GATE_MET);
@@ -211,7 +303,7 @@ TEST(Plan, AnInterruptAndAnotherSideMeet)
 		Plans p({sides(2, 1)});
 		ls_plan &m = p[0];
 		EXPECT_EQ(m.turn, 0u);
-		ASSERT_TRUE(ls_gate_enter(&m, 1, 1, 0, kB, kMs));
+		ASSERT_TRUE(enter(m, 1, 1, 0, kB, kMs));
 		const auto interrupt = [&](ls_u64 lock, ls_gate_arrival expected) {
 			const auto met = ls_gate_interrupt(&m, 1, 0, lock);
 			EXPECT_EQ(met, expected);
@@ -245,9 +337,9 @@ TEST(Plan, ThreeSidesMeetAtOnce)
 	Plans p({sides(3)});
 	ls_plan &m = p[0];
 	EXPECT_EQ(m.turn, 0u);
-	ASSERT_TRUE(ls_gate_enter(&m, 1, 1, 0, kB, kMs));
+	ASSERT_TRUE(enter(m, 1, 1, 0, kB, kMs));
 	EXPECT_EQ(ls_gate_arrive(&m, 0, 9, kA, kB), LS_GATE_NOTHING) << "one is missing";
-	ASSERT_TRUE(ls_gate_enter(&m, 2, 2, 0, kC, kMs));
+	ASSERT_TRUE(enter(m, 2, 2, 0, kC, kMs));
 	ASSERT_EQ(ls_gate_arrive(&m, 0, 9, kA, kB), LS_GATE_MET);
 	ls_gate_open(&m, 0, LS_GATE_MET, false);
 	ASSERT_TRUE(ls_gate_leave(&m, 1, LS_GATE_SLEEP, 2 * kMs));
@@ -294,7 +386,7 @@ TEST(Plan, TheTurnPassesWhenNothingComes)
 			now += 1000 * kMs;
 			if (!ls_gate_patience(&m, side, LS_GATE_SLEEP, now))
 				continue;
-			ASSERT_TRUE(ls_gate_enter(&m, side, side, 0, kA, now));
+			ASSERT_TRUE(enter(m, side, side, 0, kA, now));
 			ASSERT_FALSE(ls_gate_leave(&m, side, LS_GATE_SLEEP, now + kMs));
 			waited.insert(side);
 		}
@@ -352,7 +444,7 @@ TEST(Plan, RandomSidesAreConfirmedOnlyWhereTheyCanMeet)
 				if (excluded == Excluded::Instances)
 					(side ? r.last : r.first) = kA + 100 + side;
 				r.until = ls_gate_patience(&m, side, LS_GATE_SLEEP, now);
-				r.waits = r.until && ls_gate_enter(&m, side, id, 0, r.first, now);
+				r.waits = r.until && enter(m, side, id, 0, r.first, now);
 				r.until += now;
 				r.step = 1;
 			} else if (r.step == 1) {

@@ -96,6 +96,22 @@ TEST_F(VerdictTest, ConfirmedContradictsFilters)
 	EXPECT_GT(feature(after, "verdict")->points, 0);
 }
 
+/* Two sides that meet may store the same constant all the same. */
+TEST_F(VerdictTest, ConfirmedLeavesTheSeverityOfARace)
+{
+	const auto writer = log.access({.pid = 1}, {.op = LS_ACC_WRITE, .function = "writes"}),
+		   reader = log.access({.pid = 1},
+				       {.op = LS_ACC_READ | LS_ACC_MARKED, .function = "reads"});
+	log.race(writer, reader);
+	const Finding after = judged(VerdictResult::Confirmed);
+	EXPECT_EQ(before.severity, Severity::Note);
+	EXPECT_LT(before.confidence, Confidence::Confirmed);
+	EXPECT_EQ(after.severity, before.severity);
+	EXPECT_EQ(after.filters.size(), before.filters.size());
+	EXPECT_EQ(after.confidence, Confidence::Confirmed);
+	EXPECT_GT(after.score, before.score);
+}
+
 TEST_F(VerdictTest, ConfirmedOfOneContextAlone)
 {
 	const auto a = log.add_class("a"), b = log.add_class("b");

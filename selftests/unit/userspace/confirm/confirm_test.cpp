@@ -62,6 +62,83 @@ protected:
 			   [](std::uint64_t ip) { return "f+" + std::to_string(ip); }};
 };
 
+/* Two functions race over one variable, one of them at two places. */
+class RacePlanTest : public ConfirmTest {
+protected:
+	PlannedFinding race(std::uint16_t op = LS_ACC_READ)
+	{
+		const auto w = log.access({.pid = 1}, {.op = LS_ACC_WRITE, .function = "writes"}),
+			   v = log.access({.pid = 1},
+					  {.op = LS_ACC_WRITE, .function = "writes", .at = 40}),
+			   r = log.access({.pid = 2}, {.op = op, .function = "reads"});
+		log.race(w, r);
+		log.race(v, r);
+		return planned();
+	}
+};
+
+TEST_F(RacePlanTest, PlansTheAccessSitesOfBothSides)
+{
+	const auto plan = race();
+	ASSERT_EQ(plan.sides.size(), 2u);
+	std::size_t sites = 0;
+	for (const auto &side : plan.sides) {
+		EXPECT_TRUE(side.access());
+		EXPECT_FALSE(side.accesses.empty());
+		sites += side.first.size();
+	}
+	EXPECT_EQ(sites, 3u);
+	const auto plans =
+		resolve({plan}, [](const Code &) { return std::vector<std::uint64_t>{1}; });
+	ASSERT_EQ(plans.plans.size(), 1u);
+	EXPECT_EQ(plans.plans[0].flags[0], LS_CONFIRM_ACCESS);
+	EXPECT_EQ(plans.plans[0].flags[1], LS_CONFIRM_ACCESS);
+	EXPECT_EQ(plans.points.size(), 3u);
+	for (const auto &point : plans.points)
+		EXPECT_EQ(point.role, LS_CONFIRM_FIRST);
+}
+
+TEST_F(RacePlanTest, ASideOfAWatchpointAloneHasNoPlan)
+{
+	const auto w = log.access({.pid = 1}, {.op = LS_ACC_WRITE, .function = "writes"}),
+		   r = log.access({.pid = 2},
+				  {.op = LS_ACC_READ | LS_ACC_TRAP, .function = "reads"});
+	log.race(w, r, LS_RACE_CAUGHT);
+	model = model_of(log);
+	EXPECT_FALSE(plan_for(model, only_finding(model)).ok());
+}
+
+TEST_F(RacePlanTest, ConfirmedWithTheValuesOfBothSides)
+{
+	const auto plan = race();
+	state->confirmed = 1;
+	state->contexts[0].at.last = 7;
+	state->contexts[1].at.last = 8;
+	const auto verdict = judged(plan);
+	EXPECT_EQ(verdict.result, VerdictResult::Confirmed);
+	EXPECT_NE(verdict.evidence.find("\"value\":7"), std::string::npos);
+	EXPECT_NE(verdict.evidence.find("\"value\":8"), std::string::npos);
+	EXPECT_NE(verdict.evidence.find("\"accesses\""), std::string::npos);
+}
+
+/* An order is not refuted: a side that waits may be what starts the other one. */
+TEST_F(RacePlanTest, RefutedByOtherMemoryAlone)
+{
+	const auto plan = race();
+	executions(0, 30, kA, 0);
+	executions(1, 30, kA, 0);
+	for (auto &arrival : state->sides[1].arrivals)
+		arrival.pid = 2;
+	waits(0, 30, 5);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached);
+	state->sides[0].strangers = 25;
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "but some match";
+	for (auto &arrival : state->sides[1].arrivals)
+		arrival.first = kB;
+	EXPECT_EQ(judged(plan).result, VerdictResult::Refuted);
+	EXPECT_EQ(judged(plan).reason, "instances");
+}
+
 TEST_F(ConfirmTest, PlansBothSides)
 {
 	const auto plan = abba();
@@ -186,6 +263,11 @@ TEST_F(ConfirmTest, RefutedByAnOrder)
 	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "five arrivals were expected";
 	waits(0, 40, 1);
 	EXPECT_EQ(judged(plan).reason, "order");
+	for (auto &side : state->sides)
+		side.kept_ns = side.waited_ns;
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "the other may need the CPU";
+	for (auto &side : state->sides)
+		side.kept_ns = 0;
 	state->sides[0].met = state->sides[0].parted = 1;
 	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "one side did come";
 }
