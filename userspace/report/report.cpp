@@ -33,6 +33,24 @@ const char *dependency_name(std::uint32_t kind)
 	}
 }
 
+const char *dependency_words(std::uint32_t kind)
+{
+	switch (kind) {
+	case LS_DEP_ER:
+		return "held Exclusively, then acquired by a Recursive reader, which waits for "
+		       "writers that hold it only";
+	case LS_DEP_EN:
+		return "held Exclusively, then acquired by a writer or a reader that waits in line "
+		       "(Not recursive)";
+	case LS_DEP_SR:
+		return "held Shared, then acquired by a Recursive reader, which waits for writers "
+		       "that hold it only";
+	default:
+		return "held Shared, then acquired by a writer or a reader that waits in line (Not "
+		       "recursive)";
+	}
+}
+
 namespace {
 
 bool watched_queues(const Run &run)

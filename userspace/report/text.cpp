@@ -106,7 +106,46 @@ void print_suppressions(const SuppressionReport &report, Printer &out)
 	out.wrap(0, line, report.expired.empty() ? Tone::Plain : Tone::Yellow, 2);
 }
 
-void print_footer(const Model &model, const Analysis &analysis, Printer &out)
+/* Functions by the state of their hooks, in any run. */
+std::set<std::string> functions_that_are(const Model &model, ls_prim_state state)
+{
+	std::set<std::string> out;
+	for (const auto &run : model.runs)
+		for (const auto &primitive : run.primitives)
+			if (primitive.state == state)
+				out.insert(primitive.function);
+	return out;
+}
+
+/* The same in every report of a kernel: in full only where it was asked for. */
+void print_blind_spots(const Model &model, bool in_full, Printer &out)
+{
+	const auto spots = blind_spots(model);
+	const auto absent = functions_that_are(model, LS_PRIM_ABSENT);
+	const std::size_t bpf = has_bpf_run(model) ? bpf_blind_spots().size() : 0;
+	if (!in_full) {
+		out.wrap(0,
+			 "Not seen: " + counted(spots.size(), "thing") + " on any kernel" +
+				 (bpf ? ", " + std::to_string(bpf) + " without the module" : "") +
+				 (absent.empty() ? ""
+						 : ", " + counted(absent.size(), "function") +
+							   " that this kernel lacks") +
+				 "; --all lists them",
+			 Tone::Plain, 2);
+		return;
+	}
+	if (!absent.empty())
+		out.wrap(0,
+			 "Lock functions that this kernel lacks: " +
+				 join({absent.begin(), absent.end()}, ", "),
+			 Tone::Plain, 2);
+	out.wrap(0, "Not seen on any kernel: " + join(spots, "; "), Tone::Plain, 2);
+	if (bpf)
+		out.wrap(0, "Not seen without the module: " + join(bpf_blind_spots(), "; "),
+			 Tone::Plain, 2);
+}
+
+void print_footer(const Model &model, const Analysis &analysis, bool in_full, Printer &out)
 {
 	std::vector<std::string> losses;
 	for (const auto &loss : kLosses)
@@ -137,22 +176,12 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 			 counted(analysis.edges, "order edge") + ", " + counted(chains, "chain") +
 			 (levels.empty() ? "" : "; contexts " + join(levels, ", ")),
 		 Tone::Plain, 2);
-	std::set<std::string> absent, failed;
-	for (const auto &run : model.runs)
-		for (const auto &primitive : run.primitives) {
-			if (primitive.state == LS_PRIM_ABSENT)
-				absent.insert(primitive.function);
-			if (primitive.state == LS_PRIM_FAILED)
-				failed.insert(primitive.function);
-		}
+	const auto failed = functions_that_are(model, LS_PRIM_FAILED);
 	if (!failed.empty())
 		out.wrap(0,
 			 "Not watched, hooking failed: " +
 				 join({failed.begin(), failed.end()}, ", "),
 			 Tone::Yellow, 2);
-	if (!absent.empty())
-		out.wrap(0, "Not in this kernel: " + join({absent.begin(), absent.end()}, ", "),
-			 Tone::Plain, 2);
 	if (analysis.raw)
 		out.wrap(0,
 			 "Raw nesting: types of " + std::to_string(analysis.raw->known) + " of " +
@@ -166,10 +195,7 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 				": several symbols share the name, and their numbers may be others "
 				"in the next build",
 			Tone::Plain, 2);
-	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(model), "; "), Tone::Plain, 2);
-	if (has_bpf_run(model))
-		out.wrap(0, "Not seen without the module: " + join(bpf_blind_spots(), "; "),
-			 Tone::Plain, 2);
+	print_blind_spots(model, in_full, out);
 	print_suppressions(analysis.suppressions, out);
 	for (const auto &note : analysis.self_check)
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);
@@ -223,7 +249,7 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 	}
 	if (options.rules)
 		print_rules(model, out);
-	print_footer(model, analysis, out);
+	print_footer(model, analysis, options.all || options.rules, out);
 	return out.take();
 }
 
