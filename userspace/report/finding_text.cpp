@@ -58,7 +58,10 @@ public:
 			std::string(name(finding_.severity)) + ", " + name(finding_.confidence) +
 				", id " + finding_.id +
 				(finding_.cause.empty() ? ""
-							: ", same cause as " + finding_.cause));
+							: ", same cause as " + finding_.cause) +
+				(finding_.fresh.value_or(false)
+					 ? ", new in run " + std::to_string(*finding_.first_run + 1)
+					 : ""));
 		if (finding_.verdict)
 			print_verdict(*finding_.verdict, out_);
 		if (detail_ == Detail::Short)

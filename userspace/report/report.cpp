@@ -11,10 +11,30 @@ std::vector<const Finding *> select_findings(const Analysis &analysis, const Rep
 	for (const auto &finding : analysis.findings) {
 		if (options.limit && out.size() == options.limit)
 			break;
-		if ((finding.hidden() && !options.all) ||
+		if (finding.left_out || (finding.hidden() && !options.all) ||
 		    finding.confidence < options.min_confidence)
 			continue;
 		out.push_back(&finding);
+	}
+	return out;
+}
+
+Tally tally(const Analysis &analysis, const ReportOptions &options)
+{
+	Tally out;
+	for (const auto &finding : analysis.findings) {
+		if (finding.hidden() && !options.all) {
+			if (!finding.left_out)
+				(finding.suppressed() ? out.suppressed : out.hidden)++;
+		} else if (finding.confidence < options.min_confidence) {
+			out.uncertain++;
+		} else if (finding.left_out) {
+			out.not_selected[static_cast<int>(finding.severity)]++;
+		} else if (options.limit && out.listed == options.limit) {
+			out.beyond_limit++;
+		} else {
+			out.listed++;
+		}
 	}
 	return out;
 }

@@ -23,6 +23,19 @@ struct ReportOptions {
 std::vector<const Finding *> select_findings(const Analysis &analysis,
 					     const ReportOptions &options);
 
+/// How many findings a report lists, and why it leaves out the others. Each is counted once.
+struct Tally {
+	std::size_t listed = 0, hidden = 0, suppressed = 0;
+	std::size_t not_selected[3] = {}; ///< by Severity, see Selection
+	std::size_t uncertain = 0, beyond_limit = 0;
+
+	std::size_t all_not_selected() const
+	{
+		return not_selected[0] + not_selected[1] + not_selected[2];
+	}
+};
+Tally tally(const Analysis &analysis, const ReportOptions &options);
+
 struct TextStyle {
 	std::size_t width = 80; ///< columns
 	bool color = false;
