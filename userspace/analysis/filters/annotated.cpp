@@ -61,7 +61,7 @@ std::string place_of(const annotations::Note &note)
 /// "I_MUTEX_PARENT (1)", "2"
 std::string subclass_name(const Acquire &acquire)
 {
-	const std::string value = std::to_string(acquire.subclass);
+	std::string value = std::to_string(acquire.subclass);
 	if (!acquire.note || acquire.note->text == value)
 		return value;
 	return acquire.note->text + " (" + value + ")";

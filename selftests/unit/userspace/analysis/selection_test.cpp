@@ -279,6 +279,34 @@ TEST(Selection, WhatIsLeftOutIsCounted)
 		<< none_out;
 }
 
+/* Findings of one cause are one entry, but not when the cause is left out. */
+TEST(Selection, WhatACauseStoodForIsListedWithoutIt)
+{
+	Boot boot;
+	const auto c = boot.log.add_class("c_lock");
+	boot.order(boot.a, boot.b, 1, "rare").order(boot.b, boot.a, 2);
+	boot.order(boot.b, c, 3).order(c, boot.a, 4);
+	Analysed x({&boot});
+	const auto with_cause = [&]() -> const Finding * {
+		for (const auto &finding : x.analysis.findings)
+			if (!finding.cause.empty())
+				return &finding;
+		return nullptr;
+	};
+	ASSERT_TRUE(with_cause());
+	const auto entries = [&] {
+		const std::string text = text_report(x.model, x.analysis, {}, {200, false});
+		return std::pair(text.find("1. lock order: ") != std::string::npos,
+				 text.find(" more through ") != std::string::npos);
+	};
+	EXPECT_EQ(entries(), std::pair(true, true));
+	Selection selection;
+	selection.classes = {"c_lock"};
+	apply_selection(x.model, x.analysis, selection);
+	EXPECT_EQ(entries(), std::pair(true, false));
+	EXPECT_FALSE(with_cause()->left_out);
+}
+
 TEST(Selection, NewOnesAreMarked)
 {
 	const Boot one = Boot().ab(), two = Boot().ba();
