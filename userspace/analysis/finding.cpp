@@ -12,8 +12,10 @@ std::size_t canonical_start(const Model &model, const std::vector<ClassId> &clas
 {
 	auto names_from = [&](std::size_t start) {
 		std::vector<std::string> names;
-		for (std::size_t i = 0; i < classes.size(); i++)
-			names.push_back(model[classes[(start + i) % classes.size()]].stable);
+		for (std::size_t i = 0; i < classes.size(); i++) {
+			const auto &cls = model[classes[(start + i) % classes.size()]];
+			names.push_back(cls.stable + '\t' + kind_name(cls.kind));
+		}
 		return names;
 	};
 	std::size_t best = 0;
@@ -50,6 +52,15 @@ std::optional<FindingKind> parse_kind(const std::string &text)
 	LS_FINDINGS(LS_ROW)
 #undef LS_ROW
 	return std::nullopt;
+}
+
+std::vector<std::string> kind_names()
+{
+	return {
+#define LS_ROW(symbol, value, enumerator, name, ...) name,
+		LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	};
 }
 
 Severity usual_severity(FindingKind kind)
@@ -132,6 +143,13 @@ std::vector<ClassId> Finding::locks() const
 const char *interrupt_name(ClassId cls)
 {
 	return cls == kHardirqClass ? "hardirq" : "softirq";
+}
+
+bool is_finding_id(std::string_view text)
+{
+	return text.size() == 16 && std::all_of(text.begin(), text.end(), [](char c) {
+		       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+	       });
 }
 
 std::string fault_id(const Model &model, FindingKind kind, ClassId cls, const std::string &function)

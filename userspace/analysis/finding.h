@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockscope {
@@ -37,6 +38,8 @@ Severity usual_severity(FindingKind kind);
 const char *title_words(FindingKind kind);
 /// The kind with that name, see docs/findings.md.
 std::optional<FindingKind> parse_kind(const std::string &text);
+/// The names of all kinds.
+std::vector<std::string> kind_names();
 std::optional<Severity> parse_severity(const std::string &text);
 std::optional<Confidence> parse_confidence(const std::string &text);
 
@@ -169,6 +172,11 @@ struct Finding {
 	std::string cause;		///< id of the finding that is its cause
 	bool further = false; ///< a cycle that is not the shortest of any of its dependencies
 	std::vector<ClassId> through; ///< a lock, or a dependency, that both share
+	/// Numbers of the run that completed it and of the last one that showed a part of it;
+	/// unset with a single run, see history.h.
+	std::optional<std::uint32_t> first_run = {}, last_run = {};
+	std::optional<bool> fresh = {}; ///< new against earlier runs, see apply_selection()
+	bool left_out = false;		///< not selected, see apply_selection()
 
 	bool hidden() const;
 	bool suppressed() const;
@@ -199,6 +207,8 @@ inline bool from_interrupt(const FindingEdge &edge)
 /// "hardirq", "softirq"
 const char *interrupt_name(ClassId cls);
 
+/// Is @text 16 lower-case hex digits?
+bool is_finding_id(std::string_view text);
 /// Identifier of a cycle: a hash over kind and class names, independent of the first class.
 std::string finding_id(const Model &model, FindingKind kind, const std::vector<ClassId> &classes);
 /// The same for a fault: over kind, lock and function.
@@ -211,7 +221,7 @@ std::string short_name(const LockClass &cls);
 /// The class's name without the role of its objects.
 std::string name_without_role(const LockClass &cls);
 
-/// Index of the smallest rotation of @classes by stable name.
+/// Index of the smallest rotation of @classes by stable name, and kind where names are equal.
 std::size_t canonical_start(const Model &model, const std::vector<ClassId> &classes);
 
 } // namespace lockscope

@@ -11,6 +11,7 @@
 #include "analysis/filters/instances.h"
 #include "analysis/filters/nested.h"
 #include "analysis/filters/readers.h"
+#include "analysis/history.h"
 #include "analysis/orders/builds.h"
 #include "analysis/orders/interrupts.h"
 #include "analysis/orders/lockgraph.h"
@@ -189,6 +190,7 @@ public:
 				out.findings.push_back(std::move(finding));
 			sort_findings(out.findings);
 		}
+		find_history(model_, all_.graph, out.findings);
 		return out;
 	}
 

@@ -5,6 +5,7 @@
 #include "analysis/faults/rawnesting.h"
 #include "analysis/finding.h"
 #include "analysis/races/weights.h"
+#include "analysis/selection.h"
 #include "analysis/suppressions.h"
 
 namespace lockscope {
@@ -16,7 +17,10 @@ struct Analysis {
 	/// is wrong.
 	std::vector<std::string> self_check;
 	SuppressionReport suppressions; ///< see apply_suppressions()
-	std::optional<RawNesting> raw;	///< coverage of that test, if it was requested
+	Selection selection;		///< see apply_selection()
+	/// Number of the run that a finding is new from; unset with a single run.
+	std::optional<std::uint32_t> new_since;
+	std::optional<RawNesting> raw; ///< coverage of that test, if it was requested
 };
 
 struct AnalysisOptions {

@@ -3,11 +3,11 @@
 
 #include "analysis/findings.h"
 #include "analysis/rank.h"
+#include "analysis/selection.h"
+#include "util/date.h"
 #include "util/text.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
 namespace lockscope {
 
@@ -30,33 +30,6 @@ bool control(char c)
 bool blank(char c)
 {
 	return c == ' ' || c == '\t';
-}
-
-bool is_id(std::string_view text)
-{
-	return text.size() == 16 && std::all_of(text.begin(), text.end(), [](char c) {
-		       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-	       });
-}
-
-bool is_date(std::string_view text)
-{
-	if (text.size() != 10 || text[4] != '-' || text[7] != '-')
-		return false;
-	auto number = [&](std::size_t at, std::size_t size) {
-		unsigned value = 0;
-		for (char c : text.substr(at, size)) {
-			if (c < '0' || c > '9')
-				return ~0u;
-			value = value * 10 + static_cast<unsigned>(c - '0');
-		}
-		return value;
-	};
-	const unsigned year = number(0, 4), month = number(5, 2), day = number(8, 2);
-	return year != ~0u && month <= 12 && day <= 31 &&
-	       std::chrono::year_month_day{std::chrono::year(static_cast<int>(year)),
-					   std::chrono::month(month), std::chrono::day(day)}
-		       .ok();
 }
 
 /// Parses the words of one line.
@@ -168,11 +141,7 @@ bool matches(const Model &model, const Finding &finding, const Suppression &entr
 	if (!entry.id.empty())
 		return finding.id == entry.id;
 	return (!entry.kind || finding.kind == *entry.kind) &&
-	       (entry.cls.empty() ||
-		(finding.race && glob_matches(entry.cls, finding.race->variable.name)) ||
-		(finding.violation && glob_matches(entry.cls, finding.violation->variable.name)) ||
-		std::any_of(finding.classes.begin(), finding.classes.end(),
-			    [&](ClassId cls) { return glob_matches(entry.cls, model[cls].name); }));
+	       (entry.cls.empty() || is_about(model, finding, entry.cls));
 }
 
 } // namespace
@@ -201,7 +170,7 @@ Result<std::vector<Suppression>> parse_suppressions(std::string_view text, const
 
 Status check_suppression(const Suppression &entry)
 {
-	if (!entry.id.empty() && !is_id(entry.id))
+	if (!entry.id.empty() && !is_finding_id(entry.id))
 		return wrong("id " + entry.id + " is not 16 hex digits");
 	if (!entry.id.empty() && (entry.kind || !entry.cls.empty()))
 		return wrong("an id names one finding: no kind or class beside it");
@@ -236,16 +205,6 @@ std::string describe(const Suppression &entry)
 		return "id " + entry.id;
 	const std::string kind = entry.kind ? name(*entry.kind) : "anything";
 	return entry.cls.empty() ? "every " + kind : kind + " of " + entry.cls;
-}
-
-std::string today()
-{
-	const std::chrono::year_month_day day{
-		std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
-	char text[32];
-	std::snprintf(text, sizeof(text), "%04d-%02u-%02u", static_cast<int>(day.year()),
-		      static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
-	return text;
 }
 
 void apply_suppressions(const Model &model, Analysis &analysis,

@@ -54,9 +54,6 @@ std::string format_suppression(const Suppression &entry);
 /// The target as text: "id 0123456789abcdef", "irq-inversion of ext4:*".
 std::string describe(const Suppression &entry);
 
-/// Today in UTC, YYYY-MM-DD.
-std::string today();
-
 /// Hide the targets of @entries: filter "suppressed", with the reason. Entries whose last day
 /// is before @day hide nothing. Findings are ranked again.
 void apply_suppressions(const Model &model, Analysis &analysis,

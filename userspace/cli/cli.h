@@ -25,6 +25,7 @@ struct Globals {
 
 void add_record_command(CLI::App &app, Globals &globals);
 void add_report_command(CLI::App &app, Globals &globals);
+void add_diff_command(CLI::App &app, Globals &globals);
 void add_confirm_command(CLI::App &app, Globals &globals);
 void add_show_command(CLI::App &app, Globals &globals);
 void add_rules_command(CLI::App &app, Globals &globals);

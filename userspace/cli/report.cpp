@@ -7,6 +7,7 @@
 #include "report/completeness.h"
 #include "report/report.h"
 #include "store/load.h"
+#include "util/text.h"
 
 #include <unistd.h>
 
@@ -23,6 +24,9 @@ struct ReportArgs {
 	std::size_t limit = 0;
 	bool all = false, list_weights = false, allow_incomplete = false;
 	std::string weights;
+	std::vector<std::string> modules, kinds, classes;
+	std::string since;
+	bool only_new = false;
 	AnalysisOptions analysis;
 	SuppressionOptions suppressions;
 };
@@ -40,10 +44,30 @@ std::string weights_table()
 	return out;
 }
 
+/// All but the run of --since, which takes a model.
+Result<Selection> selection_of(const ReportArgs &options)
+{
+	Selection out;
+	out.modules = options.modules;
+	out.classes = options.classes;
+	out.only_new = options.only_new;
+	for (const auto &word : options.kinds) {
+		const auto kind = parse_kind(word);
+		if (!kind)
+			return usage_error("--kind: there is no kind " + word,
+					   "kinds are " + join(kind_names(), ", "));
+		out.kinds.push_back(*kind);
+	}
+	return out;
+}
+
 int run(const ReportArgs &options, const Globals &globals)
 {
 	if (options.list_weights)
 		return deliver(weights_table(), options.out);
+	auto selection = selection_of(options);
+	if (!selection)
+		return fail(selection.error());
 	auto model = load_stores(stores_or_default(options.files), Damage::Salvage);
 	if (!model)
 		return fail(model.error());
@@ -53,8 +77,14 @@ int run(const ReportArgs &options, const Globals &globals)
 		return fail({0,
 			     "nothing was recorded in " + stores_or_default(options.files).front(),
 			     "record first: lockscope record -- COMMAND", Exit::Environment});
-	auto analysed =
-		analyse_with(*model, options.suppressions, options.analysis, options.weights);
+	if (!options.since.empty()) {
+		auto since = parse_run(*model, options.since);
+		if (!since)
+			return fail(since.error());
+		selection->since = *since;
+	}
+	auto analysed = analyse_with(*model, options.suppressions, options.analysis,
+				     options.weights, *selection);
 	if (!analysed)
 		return fail(analysed.error());
 	const Analysis &analysis = *analysed;
@@ -119,8 +149,25 @@ void add_report_command(CLI::App &app, Globals &globals)
 	command->add_option("--limit", options->limit, "list at most this many, 0 for all")
 		->check(kCount)
 		->capture_default_str();
-	command->add_flag("--all", options->all,
-			  "list findings hidden by filters too, and the rules that locks follow");
+	command->add_option("--module", options->modules,
+			    "only what has a lock, a variable or code of this module; a pattern "
+			    "with * and ?; again: any of them, as for the next two")
+		->allow_extra_args(false);
+	command->add_option("--kind", options->kinds, "only this kind, see docs/findings.md")
+		->allow_extra_args(false);
+	command->add_option("--class", options->classes,
+			    "only what has a lock or a variable whose name matches this pattern")
+		->allow_extra_args(false);
+	command->add_option("--since", options->since,
+			    "only what that run or a later one shows a part of: its number, last, "
+			    "or a day, YYYY-MM-DD");
+	command->add_flag("--new", options->only_new,
+			  "only what the runs before the last one do not show, or before that of "
+			  "--since");
+	command->add_flag(
+		"--all", options->all,
+		"list findings hidden by filters too, the rules that locks follow, and what is "
+		"never seen");
 	command->add_flag("--raw-nesting", options->analysis.raw_nesting,
 			  "look for spinlock_t under raw_spinlock_t as well, which PREEMPT_RT "
 			  "forbids");

@@ -7,6 +7,7 @@
 #include "analysis/rules/violations.h"
 #include "report/rules.h"
 #include "store/load.h"
+#include "util/date.h"
 #include "util/text.h"
 
 #include <unistd.h>

@@ -2,6 +2,7 @@
 #include "cli/suppressed.h"
 
 #include "analysis/suppression_file.h"
+#include "util/date.h"
 #include "util/file.h"
 
 namespace lockscope::cli {
@@ -31,7 +32,8 @@ Result<std::vector<Suppression>> suppressions_of(const SuppressionOptions &optio
 }
 
 Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
-			      AnalysisOptions wanted, const std::string &weights)
+			      AnalysisOptions wanted, const std::string &weights,
+			      const Selection &selection)
 {
 	if (!weights.empty()) {
 		auto text = read_file(weights);
@@ -52,6 +54,7 @@ Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &opti
 		return entries.error();
 	Analysis analysis = analyse(model, wanted);
 	apply_suppressions(model, analysis, *entries, today());
+	apply_selection(model, analysis, selection);
 	return analysis;
 }
 

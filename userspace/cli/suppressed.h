@@ -24,9 +24,10 @@ Result<std::vector<Suppression>> suppressions_of(const SuppressionOptions &optio
 /// --weights FILE, empty: the built-in ones.
 void add_weights_option(CLI::App *command, std::string &weights);
 
-/// Search @model for findings and hide suppressed ones; @weights is a file for those of
-/// @wanted, empty: none.
+/// Search @model for findings, hide suppressed ones and leave out those that @selection does
+/// not want; @weights is a file for those of @wanted, empty: none.
 Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
-			      AnalysisOptions wanted = {}, const std::string &weights = {});
+			      AnalysisOptions wanted = {}, const std::string &weights = {},
+			      const Selection &selection = {});
 
 } // namespace lockscope::cli

@@ -53,11 +53,15 @@ public:
 		const std::string number = rank ? std::to_string(rank) + ". " : "";
 		out_.wrap(0, number + finding_.title, severity_tone(finding_.severity),
 			  number.size());
-		out_.wrap(4,
-			  std::string(name(finding_.severity)) + ", " + name(finding_.confidence) +
-				  ", id " + finding_.id +
-				  (finding_.cause.empty() ? ""
-							  : ", same cause as " + finding_.cause));
+		out_.wrap(
+			4,
+			std::string(name(finding_.severity)) + ", " + name(finding_.confidence) +
+				", id " + finding_.id +
+				(finding_.cause.empty() ? ""
+							: ", same cause as " + finding_.cause) +
+				(finding_.fresh.value_or(false)
+					 ? ", new in run " + std::to_string(*finding_.first_run + 1)
+					 : ""));
 		if (finding_.verdict)
 			print_verdict(*finding_.verdict, out_);
 		if (detail_ == Detail::Short)
@@ -79,6 +83,7 @@ public:
 			print_sides();
 		if (detail_ != Detail::Full)
 			return;
+		print_legend();
 		if (finding_.verdict)
 			print_evidence(*finding_.verdict, out_);
 		print_rank();
@@ -206,17 +211,45 @@ private:
 			print_stacks(edge, mark(edge.from),
 				     to_interrupt(edge) ? "on" : mark(edge.to));
 		if (detail_ == Detail::Full) {
-			std::vector<std::string> held;
-			for (const auto &entry : observation.held)
-				held.push_back(entry.cls == kNoClass ? "?"
-								     : model_[entry.cls].name);
+			const auto held = names_of(observation.held);
 			out_.wrap(6,
 				  "held, oldest first: " +
 					  (held.empty() ? "nothing else" : join(held, "; ")),
 				  Tone::Plain, 2);
 			out_.wrap(6, std::string("dependency ") + dependency_name(edge.kind) +
 					     ", seen at " + counted(places(edge), "place"));
+			dependencies_.insert(edge.kind);
 		}
+	}
+
+	/// Names in order, a class that is held several times in a row once: "x (40 times)".
+	std::vector<std::string> names_of(const std::vector<Held> &held) const
+	{
+		std::vector<std::string> out;
+		for (std::size_t i = 0, end = 0; i < held.size(); i = end) {
+			for (end = i + 1; end < held.size() && held[end].cls == held[i].cls;)
+				end++;
+			out.push_back((held[i].cls == kNoClass ? "?" : model_[held[i].cls].name) +
+				      times(end - i));
+		}
+		return out;
+	}
+
+	static std::string times(std::size_t n)
+	{
+		return n > 1 ? " (" + std::to_string(n) + " times)" : "";
+	}
+
+	/* The names are lockdep's; not everyone reads them every day. */
+	void print_legend()
+	{
+		if (!dependencies_.empty())
+			out_.blank();
+		for (const auto kind : dependencies_)
+			out_.wrap(4,
+				  std::string(dependency_name(kind)) + ": " +
+					  dependency_words(kind),
+				  Tone::Dim, 4);
 	}
 
 	void print_fault()
@@ -299,12 +332,18 @@ private:
 	{
 		if (observation.held.empty())
 			out_.wrap(6, "no lock held");
-		for (const auto &held : observation.held) {
-			print_taken(held.cls == kNoClass
+		const auto &held = observation.held;
+		const auto same = [](const Held &a, const Held &b) {
+			return a.cls == b.cls && a.val == b.val && a.at == b.at;
+		};
+		for (std::size_t i = 0, end = 0; i < held.size(); i = end) {
+			for (end = i + 1; end < held.size() && same(held[i], held[end]);)
+				end++;
+			print_taken(held[i].cls == kNoClass
 					    ? "a lock"
-					    : std::string(kind_name(model_[held.cls].kind)) + " " +
-						      model_[held.cls].name,
-				    held.val, held.at);
+					    : std::string(kind_name(model_[held[i].cls].kind)) +
+						      " " + model_[held[i].cls].name,
+				    held[i].val, held[i].at, times(end - i));
 		}
 	}
 
@@ -487,6 +526,7 @@ private:
 	const Finding &finding_;
 	Printer &out_;
 	Detail detail_;
+	std::set<std::uint32_t> dependencies_; ///< LS_DEP_* bits that were named
 };
 
 } // namespace

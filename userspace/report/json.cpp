@@ -162,6 +162,11 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 		out["verdict"] = verdict_json(*finding.verdict);
 	if (!finding.cause.empty())
 		out["cause"] = finding.cause;
+	if (finding.fresh) {
+		out["new"] = *finding.fresh;
+		out["first_run"] = *finding.first_run;
+		out["last_run"] = *finding.last_run;
+	}
 	for (const auto &feature : finding.features)
 		out["features"].push_back(
 			{{"name", feature.name}, {"points", feature.points}, {"why", feature.why}});
@@ -254,6 +259,29 @@ Json incomplete_json(const Model &model)
 
 } // namespace
 
+/* With what it leaves out a report is no list of all findings, see lockscope diff. */
+static Json left_out_json(const Tally &counts)
+{
+	return {{"hidden", counts.hidden},
+		{"suppressed", counts.suppressed},
+		{"selection", counts.all_not_selected()},
+		{"confidence", counts.uncertain},
+		{"limit", counts.beyond_limit}};
+}
+
+static Json selection_json(const Model &model, const Selection &selection)
+{
+	Json kinds = Json::array();
+	for (const auto kind : selection.kinds)
+		kinds.push_back(name(kind));
+	return {{"module", selection.modules},
+		{"kind", std::move(kinds)},
+		{"class", selection.classes},
+		{"since", selection.since ? Json(*selection.since) : Json(nullptr)},
+		{"new", selection.only_new},
+		{"unmatched", unmatched(model, selection)}};
+}
+
 static Json annotations_json(const Model &model)
 {
 	Json out = Json::object();
@@ -276,9 +304,14 @@ std::string json_report(const Model &model, const Analysis &analysis, const Repo
 		    {"suppressions", suppressions_json(analysis.suppressions)},
 		    {"semaphores", semaphores_json(model)},
 		    {"lock_rules", rules_json(model)},
+		    {"left_out", left_out_json(tally(analysis, options))},
 		    {"findings", Json::array()}};
 	if (!model.annotations.empty())
 		out["annotations"] = annotations_json(model);
+	if (analysis.selection.any())
+		out["selection"] = selection_json(model, analysis.selection);
+	if (analysis.new_since)
+		out["new_since"] = *analysis.new_since;
 	if (analysis.raw)
 		out["raw_nesting"] = {{"known", analysis.raw->known},
 				      {"spinlock_classes", analysis.raw->spinlocks}};

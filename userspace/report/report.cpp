@@ -11,10 +11,30 @@ std::vector<const Finding *> select_findings(const Analysis &analysis, const Rep
 	for (const auto &finding : analysis.findings) {
 		if (options.limit && out.size() == options.limit)
 			break;
-		if ((finding.hidden() && !options.all) ||
+		if (finding.left_out || (finding.hidden() && !options.all) ||
 		    finding.confidence < options.min_confidence)
 			continue;
 		out.push_back(&finding);
+	}
+	return out;
+}
+
+Tally tally(const Analysis &analysis, const ReportOptions &options)
+{
+	Tally out;
+	for (const auto &finding : analysis.findings) {
+		if (finding.hidden() && !options.all) {
+			if (!finding.left_out)
+				(finding.suppressed() ? out.suppressed : out.hidden)++;
+		} else if (finding.confidence < options.min_confidence) {
+			out.uncertain++;
+		} else if (finding.left_out) {
+			out.not_selected[static_cast<int>(finding.severity)]++;
+		} else if (options.limit && out.listed == options.limit) {
+			out.beyond_limit++;
+		} else {
+			out.listed++;
+		}
 	}
 	return out;
 }
@@ -30,6 +50,24 @@ const char *dependency_name(std::uint32_t kind)
 		return "SR";
 	default:
 		return "SN";
+	}
+}
+
+const char *dependency_words(std::uint32_t kind)
+{
+	switch (kind) {
+	case LS_DEP_ER:
+		return "held Exclusively, then acquired by a Recursive reader, which waits for "
+		       "writers that hold it only";
+	case LS_DEP_EN:
+		return "held Exclusively, then acquired by a writer or a reader that waits in line "
+		       "(Not recursive)";
+	case LS_DEP_SR:
+		return "held Shared, then acquired by a Recursive reader, which waits for writers "
+		       "that hold it only";
+	default:
+		return "held Shared, then acquired by a writer or a reader that waits in line (Not "
+		       "recursive)";
 	}
 }
 

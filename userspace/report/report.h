@@ -13,14 +13,28 @@ namespace lockscope {
 
 struct ReportOptions {
 	Confidence min_confidence = Confidence::Possible;
-	bool all = false;      ///< include hidden findings
-	bool rules = false;    ///< text: include use of semaphores and orders of instances
+	bool all = false; ///< include hidden findings
+	/// Text: include use of semaphores, orders of instances, and what is never seen.
+	bool rules = false;
 	std::size_t limit = 0; ///< maximum number of findings, 0: all
 };
 
 /// The findings to list, in order.
 std::vector<const Finding *> select_findings(const Analysis &analysis,
 					     const ReportOptions &options);
+
+/// How many findings a report lists, and why it leaves out the others. Each is counted once.
+struct Tally {
+	std::size_t listed = 0, hidden = 0, suppressed = 0;
+	std::size_t not_selected[3] = {}; ///< by Severity, see Selection
+	std::size_t uncertain = 0, beyond_limit = 0;
+
+	std::size_t all_not_selected() const
+	{
+		return not_selected[0] + not_selected[1] + not_selected[2];
+	}
+};
+Tally tally(const Analysis &analysis, const ReportOptions &options);
 
 struct TextStyle {
 	std::size_t width = 80; ///< columns
@@ -38,8 +52,10 @@ std::string json_report(const Model &model, const Analysis &analysis, const Repo
 /// One element of "findings".
 std::string json_finding(const Model &model, const Finding &finding, std::size_t rank);
 
-/// "EN", "ER", "SN", "SR"
+/// "EN", "ER", "SN", "SR", as lockdep has them.
 const char *dependency_name(std::uint32_t kind);
+/// What that stands for.
+const char *dependency_words(std::uint32_t kind);
 
 /// Blind spots of LockScope on any kernel in the mode that it ran in, one sentence each.
 std::vector<std::string> blind_spots(const Model &model);

@@ -7,6 +7,7 @@
 
 #include "analysis/filters/annotations.h"
 #include "analysis/filters/beliefs.h"
+#include "analysis/history.h"
 #include "analysis/orders/builds.h"
 #include "model/counters.h"
 #include "util/text.h"
@@ -19,8 +20,56 @@ namespace lockscope {
 
 namespace {
 
+/// "1 error, 0 warnings, 2 notes"; @count is by Severity.
+std::string by_severity(const std::size_t (&count)[3])
+{
+	return counted(count[2], "error") + ", " + counted(count[1], "warning") + ", " +
+	       counted(count[0], "note");
+}
+
+/* What is left out by choice is said each time, with its number. */
+void print_selection(const Model &model, const Analysis &analysis, const Tally &counts,
+		     Printer &out)
+{
+	if (!analysis.selection.any())
+		return;
+	const std::size_t n = counts.all_not_selected();
+	std::string line = "Only " + analysis.selection.describe() + ": ";
+	line += n ? counted(n, "other finding") + " left out (" + by_severity(counts.not_selected) +
+				")"
+		  : "no other finding left out";
+	if (const auto none = unmatched(model, analysis.selection); !none.empty())
+		line += "; nothing recorded matches " + join(none, ", ");
+	if (analysis.selection.only_new && !analysis.new_since)
+		line += "; there is no earlier run, so each one is new";
+	out.wrap(0, line, n ? Tone::Yellow : Tone::Plain, 2);
+}
+
+/* Against the earlier runs of the same model. */
+void print_news(const Model &model, const Analysis &analysis,
+		const std::vector<const Finding *> &shown, Printer &out)
+{
+	if (!analysis.new_since)
+		return;
+	std::size_t count[3] = {}, all = 0;
+	for (const auto *finding : shown)
+		if (finding->fresh.value_or(false)) {
+			count[static_cast<int>(finding->severity)]++;
+			all++;
+		}
+	const std::uint32_t run = *analysis.new_since;
+	out.wrap(0,
+		 "New " + std::string(run == latest_run(model) ? "in run " : "since run ") +
+			 std::to_string(run + 1) + " of " + std::to_string(model.runs.size()) +
+			 ": " +
+			 (all ? counted(all, "finding") + " (" + by_severity(count) + ")"
+			      : "none of these"),
+		 Tone::Plain, 2);
+}
+
 void print_header(const Model &model, const Analysis &analysis,
-		  const std::vector<const Finding *> &shown, Printer &out)
+		  const std::vector<const Finding *> &shown, const ReportOptions &options,
+		  Printer &out)
 {
 	std::set<std::string> releases;
 	for (const auto &run : model.runs)
@@ -35,31 +84,21 @@ void print_header(const Model &model, const Analysis &analysis,
 	std::size_t count[3] = {};
 	for (const auto *finding : shown)
 		count[static_cast<int>(finding->severity)]++;
-	std::string summary = counted(shown.size(), "finding") + " (" + counted(count[2], "error") +
-			      ", " + counted(count[1], "warning") + ", " +
-			      counted(count[0], "note") + ")";
-	/* Hidden and not listed: by a suppression, by filters alone. */
-	std::size_t suppressed = 0, hidden = 0;
-	auto count_hidden = [&](const Finding &finding, std::size_t by) {
-		if (finding.hidden())
-			(finding.suppressed() ? suppressed : hidden) += by;
-	};
-	for (const auto &finding : analysis.findings)
-		count_hidden(finding, 1);
-	for (const auto *finding : shown)
-		count_hidden(*finding, ~std::size_t{0});
+	std::string summary = counted(shown.size(), "finding") + " (" + by_severity(count) + ")";
+	const Tally counts = tally(analysis, options);
 	std::vector<std::string> left_out;
-	if (hidden)
-		left_out.push_back(std::to_string(hidden) + " hidden by filters");
-	if (suppressed)
-		left_out.push_back(std::to_string(suppressed) + " suppressed");
+	if (counts.hidden)
+		left_out.push_back(std::to_string(counts.hidden) + " hidden by filters");
+	if (counts.suppressed)
+		left_out.push_back(std::to_string(counts.suppressed) + " suppressed");
 	if (!left_out.empty())
 		summary += "; " + join(left_out, ", ") + ", --all shows them";
-	const std::size_t rest = analysis.findings.size() - shown.size() - hidden - suppressed;
-	if (rest)
+	if (const std::size_t rest = counts.uncertain + counts.beyond_limit)
 		summary += "; " + std::to_string(rest) +
 			   " more left out by --limit or --min-confidence";
 	out.wrap(0, summary, Tone::Plain, 2);
+	print_selection(model, analysis, counts, out);
+	print_news(model, analysis, shown, out);
 }
 
 void print_rules(const Model &model, Printer &out)
@@ -106,7 +145,46 @@ void print_suppressions(const SuppressionReport &report, Printer &out)
 	out.wrap(0, line, report.expired.empty() ? Tone::Plain : Tone::Yellow, 2);
 }
 
-void print_footer(const Model &model, const Analysis &analysis, Printer &out)
+/* Functions by the state of their hooks, in any run. */
+std::set<std::string> functions_that_are(const Model &model, ls_prim_state state)
+{
+	std::set<std::string> out;
+	for (const auto &run : model.runs)
+		for (const auto &primitive : run.primitives)
+			if (primitive.state == state)
+				out.insert(primitive.function);
+	return out;
+}
+
+/* The same in every report of a kernel: in full only where it was asked for. */
+void print_blind_spots(const Model &model, bool in_full, Printer &out)
+{
+	const auto spots = blind_spots(model);
+	const auto absent = functions_that_are(model, LS_PRIM_ABSENT);
+	const std::size_t bpf = has_bpf_run(model) ? bpf_blind_spots().size() : 0;
+	if (!in_full) {
+		out.wrap(0,
+			 "Not seen: " + counted(spots.size(), "thing") + " on any kernel" +
+				 (bpf ? ", " + std::to_string(bpf) + " without the module" : "") +
+				 (absent.empty() ? ""
+						 : ", " + counted(absent.size(), "function") +
+							   " that this kernel lacks") +
+				 "; --all lists them",
+			 Tone::Plain, 2);
+		return;
+	}
+	if (!absent.empty())
+		out.wrap(0,
+			 "Lock functions that this kernel lacks: " +
+				 join({absent.begin(), absent.end()}, ", "),
+			 Tone::Plain, 2);
+	out.wrap(0, "Not seen on any kernel: " + join(spots, "; "), Tone::Plain, 2);
+	if (bpf)
+		out.wrap(0, "Not seen without the module: " + join(bpf_blind_spots(), "; "),
+			 Tone::Plain, 2);
+}
+
+void print_footer(const Model &model, const Analysis &analysis, bool in_full, Printer &out)
 {
 	std::vector<std::string> losses;
 	for (const auto &loss : kLosses)
@@ -137,22 +215,12 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 			 counted(analysis.edges, "order edge") + ", " + counted(chains, "chain") +
 			 (levels.empty() ? "" : "; contexts " + join(levels, ", ")),
 		 Tone::Plain, 2);
-	std::set<std::string> absent, failed;
-	for (const auto &run : model.runs)
-		for (const auto &primitive : run.primitives) {
-			if (primitive.state == LS_PRIM_ABSENT)
-				absent.insert(primitive.function);
-			if (primitive.state == LS_PRIM_FAILED)
-				failed.insert(primitive.function);
-		}
+	const auto failed = functions_that_are(model, LS_PRIM_FAILED);
 	if (!failed.empty())
 		out.wrap(0,
 			 "Not watched, hooking failed: " +
 				 join({failed.begin(), failed.end()}, ", "),
 			 Tone::Yellow, 2);
-	if (!absent.empty())
-		out.wrap(0, "Not in this kernel: " + join({absent.begin(), absent.end()}, ", "),
-			 Tone::Plain, 2);
 	if (analysis.raw)
 		out.wrap(0,
 			 "Raw nesting: types of " + std::to_string(analysis.raw->known) + " of " +
@@ -166,10 +234,7 @@ void print_footer(const Model &model, const Analysis &analysis, Printer &out)
 				": several symbols share the name, and their numbers may be others "
 				"in the next build",
 			Tone::Plain, 2);
-	out.wrap(0, "Not seen on any kernel: " + join(blind_spots(model), "; "), Tone::Plain, 2);
-	if (has_bpf_run(model))
-		out.wrap(0, "Not seen without the module: " + join(bpf_blind_spots(), "; "),
-			 Tone::Plain, 2);
+	print_blind_spots(model, in_full, out);
 	print_suppressions(analysis.suppressions, out);
 	for (const auto &note : analysis.self_check)
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);
@@ -213,7 +278,7 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 	const auto shown = select_findings(analysis, options);
 	for (const auto &why : incompleteness(model))
 		out.wrap(0, "Incomplete: " + why.text, Tone::Yellow, 2);
-	print_header(model, analysis, shown, out);
+	print_header(model, analysis, shown, options, out);
 	for (std::size_t i = 0; i < shown.size(); i++) {
 		if (has_its_cause(*shown[i], shown))
 			continue;
@@ -223,7 +288,7 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 	}
 	if (options.rules)
 		print_rules(model, out);
-	print_footer(model, analysis, out);
+	print_footer(model, analysis, options.all || options.rules, out);
 	return out.take();
 }
 

@@ -249,6 +249,10 @@ Result<Database> open_store(const std::string &path, Access access)
 	if (access != Access::Write && !exists(path))
 		return os_error(ENOENT, "cannot open " + path,
 				"record first: lockscope record -o " + path);
+	/* SQLite would say "disk I/O error". */
+	if (is_folder(path))
+		return os_error(EISDIR, "cannot open " + path,
+				"give a file in it that lockscope record wrote, or another one");
 	auto opened = Database::open(path, access);
 	if (!opened)
 		return opened.error();

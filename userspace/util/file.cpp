@@ -90,6 +90,12 @@ bool exists(const std::string &path)
 	return ::access(path.c_str(), F_OK) == 0;
 }
 
+bool is_folder(const std::string &path)
+{
+	struct stat status {};
+	return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 std::string build_id_from_notes(const std::string &notes)
 {
 	std::size_t at = 0;

@@ -24,6 +24,7 @@ Status write_file(const std::string &path, const std::string &data);
 Status make_folder(const std::string &path);
 
 bool exists(const std::string &path);
+bool is_folder(const std::string &path);
 
 /// Build id from the bytes of an ELF note section, as hex digits; empty when
 /// there is none.

@@ -250,6 +250,53 @@ TEST_F(CliTest, SuppressedFindingsFailNothing)
 	expect_error(run({"report", "--suppressions", dir / "none", store}), 3, "none");
 }
 
+TEST_F(CliTest, DiffAppliesTheSuppressionsOfStores)
+{
+	ASSERT_EQ(record().status, 0);
+	ASSERT_EQ(run({"diff", "--write-baseline", dir / "known", store}).status, 0);
+	const std::string list = dir / "list", none = dir / "none";
+	spill(none, R"({"schema":"lockscope-baseline/1","findings":[]})");
+	EXPECT_EQ(run({"diff", none, store}).status, 1);
+	ASSERT_EQ(run({"suppress", "--kind", "lock-order-cycle", "--reason", "known",
+		       "--suppressions", list})
+			  .status,
+		  0);
+	auto hidden = run({"diff", none, store, "--suppressions", list});
+	EXPECT_EQ(hidden.status, 0) << hidden.out;
+	EXPECT_NE(hidden.out.find("0 new"), std::string::npos);
+	auto better = run({"diff", dir / "known", store, "--suppressions", list});
+	EXPECT_EQ(better.status, 0) << better.out;
+	EXPECT_NE(better.out.find("hidden now, suppressed: known"), std::string::npos)
+		<< better.out;
+	spill(list, "idd=1 reason=x\n");
+	expect_error(run({"diff", none, store, "--suppressions", list}), 3, "unknown key idd");
+}
+
+TEST_F(CliTest, DiffRefusesWhatItCannotRead)
+{
+	ASSERT_EQ(record().status, 0);
+	expect_error(run({"diff", store, dir / "missing.db"}), 3, "missing.db");
+	expect_error(run({"diff", dir.path(), store}), 3, "Is a directory");
+	expect_error(run({"diff", store}), 2, "two files");
+	expect_error(run({"diff", "--fail-on", "fatal", store, store}), 2, "fatal");
+	spill(dir / "deep", "{\"a\":" + std::string(1000000, '['));
+	expect_error(run({"diff", dir / "deep", store}), 3, "deep");
+	expect_error(run({"diff", store, store}, LOCKSCOPE_PROGRAM, "/dev/full"), 3,
+		     "standard output");
+}
+
+TEST_F(CliTest, ReportSelects)
+{
+	ASSERT_EQ(record().status, 0);
+	EXPECT_EQ(run({"report", "--kind", "lock-order-cycle", store}).status, 1);
+	auto other = run({"report", "--kind", "long-hold", "--kind", "deadlock", store});
+	EXPECT_EQ(other.status, 0);
+	EXPECT_NE(other.out.find("1 other finding left out"), std::string::npos) << other.out;
+	expect_error(run({"report", "--kind", "nonsense", dir / "missing.db"}), 2, "nonsense");
+	expect_error(run({"report", "--since", "7", store}), 2, "no run 7");
+	EXPECT_EQ(run({"report", "--since", "last", "--new", store}).status, 1);
+}
+
 TEST_F(CliTest, SuppressByKindAndClassUntilADay)
 {
 	ASSERT_EQ(record().status, 0);
@@ -438,7 +485,7 @@ TEST_F(CliTest, WhatThisBuildCannotDo)
 TEST_F(CliTest, HelpHasAnExampleForEverySubcommand)
 {
 	for (const char *command :
-	     {"record", "report", "show", "rules", "merge", "suppress", "doctor"}) {
+	     {"record", "report", "show", "diff", "rules", "merge", "suppress", "doctor"}) {
 		auto help = run({command, "--help"});
 		EXPECT_EQ(help.status, 0);
 		EXPECT_NE(help.out.find("Example"), std::string::npos) << command;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large]: an image with
-// one lock-order fault, with a data race or accesses beside it, or with none: nothing at all,
-// records lost, more than a small disk has room for. For tests that run the programs.
+// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large [INSTANCE]]: an
+// image with one lock-order fault, with a data race or accesses beside it, or with none: nothing
+// at all, records lost, more than a small disk has room for. For tests that run the programs.
 #include "log_builder.h"
 
 #include "util/file.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 using namespace lockscope;
@@ -17,7 +18,8 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	const std::string how = argc > 2 ? argv[2] : "";
-	LogBuilder log;
+	/* Images of one instance are one run. */
+	LogBuilder log(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1);
 	const auto foo = log.add_class("foo_lock", LS_KIND_SPINLOCK);
 	const auto bar =
 		log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);

@@ -36,7 +36,7 @@ Acquire taken_at(const Model &model, const Observation &observation)
 					    : observation.stack);
 }
 
-Ends ends_of(const Model &model, const FindingEdge &edge, const Witness &witness)
+Ends annotated_ends(const Model &model, const FindingEdge &edge, const Witness &witness)
 {
 	const Observation &observation = model.observations[witness.observation];
 	const std::string &release = model.runs[observation.run].release;
@@ -61,7 +61,7 @@ std::string place_of(const annotations::Note &note)
 /// "I_MUTEX_PARENT (1)", "2"
 std::string subclass_name(const Acquire &acquire)
 {
-	const std::string value = std::to_string(acquire.subclass);
+	std::string value = std::to_string(acquire.subclass);
 	if (!acquire.note || acquire.note->text == value)
 		return value;
 	return acquire.note->text + " (" + value + ")";
@@ -125,7 +125,7 @@ void nesting(const Model &model, Finding &finding)
 	bool by_lock = false;
 	for (const auto &edge : finding.edges)
 		for (const auto &witness : edge.witnesses) {
-			const Ends ends = ends_of(model, edge, witness);
+			const Ends ends = annotated_ends(model, edge, witness);
 			const auto *note = ends.taken.note ? ends.taken.note : ends.held.note;
 			if (note && note->says == Says::NestLock && note == ends.taken.note) {
 				if (!holds(model, model.observations[witness.observation],
@@ -154,7 +154,7 @@ bool subclasses(const Model &model, const FindingEdge &edge, bool taken, std::se
 		const annotations::Note *&note)
 {
 	for (const auto &witness : edge.witnesses) {
-		const Ends ends = ends_of(model, edge, witness);
+		const Ends ends = annotated_ends(model, edge, witness);
 		const Acquire &acquire = taken ? ends.taken : ends.held;
 		if (!constant(acquire))
 			return false;
@@ -169,7 +169,7 @@ bool subclasses(const Model &model, const FindingEdge &edge, bool taken, std::se
 const annotations::Note *computed(const Model &model, const FindingEdge &edge, bool taken)
 {
 	for (const auto &witness : edge.witnesses) {
-		const Ends ends = ends_of(model, edge, witness);
+		const Ends ends = annotated_ends(model, edge, witness);
 		const Acquire &acquire = taken ? ends.taken : ends.held;
 		if (acquire.known && acquire.note && acquire.note->says == Says::Subclass &&
 		    acquire.subclass < 0)

@@ -50,6 +50,9 @@ std::optional<LockRule> rule_of(const ClassCounts &counts)
 		if (candidate.support > candidate.of || candidate.of < candidate.least)
 			continue;
 		const auto against = candidate.of - candidate.support;
+		/* Of a few pairs a third may be chance, but no rule has so many exceptions. */
+		if (against * LS_BELIEF_ERRORS > candidate.of)
+			continue;
 		if (ls_believe(against, candidate.of) == LS_BELIEF_HOLDS)
 			return LockRule{kNoClass, candidate.rule, candidate.support, against};
 	}

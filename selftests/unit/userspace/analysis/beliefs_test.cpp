@@ -204,6 +204,7 @@ TEST(LockRules, OneRuleForEachClassThatKeepsOne)
 		{"list", {20, 20, 40, 1, 39, 0}, "along a pointer", 39, 1},
 		{"said", {20, 20, 40, 0, 0, 5}, "annotated", 5, 0},
 		{"mixed", {20, 20, 40, 10, 10, 0}, nullptr, 0, 0},
+		{"weak", {4, 8, 12, 0, 0, 0}, nullptr, 0, 0},
 		{"few", {7, 0, 7, 0, 0, 0}, nullptr, 0, 0},
 		{"none", {0, 0, 0, 0, 0, 0}, nullptr, 0, 0},
 	};

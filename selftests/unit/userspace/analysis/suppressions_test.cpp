@@ -4,6 +4,7 @@
 
 #include "analysis/suppression_file.h"
 #include "report/report.h"
+#include "util/date.h"
 #include "util/text.h"
 
 #include <nlohmann/json.hpp>

@@ -166,8 +166,43 @@ TEST(TextReport, SaysWhatIsMissing)
 	Report r;
 	const std::string text = text_report(r.model, r.analysis, {}, {80, false});
 	EXPECT_NE(text.find("lost_stacks 12"), std::string::npos);
-	EXPECT_NE(text.find("ww_mutex_lock"), std::string::npos);
-	EXPECT_NE(text.find("percpu-rwsem"), std::string::npos);
+	EXPECT_NE(text.find("Not seen: 6 things on any kernel, 1 function that this kernel lacks; "
+			    "--all lists\n  them\n"),
+		  std::string::npos)
+		<< text;
+	EXPECT_EQ(text.find("ww_mutex_lock"), std::string::npos);
+	ReportOptions full;
+	full.all = true;
+	const std::string all = text_report(r.model, r.analysis, full, {80, false});
+	EXPECT_NE(all.find("lacks: ww_mutex_lock\n"), std::string::npos);
+	EXPECT_NE(all.find("percpu-rwsem"), std::string::npos);
+}
+
+TEST(TextReport, ShowExplainsItsWordsAndCountsRepeats)
+{
+	LogBuilder log;
+	const auto a = log.add_class("a"), b = log.add_class("b", LS_KIND_RWLOCK),
+		   n = log.add_class("nested"), m = log.add_class("m", LS_KIND_MUTEX);
+	std::vector<Lock> held;
+	for (std::uint64_t i = 0; i < 40; i++)
+		held.push_back({.cls = n, .address = 0x1000 + i * 8});
+	const std::vector<Lock> forty = held;
+	held.push_back({.cls = a});
+	log.acquire({.pid = 1, .stack = {"f"}}, held, {.cls = b});
+	log.acquire({.pid = 2, .stack = {"g"}}, {{.cls = b, .read = LS_SHARED}}, {.cls = a});
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, {.pid = 3}, forty, {.cls = m});
+	const Model model = model_of(log);
+	std::string text;
+	for (const auto &finding : analyse(model).findings)
+		text += text_finding(model, finding, {200, false});
+	EXPECT_NE(text.find("held, oldest first: nested (40 times); a\n"), std::string::npos)
+		<< text;
+	EXPECT_NE(text.find("\n    EN: held Exclusively, "), std::string::npos) << text;
+	EXPECT_NE(text.find("\n    SN: held Shared, "), std::string::npos) << text;
+	EXPECT_EQ(text.find("\n    ER: "), std::string::npos) << "no dependency is one";
+	const auto once = text.find("holds spinlock nested, taken at lock_it+0x10 (40 times)\n");
+	EXPECT_NE(once, std::string::npos) << text;
+	EXPECT_EQ(text.find("holds spinlock nested", once + 1), std::string::npos);
 }
 
 TEST(Selection, LimitConfidenceAndHidden)
