@@ -29,4 +29,8 @@ void add_weights_option(CLI::App *command, std::string &weights);
 Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &options,
 			      AnalysisOptions wanted = {}, const std::string &weights = {});
 
+/// The one finding whose id begins with @id, as an index; @file is named when there is none.
+Result<std::size_t> find_finding(const Analysis &analysis, const std::string &id,
+				 const std::string &file);
+
 } // namespace lockscope::cli
