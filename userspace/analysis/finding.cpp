@@ -78,13 +78,35 @@ Severity usual_severity(FindingKind kind)
 const char *title_words(FindingKind kind)
 {
 	switch (kind) {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, title, ...)                       \
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, ...)                \
 	case FindingKind::enumerator:                                                              \
 		return title;
 		LS_FINDINGS(LS_ROW)
 #undef LS_ROW
 	}
 	return nullptr;
+}
+
+const char *about(FindingKind kind)
+{
+	switch (kind) {
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, ...)                       \
+	case FindingKind::enumerator:                                                              \
+		return about;
+		LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	}
+	return "";
+}
+
+std::span<const FindingKind> finding_kinds()
+{
+	static constexpr FindingKind kinds[] = {
+#define LS_ROW(symbol, value, enumerator, ...) FindingKind::enumerator,
+		LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	};
+	return kinds;
 }
 
 std::optional<Severity> parse_severity(const std::string &text)

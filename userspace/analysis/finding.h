@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ inline ls_shown shown(FindingKind kind)
 }
 /// How bad one is before filters; of what accesses show, at the most.
 Severity usual_severity(FindingKind kind);
+/// What is wrong, without a full stop.
+const char *about(FindingKind kind);
+/// All of them, in the order of their numbers.
+std::span<const FindingKind> finding_kinds();
 /// How its title begins; of a fault that one observation shows, all but the end, see faults.cpp.
 const char *title_words(FindingKind kind);
 /// The kind with that name, see docs/findings.md.

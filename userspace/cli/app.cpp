@@ -106,6 +106,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_report_command(*app, globals);
 	add_show_command(*app, globals);
 	add_diff_command(*app, globals);
+	add_graph_command(*app, globals);
 	add_confirm_command(*app, globals);
 	add_rules_command(*app, globals);
 	add_stat_command(*app, globals);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope report: the ranked findings of one or more stores.
 #include "cli/cli.h"
+#include "cli/formats.h"
 #include "cli/suppressed.h"
 
 #include "analysis/filters/annotations.h"
@@ -95,7 +96,14 @@ int run(const ReportArgs &options, const Globals &globals)
 	wanted.limit = options.limit;
 
 	std::string text;
-	if (options.format == "json" || globals.json) {
+	const bool foreign = foreign_format(options.format) && !globals.json;
+	if (foreign) {
+		const CiOptions ci{wanted, parse_severity(options.fail_on),
+				   options.allow_incomplete};
+		if (const int status =
+			    deliver_foreign(options.format, *model, analysis, ci, options.out))
+			return status;
+	} else if (options.format == "json" || globals.json) {
 		text = json_report(*model, analysis, wanted);
 	} else {
 		const bool to_file = !options.out.empty();
@@ -103,7 +111,7 @@ int run(const ReportArgs &options, const Globals &globals)
 				   {to_file ? 80 : terminal_width(STDOUT_FILENO),
 				    use_color(globals.color, to_file ? -1 : STDOUT_FILENO)});
 	}
-	if (const int status = deliver(text, options.out))
+	if (const int status = foreign ? 0 : deliver(text, options.out))
 		return status;
 	if (options.fail_on == "none")
 		return 0;
@@ -132,8 +140,8 @@ void add_report_command(CLI::App &app, Globals &globals)
 	auto options = std::make_shared<ReportArgs>();
 	command->add_option("FILE", options->files,
 			    "stores to read, merged when several (default lockscope.db)");
-	command->add_option("--format", options->format, "text or json")
-		->check(CLI::IsMember({"text", "json"}))
+	command->add_option("--format", options->format, "text, or for other programs")
+		->check(CLI::IsMember(kReportFormats))
 		->capture_default_str();
 	command->add_option("-o,--output", options->out, "write here instead of standard output");
 	command->add_option("--min-confidence", options->min_confidence,

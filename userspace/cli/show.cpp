@@ -36,22 +36,12 @@ int run(const ShowArgs &options, const Globals &globals)
 	if (!analysed)
 		return fail(analysed.error());
 	const Analysis &analysis = *analysed;
-	std::vector<std::size_t> matches;
-	for (std::size_t i = 0; i < analysis.findings.size(); i++)
-		if (analysis.findings[i].id.rfind(options.id, 0) == 0)
-			matches.push_back(i);
-	if (matches.empty())
-		return fail(
-			usage_error("no finding in " + files.front() + " begins with " + options.id,
-				    "ids are in lockscope report --all " + files.front()));
-	if (matches.size() > 1)
-		return fail(usage_error(std::to_string(matches.size()) + " findings begin with " +
-						options.id,
-					"give more digits, " + analysis.findings[matches[0]].id +
-						" or " + analysis.findings[matches[1]].id));
-	const Finding &finding = analysis.findings[matches[0]];
+	const auto chosen = find_finding(analysis, options.id, files.front());
+	if (!chosen)
+		return fail(chosen.error());
+	const Finding &finding = analysis.findings[*chosen];
 	const std::string text = globals.json || options.format == "json"
-					 ? json_finding(*model, finding, matches[0] + 1)
+					 ? json_finding(*model, finding, *chosen + 1)
 					 : text_finding(*model, finding,
 							{terminal_width(STDOUT_FILENO),
 							 use_color(globals.color, STDOUT_FILENO)});

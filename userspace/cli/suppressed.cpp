@@ -58,4 +58,21 @@ Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &opti
 	return analysis;
 }
 
+Result<std::size_t> find_finding(const Analysis &analysis, const std::string &id,
+				 const std::string &file)
+{
+	std::vector<std::size_t> matches;
+	for (std::size_t i = 0; i < analysis.findings.size(); i++)
+		if (analysis.findings[i].id.starts_with(id))
+			matches.push_back(i);
+	if (matches.empty())
+		return usage_error("no finding in " + file + " begins with " + id,
+				   "ids are in lockscope report --all " + file);
+	if (matches.size() > 1)
+		return usage_error(std::to_string(matches.size()) + " findings begin with " + id,
+				   "give more digits, " + analysis.findings[matches[0]].id +
+					   " or " + analysis.findings[matches[1]].id);
+	return matches.front();
+}
+
 } // namespace lockscope::cli

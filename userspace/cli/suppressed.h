@@ -30,4 +30,8 @@ Result<Analysis> analyse_with(const Model &model, const SuppressionOptions &opti
 			      AnalysisOptions wanted = {}, const std::string &weights = {},
 			      const Selection &selection = {});
 
+/// The one finding whose id begins with @id, as an index; @file is named when there is none.
+Result<std::size_t> find_finding(const Analysis &analysis, const std::string &id,
+				 const std::string &file);
+
 } // namespace lockscope::cli

@@ -115,4 +115,18 @@ std::vector<Incomplete> incompleteness(const Model &model)
 	return out;
 }
 
+std::vector<std::string> losses_of(const Model &model)
+{
+	std::vector<std::string> out;
+	for (const auto &loss : kLosses)
+		if (auto n = model.counter(loss.stored))
+			out.push_back(std::string(loss.stored) + " " + with_commas(n));
+	for (const auto &loss : kAccessLosses)
+		if (auto n = model.counter(loss.name))
+			out.push_back("accesses " + with_commas(n) + " (" + loss.why + ")");
+	if (auto n = model.counter(kMalformedCounter))
+		out.push_back(std::string(kMalformedCounter) + " " + with_commas(n));
+	return out;
+}
+
 } // namespace lockscope

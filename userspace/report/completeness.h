@@ -34,4 +34,7 @@ struct Incomplete {
 /// Empty if all runs of @model finished with all of their observations.
 std::vector<Incomplete> incompleteness(const Model &model);
 
+/// What was lost in all runs of @model, "lost_stacks 12"; empty: nothing.
+std::vector<std::string> losses_of(const Model &model);
+
 } // namespace lockscope

@@ -4,6 +4,7 @@
 
 #include "report/race_text.h"
 #include "report/report.h"
+#include "report/sides.h"
 #include "report/verdict_text.h"
 
 #include "analysis/evidence.h"
@@ -156,29 +157,7 @@ private:
 	/// Text of a side: "holds [A], takes [B]".
 	std::string what_it_does(const FindingEdge &edge) const
 	{
-		const Witness &witness = edge.shown();
-		const Observation &observation = model_.observations[witness.observation];
-		const Held &held = observation.at(witness.position);
-		const std::string takes =
-			observation.acquired.val & LS_VAL_WAIT || observation.deadlock()
-				? "waits for "
-			: read_of(observation.acquired.val) == LS_EXCLUSIVE ? "takes "
-									    : "reads ";
-		if (from_interrupt(edge))
-			return takes + mark(edge.to) + " in " + interrupt_name(edge.from);
-		const std::string holds =
-			read_of(held.val) == LS_EXCLUSIVE ? "holds " : "holds (shared) ";
-		if (completes(edge))
-			return holds + mark(edge.to) +
-			       (model_[edge.from].kind == LS_KIND_WAITQUEUE ? ", wakes "
-									    : ", completes ") +
-			       mark(edge.from);
-		if (!to_interrupt(edge))
-			return holds + mark(edge.from) + ", " + takes + mark(edge.to);
-		const std::string on = std::string(" with ") + interrupt_name(edge.to) + "s on";
-		if (witness.position != kOwnLock)
-			return holds + mark(edge.from) + on;
-		return (observation.acquisition() ? takes : "releases ") + mark(edge.from) + on;
+		return side_words(model_, edge, [&](ClassId cls) { return mark(cls); });
 	}
 
 	void print_head(const std::string &what, const Witness &witness, std::uint64_t count)
@@ -388,8 +367,7 @@ private:
 	 * two stacks. */
 	void print_stacks(const FindingEdge &edge, const std::string &from, const std::string &to)
 	{
-		const bool merged = edge.depth && *edge.depth < edge.to_stack.size() &&
-				    is_tail(edge.from_stack, edge.to_stack, *edge.depth);
+		const bool merged = on_one_stack(edge);
 		const std::size_t limit =
 			detail_ == Detail::Full ? edge.to_stack.size() : kShortStack;
 		std::size_t shown = 0;
@@ -424,14 +402,6 @@ private:
 		frames(edge.from_stack, 1, bottom(edge.from_stack));
 	}
 
-	static bool is_tail(const std::vector<CodeId> &from, const std::vector<CodeId> &to,
-			    std::size_t at)
-	{
-		return from.size() == to.size() - at &&
-		       std::equal(from.begin() + 1, from.end(),
-				  to.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-	}
-
 	/* Frames below the entry point are the same on every stack. */
 	std::size_t bottom(const std::vector<CodeId> &stack) const
 	{
@@ -451,33 +421,20 @@ private:
 		return n;
 	}
 
-	/// "spin_lock" and the like, inlined: redundant with the frame below.
-	static bool lock_wrapper(const SourceLine &line)
-	{
-		const auto slash = line.file.rfind('/');
-		const std::string file = line.file.substr(slash == line.file.npos ? 0 : slash + 1);
-		return file.ends_with(".h") &&
-		       (file.starts_with("spinlock") || file.starts_with("rwlock") ||
-			file.starts_with("mutex") || file.starts_with("rwsem"));
-	}
-
 	void print_frame(const std::string &what, CodeId frame)
 	{
 		const auto &code = model_[frame];
 		std::string mark =
 			std::string(what.size() < 6 ? 6 - what.size() : 0, ' ') + what + " ";
 		const Tone tone = what.empty() ? Tone::Plain : Tone::Cyan;
-		std::string place;
-		for (const auto &line : code.lines) {
-			if (!line.inlined) {
-				place = source_place(line);
-			} else if (!lock_wrapper(line)) {
-				print_columns(mark, line.function + " (inlined)",
-					      source_place(line), tone);
-				mark.assign(mark.size(), ' ');
-			}
+		for (const auto &line : frames_of(code)) {
+			const std::string place = line.line ? source_place(*line.line) : "";
+			print_columns(mark,
+				      line.inlined ? line.function + " (inlined)"
+						   : place_name(code),
+				      place, tone);
+			mark.assign(mark.size(), ' ');
 		}
-		print_columns(mark, place_name(code), place, tone);
 	}
 
 	void print_columns(const std::string &mark, const std::string &function,

@@ -186,15 +186,7 @@ void print_blind_spots(const Model &model, bool in_full, Printer &out)
 
 void print_footer(const Model &model, const Analysis &analysis, bool in_full, Printer &out)
 {
-	std::vector<std::string> losses;
-	for (const auto &loss : kLosses)
-		if (auto n = model.counter(loss.stored))
-			losses.push_back(std::string(loss.stored) + " " + with_commas(n));
-	for (const auto &loss : kAccessLosses)
-		if (auto n = model.counter(loss.name))
-			losses.push_back("accesses " + with_commas(n) + " (" + loss.why + ")");
-	if (auto n = model.counter(kMalformedCounter))
-		losses.push_back(std::string(kMalformedCounter) + " " + with_commas(n));
+	const auto losses = losses_of(model);
 	out.blank();
 	if (const auto missing = annotations::missing(model); !missing.empty())
 		out.wrap(0, "Annotations: " + missing, Tone::Plain, 2);

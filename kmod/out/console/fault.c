@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/time64.h>
 
+#include "console_words.h"
 #include "out/console/splat.h"
 #include "out/out.h"
 
@@ -22,7 +23,7 @@ static void print_task_lock(const struct ls_splat_side *x, u32 class_id)
 /* "COMM/PID WORDS" on one line. */
 static void print_task(const struct ls_splat_side *x)
 {
-	printk(KERN_WARNING "%s/%u %s\n", x->s.comm, x->s.pid, ls_splat_words(x->s.what));
+	printk(KERN_WARNING LS_SAY_WHO "\n", x->s.comm, x->s.pid, ls_splat_words(x->s.what));
 }
 
 /* Most kinds: what the task did, and with which lock. */
@@ -46,7 +47,7 @@ static void splat_sleep(const struct ls_splat_side *x, u32 class_id)
 
 	ls_splat_symbol(text, x->s.ip);
 	printk(KERN_WARNING "%s at %s\n", ls_splat_headline(x->s.what), text);
-	printk(KERN_WARNING "in_atomic(): %d, irqs_disabled(): %d, non_block: 0, pid: %u, name: %s\n",
+	printk(KERN_WARNING LS_SAY_SLEEP "\n",
 	       atomic, irqs_off, x->s.pid, x->s.comm);
 	if (class_id)
 		print_task_lock(x, class_id);
@@ -62,7 +63,7 @@ static void splat_unlock(const struct ls_splat_side *x, u32 class_id)
 	const char *offset;
 
 	ls_splat_head(ls_splat_headline(x->s.what));
-	printk(KERN_WARNING "%s/%u is trying to release lock (%s) at:\n", x->s.comm, x->s.pid,
+	printk(KERN_WARNING LS_SAY_RELEASE "\n", x->s.comm, x->s.pid,
 	       ls_class_name(class_id));
 	ls_splat_symbol(text, x->s.ip);
 	offset = strchr(text, '+');
@@ -77,7 +78,7 @@ static void splat_unlock(const struct ls_splat_side *x, u32 class_id)
 static void splat_freed(const struct ls_splat_side *x, u32 class_id)
 {
 	ls_splat_head(ls_splat_headline(x->s.what));
-	printk(KERN_WARNING "%s/%u %s (%s), with a lock still held there!\n", x->s.comm, x->s.pid,
+	printk(KERN_WARNING LS_SAY_FREED "\n", x->s.comm, x->s.pid,
 	       ls_splat_words(x->s.what), ls_class_name(class_id));
 	ls_splat_lock("", class_id, ls_splat_taken(x, class_id).ip);
 }
@@ -123,7 +124,7 @@ static void splat_not_held(const struct ls_splat_side *x, u32 class_id)
 	ls_splat_symbol(text, x->s.ip);
 	ls_splat_head(ls_splat_headline(x->s.what));
 	printk(KERN_WARNING "%s/%u %s %s\n", x->s.comm, x->s.pid, ls_splat_words(x->s.what), text);
-	printk(KERN_WARNING "but this task is not holding: (%s){%s}\n", ls_class_name(class_id),
+	printk(KERN_WARNING LS_SAY_NOT_HOLDING "\n", ls_class_name(class_id),
 	       ls_splat_kind(class_id));
 }
 
@@ -131,11 +132,11 @@ static void splat_long_hold(const struct ls_splat_side *x, u32 class_id)
 {
 	u64 owner = ls_splat_owners(x);
 
-	printk(KERN_WARNING "INFO: task %s:%u %s %llu seconds on a lock.\n", x->s.comm, x->s.pid,
+	printk(KERN_WARNING LS_SAY_LONG "\n", x->s.comm, x->s.pid,
 	       ls_splat_headline(x->s.what), div_u64(x->s.extra, NSEC_PER_SEC));
 	print_task_lock(x, class_id);
 	if (owner)
-		ls_splat_lock("which its owner took: ", class_id, x->held[__ffs64(owner)].ip);
+		ls_splat_lock(LS_SAY_OWNER, class_id, x->held[__ffs64(owner)].ip);
 }
 
 /*
@@ -155,7 +156,7 @@ static void splat_ww(const struct ls_splat_side *x, u32 class_id)
 /* Kinds that take several observations have functions of their own: NULL. */
 #define splat_own NULL
 static void (*const splats[LS_NR_FINDINGS])(const struct ls_splat_side *x, u32 class_id) = {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, title, splat, ...) \
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, ...) \
 	[value] = splat_##splat,
 	LS_SIGHT_FINDINGS(LS_ROW)
 #undef LS_ROW

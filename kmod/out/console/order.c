@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/slab.h>
 
+#include "console_words.h"
 #include "out/console/splat.h"
 #include "out/out.h"
 
@@ -15,43 +16,43 @@ static void print_scenario_wait(const struct ls_finding_edge *edges)
 {
 	bool queue = ls_splat_is_queue(edges[0].to);
 
-	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].from));
-	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[1].to));
-	printk(KERN_WARNING "                               %s(%s);\n", queue ? "wake_up" : "complete",
+	printk(KERN_WARNING LS_SAY_FIRST_CPU "\n", "lock", ls_class_name(edges[0].from));
+	printk(KERN_WARNING LS_SAY_SECOND_CPU "\n", "lock", ls_class_name(edges[1].to));
+	printk(KERN_WARNING LS_SAY_SECOND_CPU "\n", queue ? "wake_up" : "complete",
 	       ls_class_name(edges[0].to));
-	printk(KERN_WARNING "  %s(%s);\n", queue ? "wait_event" : "wait_for_completion",
+	printk(KERN_WARNING LS_SAY_FIRST_CPU "\n", queue ? "wait_event" : "wait_for_completion",
 	       ls_class_name(edges[0].to));
 }
 
 static void print_scenario_locks(const struct ls_finding_edge *edges, u32 nr)
 {
-	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].from));
-	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[0].to));
-	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(edges[1 % nr].to));
-	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(edges[0].to));
+	printk(KERN_WARNING LS_SAY_FIRST_CPU "\n", "lock", ls_class_name(edges[0].from));
+	printk(KERN_WARNING LS_SAY_SECOND_CPU "\n", "lock", ls_class_name(edges[0].to));
+	printk(KERN_WARNING LS_SAY_SECOND_CPU "\n", "lock", ls_class_name(edges[1 % nr].to));
+	printk(KERN_WARNING LS_SAY_FIRST_CPU "\n", "lock", ls_class_name(edges[0].to));
 }
 
 static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 {
-	printk(KERN_WARNING " Possible unsafe locking scenario:\n");
+	printk(KERN_WARNING LS_SAY_SCENARIO "\n");
 	printk(KERN_WARNING "\n");
 	if (nr > 2) {
 		u32 i;
 
-		printk(KERN_WARNING "Chain exists of:\n");
+		printk(KERN_WARNING LS_SAY_CHAIN_EXISTS "\n");
 		for (i = 0; i < nr; i++)
 			printk(KERN_WARNING "  %s%s -->\n", ls_splat_prefix(edges[i].to),
 			       ls_class_name(edges[i].to));
 		printk(KERN_WARNING "\n");
 	}
-	printk(KERN_WARNING "       CPU0                    CPU1\n");
-	printk(KERN_WARNING "       ----                    ----\n");
+	printk(KERN_WARNING LS_SAY_CPUS "\n");
+	printk(KERN_WARNING LS_SAY_CPUS_LINE "\n");
 	if (ls_splat_is_awaited(edges[0].to))
 		print_scenario_wait(edges);
 	else
 		print_scenario_locks(edges, nr);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING " *** DEADLOCK ***\n");
+	printk(KERN_WARNING LS_SAY_DEADLOCK "\n");
 	printk(KERN_WARNING "\n");
 }
 
@@ -66,7 +67,7 @@ void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr)
 			continue;
 		if (!i)
 			ls_splat_head(ls_splat_headline(LS_FINDING_DEADLOCK));
-		printk(KERN_WARNING "%s/%u %s %s has:\n", x->s.comm, x->s.pid,
+		printk(KERN_WARNING LS_SAY_HAS "\n", x->s.comm, x->s.pid,
 		       ls_splat_words(LS_FINDING_DEADLOCK), i + 1 < nr ? "the next one" : "the first one");
 		ls_splat_lock("", edges[i].to, x->s.ip);
 		ls_splat_backtrace(x);
@@ -88,37 +89,37 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 	held = ls_splat_held_of(now, edges[0].from);
 
 	ls_splat_head(ls_splat_headline(LS_FINDING_ORDER_CYCLE));
-	printk(KERN_WARNING "%s/%u %s\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_ORDER_CYCLE));
+	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_ORDER_CYCLE));
 	ls_splat_lock("", edges[0].to, now->s.ip);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "but task is already holding lock:\n");
+	printk(KERN_WARNING LS_SAY_HOLDING "\n");
 	ls_splat_lock("", edges[0].from, held ? held->ip : 0);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "which lock already depends on the new lock.\n");
+	printk(KERN_WARNING LS_SAY_DEPENDS "\n");
 	ls_splat_backtrace(now);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "the existing dependency chain (in reverse order) is:\n");
+	printk(KERN_WARNING LS_SAY_CHAIN "\n");
 	for (i = nr - 1; i >= 1; i--) {
 		printk(KERN_WARNING "\n");
-		printk(KERN_WARNING "-> #%u (%s%s){%s}:\n", i, ls_splat_prefix(edges[i].to),
+		printk(KERN_WARNING LS_SAY_LINK "\n", i, ls_splat_prefix(edges[i].to),
 		       ls_class_name(edges[i].to), ls_splat_kind(edges[i].to));
 		if (ls_splat_is_awaited(edges[i].from))
-			printk(KERN_WARNING "       held by who %s (%s%s)\n",
+			printk(KERN_WARNING LS_SAY_NEEDED "\n",
 			       ls_splat_is_queue(edges[i].from) ? "wakes" : "completes",
 			       ls_splat_prefix(edges[i].from), ls_class_name(edges[i].from));
 		if (ls_splat_load(old, edges[i].sight))
 			ls_splat_frames("       ", old);
 	}
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "-> #0 (%s%s){%s}:\n", ls_splat_prefix(edges[0].to),
+	printk(KERN_WARNING LS_SAY_LINK "\n", 0, ls_splat_prefix(edges[0].to),
 	       ls_class_name(edges[0].to), ls_splat_kind(edges[0].to));
 	ls_splat_frames("       ", now);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "other info that might help us debug this:\n");
+	printk(KERN_WARNING LS_SAY_OTHER_INFO "\n");
 	printk(KERN_WARNING "\n");
 	print_scenario(edges, nr);
 	ls_splat_held(now);
-	printk(KERN_WARNING "lockscope: cycle of %u locks%s\n", nr,
+	printk(KERN_WARNING LS_SAY_CYCLE "\n", nr,
 	       !ls_splat_is_awaited(edges[0].to) ? "" :
 	       ls_splat_is_queue(edges[0].to) ? ", wait queues among them" : ", completions among them");
 out:
@@ -129,18 +130,19 @@ out:
 /* Scenario for a single CPU. */
 static void print_scenario_alone(const char *first, const char *between, const char *second)
 {
-	const char *indent = between ? "  " : "";
-
-	printk(KERN_WARNING " Possible unsafe locking scenario:\n");
+	printk(KERN_WARNING LS_SAY_SCENARIO "\n");
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "       CPU0\n");
-	printk(KERN_WARNING "       ----\n");
-	printk(KERN_WARNING "  lock(%s);\n", first);
-	if (between)
+	printk(KERN_WARNING LS_SAY_CPU "\n");
+	printk(KERN_WARNING LS_SAY_CPU_LINE "\n");
+	printk(KERN_WARNING LS_SAY_FIRST_CPU "\n", "lock", first);
+	if (between) {
 		printk(KERN_WARNING "  %s\n", between);
-	printk(KERN_WARNING "  %slock(%s);\n", indent, second);
+		printk(KERN_WARNING LS_SAY_NESTED_CALL "\n", "lock", second);
+	} else {
+		printk(KERN_WARNING LS_SAY_FIRST_CPU "\n", "lock", second);
+	}
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING " *** DEADLOCK ***\n");
+	printk(KERN_WARNING LS_SAY_DEADLOCK "\n");
 	printk(KERN_WARNING "\n");
 }
 
@@ -154,22 +156,22 @@ void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second)
 		goto out;
 	held = ls_splat_held_of(now, class_id);
 	ls_splat_head(ls_splat_headline(LS_FINDING_RECURSIVE));
-	printk(KERN_WARNING "%s/%u %s\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_RECURSIVE));
+	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_RECURSIVE));
 	ls_splat_lock("", class_id, now->s.ip);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "but task is already holding lock:\n");
+	printk(KERN_WARNING LS_SAY_HOLDING "\n");
 	ls_splat_lock("", class_id, held ? held->ip : 0);
 	ls_splat_backtrace(now);
 	printk(KERN_WARNING "\n");
 	if (!same && first != second && ls_splat_load(old, first)) {
-		printk(KERN_WARNING "the same two locks were taken in the other order, as in:\n");
+		printk(KERN_WARNING LS_SAY_OTHER_ORDER "\n");
 		ls_splat_frames("       ", old);
 		printk(KERN_WARNING "\n");
 	}
-	printk(KERN_WARNING "other info that might help us debug this:\n");
+	printk(KERN_WARNING LS_SAY_OTHER_INFO "\n");
 	print_scenario_alone(name, NULL, name);
 	if (!same) {
-		printk(KERN_WARNING " May be due to missing lock nesting notation\n");
+		printk(KERN_WARNING LS_SAY_NESTING "\n");
 		printk(KERN_WARNING "\n");
 	}
 	ls_splat_held(now);
@@ -199,35 +201,35 @@ static void splat_irq_state(const struct ls_splat_side *in, const struct ls_spla
 	snprintf(in_state, sizeof(in_state), "IN-%s-%c", irq, mode(in_at.val));
 	snprintf(on_state, sizeof(on_state), "%s-ON-%c", irq, mode(on_at.val));
 	ls_splat_head(ls_splat_headline(LS_FINDING_IRQ_STATE));
-	printk(KERN_WARNING "inconsistent {%s} -> {%s} usage.\n", now_in ? on_state : in_state,
+	printk(KERN_WARNING LS_SAY_IRQ_USAGE "\n", now_in ? on_state : in_state,
 	       now_in ? in_state : on_state);
-	printk(KERN_WARNING "%s/%u %s\n", now_in ? in->s.comm : on->s.comm,
+	printk(KERN_WARNING LS_SAY_WHO "\n", now_in ? in->s.comm : on->s.comm,
 	       now_in ? in->s.pid : on->s.pid, ls_splat_words(LS_FINDING_IRQ_STATE));
 	ls_splat_lock("", class_id, now_in ? in_at.ip : on_at.ip);
 	ls_splat_backtrace(now_in ? in : on);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "{%s} state was registered at:\n", now_in ? on_state : in_state);
+	printk(KERN_WARNING LS_SAY_IRQ_REGISTERED "\n", now_in ? on_state : in_state);
 	ls_splat_frames("  ", now_in ? on : in);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "other info that might help us debug this:\n");
-	print_scenario_alone(ls_class_name(class_id), "<Interrupt>", ls_class_name(class_id));
+	printk(KERN_WARNING LS_SAY_OTHER_INFO "\n");
+	print_scenario_alone(ls_class_name(class_id), LS_SAY_INTERRUPT, ls_class_name(class_id));
 	ls_splat_held(now_in ? in : on);
 }
 
 static void print_scenario_interrupt(u32 unsafe, u32 safe, u32 next)
 {
-	printk(KERN_WARNING " Possible interrupt unsafe locking scenario:\n");
+	printk(KERN_WARNING LS_SAY_IRQ_SCENARIO "\n");
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "       CPU0                    CPU1\n");
-	printk(KERN_WARNING "       ----                    ----\n");
-	printk(KERN_WARNING "  lock(%s);\n", ls_class_name(unsafe));
-	printk(KERN_WARNING "                               local_irq_disable();\n");
-	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(safe));
-	printk(KERN_WARNING "                               lock(%s);\n", ls_class_name(next));
-	printk(KERN_WARNING "  <Interrupt>\n");
-	printk(KERN_WARNING "    lock(%s);\n", ls_class_name(safe));
+	printk(KERN_WARNING LS_SAY_CPUS "\n");
+	printk(KERN_WARNING LS_SAY_CPUS_LINE "\n");
+	printk(KERN_WARNING LS_SAY_FIRST_CPU "\n", "lock", ls_class_name(unsafe));
+	printk(KERN_WARNING LS_SAY_SECOND_CPU "\n", "local_irq_disable", "");
+	printk(KERN_WARNING LS_SAY_SECOND_CPU "\n", "lock", ls_class_name(safe));
+	printk(KERN_WARNING LS_SAY_SECOND_CPU "\n", "lock", ls_class_name(next));
+	printk(KERN_WARNING "  " LS_SAY_INTERRUPT "\n");
+	printk(KERN_WARNING LS_SAY_NESTED_CALL "\n", "lock", ls_class_name(safe));
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING " *** DEADLOCK ***\n");
+	printk(KERN_WARNING LS_SAY_DEADLOCK "\n");
 	printk(KERN_WARNING "\n");
 }
 
@@ -256,34 +258,34 @@ void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 	if (!ls_splat_load(now, edges[last].sight))
 		goto out;
 
-	snprintf(head, sizeof(head), "WARNING: %s-safe -> %s-unsafe %s", irq, irq, ls_splat_headline(kind));
+	snprintf(head, sizeof(head), LS_SAY_IRQ_ORDER, irq, irq, ls_splat_headline(kind));
 	ls_splat_head(head);
-	printk(KERN_WARNING "%s/%u %s\n", now->s.comm, now->s.pid, ls_splat_words(kind));
+	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_splat_words(kind));
 	i = last < nr - 1 ? edges[last].to : unsafe;
 	ls_splat_lock("", i, ls_splat_taken(now, i).ip);
 	if (last && last < nr - 1) {
-		printk(KERN_WARNING "and this task is already holding:\n");
+		printk(KERN_WARNING LS_SAY_IRQ_HOLDING "\n");
 		ls_splat_lock("", edges[last].from, ls_splat_taken(now, edges[last].from).ip);
 	}
 	ls_splat_backtrace(now);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "this dependency connects a %s-irq-safe lock:\n", irq);
+	printk(KERN_WARNING LS_SAY_IRQ_SAFE "\n", irq);
 	ls_splat_lock("", safe, ls_splat_taken(in, safe).ip);
-	printk(KERN_WARNING "... which became %s-irq-safe at:\n", irq);
+	printk(KERN_WARNING LS_SAY_IRQ_SAFE_AT "\n", irq);
 	ls_splat_frames("  ", in);
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "to a %s-irq-unsafe lock:\n", irq);
+	printk(KERN_WARNING LS_SAY_IRQ_UNSAFE "\n", irq);
 	ls_splat_lock("", unsafe, ls_splat_taken(on, unsafe).ip);
-	printk(KERN_WARNING "... which became %s-irq-unsafe at:\n", irq);
+	printk(KERN_WARNING LS_SAY_IRQ_UNSAFE_AT "\n", irq);
 	ls_splat_frames("  ", on);
 	printk(KERN_WARNING "\n");
 	for (i = 1; i + 1 < nr; i++) {
-		printk(KERN_WARNING "-> #%u (%s){%s} under (%s):\n", i, ls_class_name(edges[i].to),
+		printk(KERN_WARNING LS_SAY_IRQ_LINK "\n", i, ls_class_name(edges[i].to),
 		       ls_splat_kind(edges[i].to), ls_class_name(edges[i].from));
 		if (ls_splat_load(in, edges[i].sight))
 			ls_splat_frames("       ", in);
 	}
-	printk(KERN_WARNING "other info that might help us debug this:\n");
+	printk(KERN_WARNING LS_SAY_OTHER_INFO "\n");
 	print_scenario_interrupt(unsafe, safe, edges[1].to);
 	ls_splat_held(now);
 out:

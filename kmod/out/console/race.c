@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 
 #include "check/access/race_side.h"
+#include "console_words.h"
 #include "core/state.h"
 #include "doubts.h"
 #include "out/console/splat.h"
@@ -51,7 +52,7 @@ static void print_head(const struct ls_rec_access *a, const struct ls_race_side 
 		snprintf(cpu, sizeof(cpu), " on cpu %u", s->cpu);
 	if (s->pid || s->flags & LS_SIDE_TASK)
 		snprintf(task, sizeof(task), s->flags & LS_SIDE_TASK ? "task %u" : "task ...%u", s->pid);
-	printk(KERN_WARNING "%s of %u bytes by %s%s:\n", operation(a), a->size,
+	printk(KERN_WARNING LS_SAY_ACCESS "\n", operation(a), a->size,
 	       a->where & LS_VAL_LEVEL_MASK ? "interrupt" : task, cpu);
 }
 
@@ -70,9 +71,9 @@ static void print_side(const struct ls_rec_access *a, const struct ls_race_side 
 		printk(KERN_WARNING " %s\n", text);
 	}
 	if (nr > 1 && !s->nr_frames)
-		printk(KERN_WARNING " (callers as first seen here; those of this access are not kept)\n");
+		printk(KERN_WARNING LS_SAY_FIRST_SEEN "\n");
 	for (i = 0; i < a->nr_guards; i++)
-		printk(KERN_WARNING " holding (%s){%s}\n", ls_class_name(ls_worker_class(guards[i].val)),
+		printk(KERN_WARNING LS_SAY_GUARD "\n", ls_class_name(ls_worker_class(guards[i].val)),
 		       ls_kind_name(ls.classes.table[guards[i].val & LS_VAL_CLASS_MASK].kind));
 	printk(KERN_WARNING "\n");
 }
@@ -158,7 +159,7 @@ void ls_splat_race(const struct ls_race_event *e)
 		return;
 	function(first, a.ip);
 	function(second, b.ip);
-	printk(KERN_WARNING "==================================================================\n");
+	printk(KERN_WARNING LS_SAY_RACE_RULER "\n");
 	/* Like KCSAN: names in an order that does not depend on which access was first. */
 	if (!strcmp(first, second))
 		printk(KERN_WARNING "%s %s\n", head, first);
@@ -169,8 +170,8 @@ void ls_splat_race(const struct ls_race_event *e)
 	printk(KERN_WARNING "\n");
 	print_side(&b, &e->sides[1], second_guards);
 	print_side(&a, &e->sides[0], first_guards);
-	printk(KERN_WARNING "Reported by LockScope: no lock in common (finding %u)\n", race->id);
+	printk(KERN_WARNING LS_SAY_REPORTED "\n", race->id);
 	print_doubts(e, &a, &b, first, second);
 	printk(KERN_WARNING "More may speak against it than is known here: see lockscope report\n");
-	printk(KERN_WARNING "==================================================================\n");
+	printk(KERN_WARNING LS_SAY_RACE_RULER "\n");
 }

@@ -5,6 +5,7 @@
 #include <linux/kernel.h>
 #include <linux/utsname.h>
 
+#include "console_words.h"
 #include "core/state.h"
 #include "out/console/splat.h"
 #include "out/out.h"
@@ -13,7 +14,7 @@
 const char *ls_splat_headline(u32 kind)
 {
 	switch (kind) {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, title, splat, head, words) \
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
 	case value:								\
 		return head;
 	LS_FINDINGS(LS_ROW)
@@ -26,7 +27,7 @@ const char *ls_splat_headline(u32 kind)
 const char *ls_splat_words(u32 kind)
 {
 	switch (kind) {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, title, splat, head, words) \
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
 	case value:								\
 		return words;
 	LS_FINDINGS(LS_ROW)
@@ -60,7 +61,7 @@ bool ls_splat_is_awaited(u32 class_id)
 /* Printed before the name, as lockdep did for completions. */
 const char *ls_splat_prefix(u32 class_id)
 {
-	return !ls_splat_is_awaited(class_id) ? "" : ls_splat_is_queue(class_id) ? "(waitqueue)" : "(completion)";
+	return !ls_splat_is_awaited(class_id) ? "" : ls_splat_is_queue(class_id) ? LS_SAY_QUEUE : LS_SAY_COMPLETION;
 }
 
 bool ls_splat_load(struct ls_splat_side *x, u32 ordinal)
@@ -102,25 +103,25 @@ void ls_splat_lock(const char *lead, u32 class_id, u64 ip)
 	char text[KSYM_SYMBOL_LEN];
 
 	ls_splat_symbol(text, ip);
-	printk(KERN_WARNING "%s(%s%s){%s}, at: %s\n", lead, ls_splat_prefix(class_id),
+	printk(KERN_WARNING LS_SAY_LOCK "\n", lead, ls_splat_prefix(class_id),
 	       ls_class_name(class_id), ls_splat_kind(class_id), text);
 }
 
 void ls_splat_head(const char *warning)
 {
 	printk(KERN_WARNING "\n");
-	printk(KERN_WARNING "======================================================\n");
+	printk(KERN_WARNING LS_SAY_RULER "\n");
 	printk(KERN_WARNING "%s\n", warning);
 	printk(KERN_WARNING "%s %.*s\n", init_utsname()->release, (int)strcspn(init_utsname()->version, " "), init_utsname()->version);
-	printk(KERN_WARNING "------------------------------------------------------\n");
+	printk(KERN_WARNING LS_SAY_LINE "\n");
 }
 
 void ls_splat_backtrace(const struct ls_splat_side *x)
 {
-	printk(KERN_WARNING "Call Trace:\n");
-	printk(KERN_WARNING " <TASK>\n");
+	printk(KERN_WARNING LS_SAY_TRACE "\n");
+	printk(KERN_WARNING LS_SAY_TASK "\n");
 	ls_splat_frames("  ", x);
-	printk(KERN_WARNING " </TASK>\n");
+	printk(KERN_WARNING LS_SAY_END_TASK "\n");
 }
 
 /* A waiting task does not hold the lock that it waits for: that entry is the owner's. */
@@ -135,7 +136,7 @@ void ls_splat_held(const struct ls_splat_side *x)
 	u32 i, nr = x->s.nr_held - hweight64(others), n = 0;
 	char lead[16];
 
-	printk(KERN_WARNING "%u lock%s held by %s/%u:\n", nr, nr == 1 ? "" : "s", x->s.comm, x->s.pid);
+	printk(KERN_WARNING LS_SAY_HELD "\n", nr, nr == 1 ? "" : "s", x->s.comm, x->s.pid);
 	for (i = 0; i < x->s.nr_held; i++) {
 		if (others & (1ull << i))
 			continue;

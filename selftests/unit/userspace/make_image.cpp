@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large [INSTANCE]]: an
-// image with one lock-order fault, with a data race or accesses beside it, or with none: nothing
-// at all, records lost, more than a small disk has room for. For tests that run the programs.
+// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large|kinds|hostile
+// [INSTANCE]]: an image with one lock-order fault, with a data race or accesses beside it, or with
+// none: nothing at all, records lost, more than a small disk has room for. kinds, hostile:
+// other_kinds() and hostile_log() of report/logs.h. For tests that run the programs.
 #include "log_builder.h"
+#include "report/logs.h"
 
 #include "util/file.h"
 
@@ -82,8 +84,10 @@ int main(int argc, char **argv)
 		const ls_rec record{12, LS_REC_CLASS, 0};
 		log.raw(&record, sizeof(record));
 	}
-	auto written = write_file(
-		argv[1], encode_image(how == "empty" ? LogBuilder().image() : log.image()));
+	auto written = write_file(argv[1], encode_image(how == "empty"	   ? LogBuilder().image()
+							: how == "kinds"   ? other_kinds().image()
+							: how == "hostile" ? hostile_log().image()
+									   : log.image()));
 	if (!written)
 		std::fprintf(stderr, "%s\n", written.error().what.c_str());
 	return written ? 0 : 3;

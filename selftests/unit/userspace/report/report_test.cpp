@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Reports, text against golden files. UPDATE_GOLDEN=1 in the environment rewrites them.
+#include "report/logs.h"
 #include "support.h"
 
 #include "model/annotations.h"
@@ -13,83 +14,6 @@ using namespace lockscope;
 using namespace lockscope::test;
 
 namespace {
-
-/* One error, one warning, one hidden finding, a loss and an absent primitive. */
-LogBuilder small_log()
-{
-	LogBuilder log;
-	const auto foo =
-		log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
-	const auto bar =
-		log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
-	const auto x = log.add_class("cache+0x8", LS_KIND_RWSEM, LS_ORIGIN_SLAB, 8, 64);
-	const auto gate = log.add_class("gate_lock", LS_KIND_MUTEX);
-	log.acquire({.pid = 116,
-		     .comm = "dmsetup",
-		     .stack = {"bar_get", "foo_open", "do_dentry_open", "__x64_sys_openat",
-			       "do_syscall_64", "entry_SYSCALL_64_after_hwframe"}},
-		    {{.cls = foo, .function = "foo_open"}},
-		    {.cls = bar, .function = "bar_lock_device"});
-	log.acquire({.pid = 9,
-		     .comm = "kworker/0:1",
-		     .flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
-		     .stack = {"bar_work", "process_one_work", "worker_thread", "kthread",
-			       "ret_from_fork"}},
-		    {{.cls = bar, .function = "bar_work"}}, {.cls = foo, .function = "foo_notify"});
-	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_read"}},
-		    {{.cls = x, .read = LS_SHARED}}, {.cls = foo});
-	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_write"}}, {{.cls = foo}},
-		    {.cls = x});
-	log.acquire({.pid = 6, .stack = {"f", "__x64_sys_read"}}, {{.cls = gate}, {.cls = x}},
-		    {.cls = bar});
-	log.acquire({.pid = 7, .stack = {"f", "__x64_sys_write"}}, {{.cls = gate}, {.cls = bar}},
-		    {.cls = x});
-	log.info().losses[LS_LOSS_STACKS] = 12;
-	ls_prim_info absent{};
-	std::snprintf(absent.function, sizeof(absent.function), "ww_mutex_lock");
-	absent.kind = LS_KIND_WW_MUTEX;
-	log.prims().push_back(absent);
-	return log;
-}
-
-/* A lock in two states, a path to an unsafe lock, faults with a lock and without. */
-LogBuilder other_kinds()
-{
-	LogBuilder log;
-	const auto foo =
-		log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
-	const auto dev = log.add_class("cache+0x8", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 8, 64);
-	const auto bar = log.add_class("bar_lock"), mutex = log.add_class("m", LS_KIND_MUTEX);
-	const Task handler = {.comm = "swapper/0",
-			      .level = LS_HARDIRQ,
-			      .stack = {"foo_irq", "__handle_irq_event_percpu", "handle_irq"}};
-	const Task timer = {.comm = "swapper/1",
-			    .level = LS_SOFTIRQ,
-			    .stack = {"dev_tick", "call_timer_fn", "__do_softirq"},
-			    .irq_off = true};
-	const Task reader = {.pid = 7,
-			     .comm = "reader",
-			     .stack = {"foo_read", "__x64_sys_read", "do_syscall_64"}};
-	Task quiet = reader;
-	quiet.pid = 8;
-	quiet.irq_off = true;
-	log.acquire(handler, {}, {.cls = foo, .function = "foo_irq_work"});
-	log.acquire(quiet, {{.cls = foo, .function = "foo_read"}},
-		    {.cls = bar, .function = "bar_get"});
-	log.acquire(reader, {{.cls = bar, .function = "bar_begin"}},
-		    {.cls = mutex, .function = "bar_slow"});
-	log.acquire(timer, {}, {.cls = dev, .address = 0x108, .function = "dev_update"});
-	log.acquire(reader, {}, {.cls = dev, .address = 0x208, .function = "dev_open"});
-	log.fault(LS_FINDING_WAIT_CONTEXT, quiet, {{.cls = bar, .function = "foo_read"}},
-		  {.cls = mutex, .function = "foo_wait"}, 1);
-	log.fault(LS_FINDING_SLEEP_ATOMIC, handler, {}, {.function = "foo_irq_sleep"});
-	log.fault(LS_FINDING_HELD_FREED, reader,
-		  {{.cls = dev, .address = 0x208, .function = "foo_read"}},
-		  {.cls = dev, .address = 0x208, .function = "dev_free"}, 1);
-	log.fault(LS_FINDING_LONG_HOLD, reader, {}, {.cls = mutex, .function = "foo_wait"}, 0,
-		  2500000000);
-	return log;
-}
 
 void expect_golden(const std::string &name, const std::string &text)
 {
@@ -334,46 +258,6 @@ TEST(JsonReport, NamesThatAreNotUtf8DoNotBreakIt)
 	EXPECT_FALSE(nlohmann::json::parse(json_report(model, analyse(model), {}), nullptr, false)
 			     .is_discarded());
 }
-
-namespace {
-
-LogBuilder race_log()
-{
-	LogBuilder log;
-	const auto lock = log.add_class("foo_cache+0x10 struct foo.lock", LS_KIND_SPINLOCK,
-					LS_ORIGIN_SLAB, 0x10, 64);
-	const auto data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
-	const Lock held{.cls = lock, .function = "foo_lock"};
-	const auto write = log.access(
-		{.pid = 7, .comm = "writer", .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
-		{.data = data,
-		 .offset = 8,
-		 .size = 4,
-		 .function = "foo_add",
-		 .guards = {{.lock = held, .relation = LS_REL_SELF, .lock_offset = 0x10}},
-		 .count = 2000});
-	const auto read =
-		log.access({.pid = 8, .level = LS_SOFTIRQ, .stack = {"foo_timer", "call_timer_fn"}},
-			   {.data = data,
-			    .offset = 8,
-			    .size = 4,
-			    .op = LS_ACC_READ,
-			    .function = "foo_show",
-			    .count = 3000});
-	log.race(write, read, LS_RACE_CAUGHT, {{write, 7, 0x0f, 1}});
-	log.side(write,
-		 {.pid = 7, .comm = "writer", .cpu = 1, .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
-		 LS_SIDE_TASK, {0xffff888000000010u}, true);
-	log.side(read, {.pid = 8, .level = LS_SOFTIRQ, .stack = {"foo_timer", "call_timer_fn"}},
-		 LS_SIDE_SECOND | LS_SIDE_TASK, {}, true);
-	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
-	log.history(read, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1, {held});
-	log.history(write, LS_SHARED_READ, LS_SHARED_MODIFIED, 0);
-	log.access_info().losses[LS_ALOSS_BUSY] = 5;
-	return log;
-}
-
-} // namespace
 
 TEST(RaceReport, JsonHasBothSidesAndTheVariable)
 {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "report/logs.h"
+
+namespace lockscope::test {
+
+LogBuilder small_log()
+{
+	LogBuilder log;
+	const auto foo =
+		log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
+	const auto bar =
+		log.add_class("&dev->bar_mutex @ bar_probe", LS_KIND_MUTEX, LS_ORIGIN_INIT);
+	const auto x = log.add_class("cache+0x8", LS_KIND_RWSEM, LS_ORIGIN_SLAB, 8, 64);
+	const auto gate = log.add_class("gate_lock", LS_KIND_MUTEX);
+	log.acquire({.pid = 116,
+		     .comm = "dmsetup",
+		     .stack = {"bar_get", "foo_open", "do_dentry_open", "__x64_sys_openat",
+			       "do_syscall_64", "entry_SYSCALL_64_after_hwframe"}},
+		    {{.cls = foo, .function = "foo_open"}},
+		    {.cls = bar, .function = "bar_lock_device"});
+	log.acquire({.pid = 9,
+		     .comm = "kworker/0:1",
+		     .flags = LS_TASK_KTHREAD | LS_TASK_WORKER,
+		     .stack = {"bar_work", "process_one_work", "worker_thread", "kthread",
+			       "ret_from_fork"}},
+		    {{.cls = bar, .function = "bar_work"}}, {.cls = foo, .function = "foo_notify"});
+	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_read"}},
+		    {{.cls = x, .read = LS_SHARED}}, {.cls = foo});
+	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_write"}}, {{.cls = foo}},
+		    {.cls = x});
+	log.acquire({.pid = 6, .stack = {"f", "__x64_sys_read"}}, {{.cls = gate}, {.cls = x}},
+		    {.cls = bar});
+	log.acquire({.pid = 7, .stack = {"f", "__x64_sys_write"}}, {{.cls = gate}, {.cls = bar}},
+		    {.cls = x});
+	log.info().losses[LS_LOSS_STACKS] = 12;
+	ls_prim_info absent{};
+	std::snprintf(absent.function, sizeof(absent.function), "ww_mutex_lock");
+	absent.kind = LS_KIND_WW_MUTEX;
+	log.prims().push_back(absent);
+	return log;
+}
+
+LogBuilder other_kinds()
+{
+	LogBuilder log;
+	const auto foo =
+		log.add_class("foo:foo_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0, "foo");
+	const auto dev = log.add_class("cache+0x8", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 8, 64);
+	const auto bar = log.add_class("bar_lock"), mutex = log.add_class("m", LS_KIND_MUTEX);
+	const Task handler = {.comm = "swapper/0",
+			      .level = LS_HARDIRQ,
+			      .stack = {"foo_irq", "__handle_irq_event_percpu", "handle_irq"}};
+	const Task timer = {.comm = "swapper/1",
+			    .level = LS_SOFTIRQ,
+			    .stack = {"dev_tick", "call_timer_fn", "__do_softirq"},
+			    .irq_off = true};
+	const Task reader = {.pid = 7,
+			     .comm = "reader",
+			     .stack = {"foo_read", "__x64_sys_read", "do_syscall_64"}};
+	Task quiet = reader;
+	quiet.pid = 8;
+	quiet.irq_off = true;
+	log.acquire(handler, {}, {.cls = foo, .function = "foo_irq_work"});
+	log.acquire(quiet, {{.cls = foo, .function = "foo_read"}},
+		    {.cls = bar, .function = "bar_get"});
+	log.acquire(reader, {{.cls = bar, .function = "bar_begin"}},
+		    {.cls = mutex, .function = "bar_slow"});
+	log.acquire(timer, {}, {.cls = dev, .address = 0x108, .function = "dev_update"});
+	log.acquire(reader, {}, {.cls = dev, .address = 0x208, .function = "dev_open"});
+	log.fault(LS_FINDING_WAIT_CONTEXT, quiet, {{.cls = bar, .function = "foo_read"}},
+		  {.cls = mutex, .function = "foo_wait"}, 1);
+	log.fault(LS_FINDING_SLEEP_ATOMIC, handler, {}, {.function = "foo_irq_sleep"});
+	log.fault(LS_FINDING_HELD_FREED, reader,
+		  {{.cls = dev, .address = 0x208, .function = "foo_read"}},
+		  {.cls = dev, .address = 0x208, .function = "dev_free"}, 1);
+	log.fault(LS_FINDING_LONG_HOLD, reader, {}, {.cls = mutex, .function = "foo_wait"}, 0,
+		  2500000000);
+	return log;
+}
+
+LogBuilder race_log()
+{
+	LogBuilder log;
+	const auto lock = log.add_class("foo_cache+0x10 struct foo.lock", LS_KIND_SPINLOCK,
+					LS_ORIGIN_SLAB, 0x10, 64);
+	const auto data = log.add_data("foo_cache", LS_DATA_SLAB, 64);
+	const Lock held{.cls = lock, .function = "foo_lock"};
+	const auto write = log.access(
+		{.pid = 7, .comm = "writer", .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
+		{.data = data,
+		 .offset = 8,
+		 .size = 4,
+		 .function = "foo_add",
+		 .guards = {{.lock = held, .relation = LS_REL_SELF, .lock_offset = 0x10}},
+		 .count = 2000});
+	const auto read =
+		log.access({.pid = 8, .level = LS_SOFTIRQ, .stack = {"foo_timer", "call_timer_fn"}},
+			   {.data = data,
+			    .offset = 8,
+			    .size = 4,
+			    .op = LS_ACC_READ,
+			    .function = "foo_show",
+			    .count = 3000});
+	log.race(write, read, LS_RACE_CAUGHT, {{write, 7, 0x0f, 1}});
+	log.side(write,
+		 {.pid = 7, .comm = "writer", .cpu = 1, .stack = {"foo_ioctl", "__x64_sys_ioctl"}},
+		 LS_SIDE_TASK, {0xffff888000000010u}, true);
+	log.side(read, {.pid = 8, .level = LS_SOFTIRQ, .stack = {"foo_timer", "call_timer_fn"}},
+		 LS_SIDE_SECOND | LS_SIDE_TASK, {}, true);
+	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
+	log.history(read, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1, {held});
+	log.history(write, LS_SHARED_READ, LS_SHARED_MODIFIED, 0);
+	log.access_info().losses[LS_ALOSS_BUSY] = 5;
+	return log;
+}
+
+LogBuilder hostile_log()
+{
+	LogBuilder log;
+	const std::string names[] = {
+		"\"quote\" 'tick' \\back $(id) `id`",
+		"</script><b onclick=\"x\">&amp;&#0;]]><![CDATA[ -->",
+		"\033[31mred\a\x01\x7f\xc2\x9b\r\nsecond line\tnot ok 1 # SKIP",
+		"bytes \xff\xfe\xc0\x80 \xed\xa0\x80 \xf5",
+		"[link](javascript:1) {0} %n%s }; a -> b [label=\"x\"]",
+		"../../etc/passwd\\N\\l",
+	};
+	std::vector<std::uint32_t> classes;
+	for (const auto &name : names)
+		classes.push_back(log.add_class(name, LS_KIND_MUTEX));
+	for (std::size_t i = 0; i < classes.size(); i++)
+		log.acquire({.pid = static_cast<std::uint32_t>(100 + i),
+			     .comm = names[i].substr(0, LS_COMM_LEN - 1),
+			     .stack = {names[i].substr(0, 40), "__x64_sys_read"}},
+			    {{.cls = classes[i], .function = names[i].substr(0, 40)}},
+			    {.cls = classes[(i + 1) % classes.size()], .function = "take_it"});
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.comm = names[1].substr(0, LS_COMM_LEN - 1)},
+		  {{.cls = classes[2]}}, {.function = names[2].substr(0, 40)});
+	return log;
+}
+
+} // namespace lockscope::test

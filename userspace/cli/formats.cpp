@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "cli/formats.h"
+
+#include "cli/cli.h"
+
+#include "report/formats.h"
+#include "util/file.h"
+#include "util/utf8.h"
+
+namespace lockscope::cli {
+
+namespace {
+
+/// A folder as syzkaller has for a crash, for each finding: @folder/ID.
+Status write_crashes(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		     const std::string &folder)
+{
+	if (folder.empty())
+		return usage_error("the format syzkaller is a folder", "name it with -o DIR");
+	LS_TRY_STATUS(make_folder(folder));
+	for (const auto *finding : select_findings(analysis, options)) {
+		const std::string crash = folder + "/" + finding->id;
+		LS_TRY_STATUS(make_folder(crash));
+		LS_TRY_STATUS(
+			write_file(crash + "/description", plain_line(finding->title) + "\n"));
+		LS_TRY_STATUS(
+			write_file(crash + "/report0", dmesg_finding(model, *finding, false)));
+		LS_TRY_STATUS(write_file(crash + "/log0", dmesg_finding(model, *finding, true)));
+	}
+	return success();
+}
+
+} // namespace
+
+bool foreign_format(const std::string &format)
+{
+	return format != "text" && format != "json";
+}
+
+int deliver_foreign(const std::string &format, const Model &model, const Analysis &analysis,
+		    const CiOptions &options, const std::string &out)
+{
+	if (format == "syzkaller") {
+		const auto written = write_crashes(model, analysis, options.report, out);
+		return written ? 0 : fail(written.error());
+	}
+	return deliver(format == "sarif"   ? sarif_report(model, analysis, options.report)
+		       : format == "junit" ? junit_report(model, analysis, options)
+		       : format == "ktap"  ? ktap_report(model, analysis, options)
+					   : dmesg_report(model, analysis, options.report),
+		       out);
+}
+
+} // namespace lockscope::cli
