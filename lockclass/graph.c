@@ -60,6 +60,7 @@ void ls_graph_init(struct ls_graph *g, void *mem, ls_u32 max_nodes, ls_u32 max_e
 	g->max_edges = max_edges;
 	g->nr_edges = 0;
 	g->epoch = 0;
+	g->nests = false;
 	g->edges = mem;
 	words = (ls_u32 *)(g->edges + (ls_size)max_edges + 1);
 	g->first_out = words;
@@ -191,7 +192,9 @@ static ls_u32 walk(struct ls_graph *g, ls_u32 start, const struct walk_rules *ru
 			const struct ls_graph_edge *edge = &g->edges[index];
 			ls_u32 kinds = edge->kinds, next;
 
-			if (edge->to == node || edge->to == rules->avoid)
+			/* Nesting in itself adds nothing but the other reader state. */
+			if ((edge->to == node && !(g->nests && state & 1)) || edge->to == rules->avoid ||
+			    (node == rules->target && edge->to != node))
 				continue;
 			if (rules->filter)
 				kinds &= rules->filter(rules->cookie, index, edge);
@@ -201,9 +204,8 @@ static ls_u32 walk(struct ls_graph *g, ls_u32 start, const struct walk_rules *ru
 				continue;
 
 			next = edge->to * 2 + !(kinds & LS_DEP_TO_OTHER);
-			if (edge->to == rules->target) {
-				if ((next & 1) && rules->shared)
-					continue;
+			/* Else it may nest in itself there. */
+			if (edge->to == rules->target && !((next & 1) && rules->shared)) {
 				if (depth < max_len)
 					unwind(g, start, state, depth, index, path);
 				return depth + 1;

@@ -38,6 +38,7 @@ struct ls_graph {
 	struct ls_graph_edge *edges;
 	ls_u32 *lookup;		/* (from, to) -> edge index, open addressing */
 	ls_u32 lookup_mask;
+	bool nests;		/* edges from a class to itself take part, see below */
 };
 
 /* Bytes of memory a graph of this size needs. 0 when it would overflow. */
@@ -68,7 +69,8 @@ typedef ls_u32 (*ls_graph_filter)(void *cookie, ls_u32 index, const struct ls_gr
  * Shortest strong cycle that uses edge @index with one of @kinds as its first edge: returns
  * its length, 0 when there is none, and writes edge indices in order into path[] (path[0] ==
  * index). A cycle longer than @max_len is not written. Edges from a class to itself never take
- * part. @filter may be NULL. The cycle may pass a class in both reader states.
+ * part, or with @g->nests only where one leads on from a recursive reader to an acquire that is
+ * none. @filter may be NULL. The cycle may pass a class in both reader states.
  */
 ls_u32 ls_graph_shortest_cycle(struct ls_graph *g, ls_u32 index, ls_u32 kinds, ls_u32 *path,
 			       ls_u32 max_len, ls_graph_filter filter, void *cookie);

@@ -40,6 +40,7 @@ void ls_judge_init(struct ls_judge *j, void *mem, ls_u32 max_classes, ls_u32 max
 	j->usage = (ls_u16 *)at;
 	at += per_class(max_classes, sizeof(ls_u16));
 	ls_graph_init(&j->graph, at, NODES(max_classes), max_edges);
+	j->graph.nests = true;
 	j->max_classes = max_classes;
 	j->ops = ops;
 	j->cookie = cookie;
@@ -106,9 +107,16 @@ static bool apart(const struct ls_judge_edge *a, const struct ls_judge_edge *b)
 	return a->lock != b->lock && a->lock - a->completion != b->lock - b->completion;
 }
 
+/* Does a class nest in itself there? */
+static bool nests(const struct ls_graph_edge *edge)
+{
+	return edge->from == edge->to;
+}
+
 /*
- * Two edges of the walk that cannot be in one deadlock: they lead to one class, or exclude
- * each other. False when there are none, and the walk is a possible cycle.
+ * Two edges of the walk that cannot be in one deadlock: they lead to one class, unless it nests
+ * in itself there, or exclude each other. False when there are none, and the walk is a possible
+ * cycle.
  */
 static bool conflict(struct ls_judge *j, const ls_u32 *path, ls_u32 nr, ls_u32 *pair)
 {
@@ -118,7 +126,8 @@ static bool conflict(struct ls_judge *j, const ls_u32 *path, ls_u32 nr, ls_u32 *
 	/* The first class that occurs twice: those before it differ, so the edges do. */
 	for (k = 1; k < nr; k++)
 		for (i = 0; i < k; i++)
-			if (edges[path[i]].to == edges[path[k]].to) {
+			if (edges[path[i]].to == edges[path[k]].to && !nests(&edges[path[i]]) &&
+			    !nests(&edges[path[k]])) {
 				pair[0] = path[k];
 				pair[1] = path[i];
 				return true;
@@ -177,7 +186,7 @@ static void say_gated(struct ls_judge *j, const ls_u32 *pair)
 	for (i = 0; i < 2; i++) {
 		const struct ls_graph_edge *e = &j->graph.edges[pair[i]];
 
-		if (!is_interrupt(j, e->from) && !is_interrupt(j, e->to))
+		if (!nests(e) && !is_interrupt(j, e->from) && !is_interrupt(j, e->to))
 			j->ops->gated(j->cookie, e->from, e->to);
 	}
 }
@@ -408,7 +417,7 @@ static bool add_edge(struct ls_judge *j, ls_u32 from, ls_u32 to, ls_u32 kind,
 		return false;
 	j->unsettled = true;
 	e->sight[__builtin_ctz(kind)] = ordinal + 1;
-	if (added && !is_interrupt(j, from) && !is_interrupt(j, to))
+	if (added && from != to && !is_interrupt(j, from) && !is_interrupt(j, to))
 		j->ops->edge(j->cookie, from, to, j->graph.edges[*index].kinds, ordinal);
 	return true;
 }
@@ -571,6 +580,35 @@ void ls_judge_settle(struct ls_judge *j)
 		j->graph.edges[j->needs[i].edge].kinds = 0;
 }
 
+/* Does some dependency of another class on class @id end in a recursive reader? */
+static bool read_recursively(const struct ls_judge *j, ls_u32 id)
+{
+	const struct ls_graph_edge *edges = j->graph.edges;
+	ls_u32 index;
+
+	for (index = 1; index <= j->graph.nr_edges; index++)
+		if (edges[index].to == id && edges[index].kinds & (LS_DEP_ER | LS_DEP_SR))
+			return true;
+	return false;
+}
+
+/*
+ * Class @id nests in itself: @held is another instance of it. What waits for @held as a
+ * recursive reader then waits for whatever keeps @s from its instance, readers included. Only
+ * for that is it a dependency: two instances in both orders are not found by class.
+ */
+static void take_nesting(struct ls_judge *j, ls_u32 id, const struct ls_held_rec *held,
+			 const struct ls_rec_sight *s, ls_u32 ordinal)
+{
+	ls_u32 index;
+
+	if (held->lock == s->lock || s->val & LS_VAL_WAIT ||
+	    ls_dep_kind(held->val, s->val) != LS_DEP_EN)
+		return;
+	if (add_edge(j, id, id, LS_DEP_EN, s, 0, ordinal, &index) && read_recursively(j, id))
+		search_from(j, id);
+}
+
 void ls_judge_observe(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 ordinal)
 {
 	ls_u32 to = ls_judge_class(j, s->val), i;
@@ -584,9 +622,12 @@ void ls_judge_observe(struct ls_judge *j, const struct ls_rec_sight *s, ls_u32 o
 	for (i = 0; to && s->what == LS_SIGHT_ACQUIRE && i < s->nr_held; i++) {
 		ls_u32 from = ls_judge_class(j, s->held[i].val), index;
 
-		if (!from || from == to || !ls_orders(s->held[i].val, s->val) ||
-		    j->usage[from] & LS_JUDGE_OUT)
+		if (!from || !ls_orders(s->held[i].val, s->val) || j->usage[from] & LS_JUDGE_OUT)
 			continue;
+		if (from == to) {
+			take_nesting(j, to, &s->held[i], s, ordinal);
+			continue;
+		}
 		if (!add_edge(j, from, to, ls_dep_kind(s->held[i].val, s->val), s, 0, ordinal, &index))
 			continue;
 		if (s->val & LS_VAL_WAIT) {

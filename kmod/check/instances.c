@@ -16,15 +16,15 @@
 #define LS_INVERSIONS_REPORTED 32	/* pairs of one class that were acquired in both orders */
 #define LS_LOOK_BITS 11		/* log2 of the bytes of an object searched for pointers */
 
-/* Exclusive locks held besides entry @i: gates between the two orders of a pair. */
-static u32 pair_gates(const struct ls_ctx *ctx, u32 i)
+/* Tags of the locks held besides entry @i, gates of a pair; returns their number. */
+static u32 pair_gates(u32 *tags, const struct ls_ctx *ctx, u32 i)
 {
-	u32 k, gates = 0;
+	u32 k, nr = 0;
 
 	for (k = 0; k < ctx->depth; k++)
-		if (k != i && !(ctx->held[k].val & LS_VAL_READ_MASK))
-			gates |= ls_pair_gate(ctx->held[k].lock);
-	return gates;
+		if (k != i)
+			tags[nr++] = ls_pair_tag(ctx->held[k].lock, ctx->held[k].val);
+	return nr;
 }
 
 /* Does a word of the object at @from, @size bytes long, hold @address? */
@@ -87,6 +87,7 @@ static u32 count_nesting(struct ls_class *c, u64 outer, u64 inner, bool reported
 void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added)
 {
 	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+	u32 tags[LS_MAX_DEPTH] LS_UNSET;
 	u32 i, gates, how;
 	bool reported;
 
@@ -108,8 +109,8 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ad
 			}
 			continue;
 		}
-		gates = pair_gates(ctx, i);
-		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), gates,
+		gates = pair_gates(tags, ctx, i);
+		switch (ls_pairs_see(&ls.pairs, h->lock, lock, ls_lives(h->lock, lock), tags, gates,
 				     ls_dep_kind(h->val, val))) {
 		case LS_PAIR_INVERTED:
 			/* A hierarchy or an annotation may explain the first of them. */

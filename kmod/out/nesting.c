@@ -9,9 +9,9 @@
 #include "check/events.h"
 #include "core/state.h"
 #include "core/trace.h"
-#include "graph.h"
 #include "hash.h"
 #include "judge.h"
+#include "nest.h"
 #include "out/console/splat.h"
 #include "out/out.h"
 #include "tagtab.h"
@@ -22,11 +22,10 @@
 #define INSTANCE_BITS 13
 
 static struct ls_tagtab pair_tab;	/* pair of instances of one class -> 1 + its first observation */
-static struct ls_graph instances;	/* locks of classes that nest in themselves */
+static struct ls_nest instances;	/* locks of classes that nest in themselves */
 static void *instance_memory;
 static struct ls_tagtab instance_ids;
 static u32 nr_instances;
-static u32 pair_observations[INSTANCE_EDGES + 1];	/* observation that added the edge */
 
 /* Recursive reads: printed once a waiting writer of the class was seen. */
 #define READ_AGAIN 16
@@ -186,38 +185,20 @@ static u32 instance_node(u64 lock)
 }
 
 /* Does an instance held in both observations, in one of them exclusively, serialise them? */
-static bool apart(const struct ls_rec_sight *a, const struct ls_held_rec *a_held,
-		  const struct ls_rec_sight *b, const struct ls_held_rec *b_held)
+static bool apart(void *cookie, u32 a, u32 b)
 {
-	u32 i, k;
-
-	for (i = 0; i < a->nr_held; i++)
-		for (k = 0; k < b->nr_held; k++)
-			if (a_held[i].lock == b_held[k].lock &&
-			    !((a_held[i].val & LS_VAL_READ_MASK) && (b_held[k].val & LS_VAL_READ_MASK)))
-				return true;
-	return false;
-}
-
-/* Can all sides of a cycle occur at once? Its first edge is that of @s. */
-static bool ring_meets(const struct ls_rec_sight *s, const u32 *path, u32 nr)
-{
-	static struct ls_rec_sight observations[2];
+	static struct ls_rec_sight sights[2];
 	static struct ls_held_rec held[2][LS_MAX_DEPTH];
 	u32 i, k;
 
-	for (i = 1; i < nr; i++) {
-		if (!ls_worker_observation(pair_observations[path[i]], &observations[0], held[0]))
-			continue;
-		if (apart(s, s->held, &observations[0], held[0]))
-			return false;
-		for (k = i + 1; k < nr; k++)
-			if (ls_worker_observation(pair_observations[path[k]], &observations[1],
-						  held[1]) &&
-			    apart(&observations[0], held[0], &observations[1], held[1]))
-				return false;
-	}
-	return true;
+	if (!ls_worker_observation(a, &sights[0], held[0]) || !ls_worker_observation(b, &sights[1], held[1]))
+		return false;
+	for (i = 0; i < sights[0].nr_held; i++)
+		for (k = 0; k < sights[1].nr_held; k++)
+			if (held[0][i].lock == held[1][k].lock &&
+			    !((held[0][i].val & LS_VAL_READ_MASK) && (held[1][k].val & LS_VAL_READ_MASK)))
+				return true;
+	return false;
 }
 
 /*
@@ -229,23 +210,21 @@ static void take_pair(const struct ls_rec_sight *s, u32 ordinal)
 	u32 to = instance_node(s->lock), i, nr, path[LS_CYCLE_MAX];
 
 	for (i = 0; i < s->nr_held; i++) {
-		u32 from, edge, kind = ls_dep_kind(s->held[i].val, s->val);
+		u32 from, kind = ls_dep_kind(s->held[i].val, s->val);
+		enum ls_nest_result r = LS_NEST_FULL;
 
 		if (!(s->new_mask & (1ull << i)) || s->held[i].lock == s->lock ||
 		    ls_worker_class(s->held[i].val) != ls_worker_class(s->val))
 			continue;
 		from = instance_node(s->held[i].lock);
-		edge = from && to ? ls_graph_add(&instances, from, to, kind, NULL) : 0;
-		if (!edge) {
+		if (from && to)
+			r = ls_nest_add(&instances, from, to, kind, ordinal, apart, NULL, path, &nr);
+		if (r == LS_NEST_FULL)
 			ls_lose(LS_LOSS_PAIRS);
-			continue;
-		}
-		nr = ls_graph_shortest_cycle(&instances, edge, kind, path, LS_CYCLE_MAX, NULL, NULL);
-		if (nr > LS_CYCLE_MAX)
+		else if (r == LS_NEST_CUT)
 			ls_lose(LS_LOSS_CYCLES);
-		else if (nr && ring_meets(s, path, nr))
-			report_recursion(s, ordinal, pair_observations[path[1]], false);
-		pair_observations[edge] = ordinal;
+		else if (r == LS_NEST_RING)
+			report_recursion(s, ordinal, path[1], false);
 	}
 }
 
@@ -290,17 +269,17 @@ void ls_nesting_forget(void)
 	memset(pair_tab.slots, 0, ls_tagtab_bytes(PAIR_BITS));
 	memset(instance_ids.slots, 0, ls_tagtab_bytes(INSTANCE_BITS));
 	nr_instances = nr_read_again = 0;
-	ls_graph_clear(&instances);
+	ls_nest_clear(&instances);
 }
 
 int ls_nesting_init(void)
 {
 	int rc;
 
-	instance_memory = ls_zalloc(ls_graph_bytes(INSTANCE_NODES, INSTANCE_EDGES));
+	instance_memory = ls_zalloc(ls_nest_bytes(INSTANCE_NODES, INSTANCE_EDGES));
 	if (!instance_memory)
 		return -ENOMEM;
-	ls_graph_init(&instances, instance_memory, INSTANCE_NODES, INSTANCE_EDGES);
+	ls_nest_init(&instances, instance_memory, INSTANCE_NODES, INSTANCE_EDGES);
 	rc = ls_worker_tagtab(&pair_tab, PAIR_BITS);
 	return rc ? rc : ls_worker_tagtab(&instance_ids, INSTANCE_BITS);
 }

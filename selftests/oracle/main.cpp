@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // oracle [--seed N] [--programs N] [--seconds N] [--batch N] [--examples N]
-// [--show] [--explain CAUSE]: random programs of
+// [--show] [--list] [--explain CAUSE]: random programs of
 // locks through the module's core, its judge and the report, against trying all
 // interleavings. Programs N .. are those numbers from the seed on; without a seed it is
 // a new one, which is printed. A disagreement prints the smallest program that shows it,
-// and makes this exit 1. --explain: so do those that docs/oracle.md lists as CAUSE.
+// and makes this exit 1. --explain: so do those that docs/oracle.md lists as CAUSE. --list
+// prints the numbers of programs with those that it lists.
 #include "run.h"
 #include "verdict.h"
 
@@ -77,12 +78,22 @@ private:
 					d.cause = cause_of(jobs[i], answer, d);
 				if (!d.cause.empty() && d.cause != options_.explain) {
 					known_[d.rule + ", known as " + d.cause]++;
+					if (options_.list)
+						list(jobs[i], d);
 					continue;
 				}
 				if (disagreements_[d.rule]++ < options_.examples)
 					report(jobs[i], d.rule, d.cause);
 			}
 		}
+	}
+
+	static void list(const Job &job, const Disagreement &d)
+	{
+		std::printf("program %llu: %s, known as %s\n",
+			    static_cast<unsigned long long>(job.salt), d.rule.c_str(),
+			    d.cause.c_str());
+		std::fflush(stdout);
 	}
 
 	/// Does @d stay when the program runs as @job?

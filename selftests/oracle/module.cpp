@@ -37,14 +37,14 @@ Module::Module()
 	: court_(kClasses, 1u << 14), chain_slots_(ls_tagtab_bytes(kChainBits)),
 	  edge_memory_(ls_edges_bytes(kEdgeBits)), pair_memory_(ls_pairs_bytes(kPairBits)),
 	  seen_memory_(ls_seen_bytes(kPairBits)), gates_memory_(ls_gates_bytes(kPairBits)),
-	  classes_(1), ring_memory_(ls_graph_bytes(kRingNodes, kRingEdges))
+	  classes_(1), ring_memory_(ls_nest_bytes(kRingNodes, kRingEdges))
 {
 	ls_chains_init(&chains_, chain_slots_.get(), kChainBits, kChains);
 	ls_edges_init(&edges_, edge_memory_.get(), kEdgeBits, (1u << kEdgeBits) - 1);
 	ls_pairs_init(&pairs_, pair_memory_.get(), kPairBits);
 	ls_seen_init(&seen_, seen_memory_.get(), kPairBits);
 	ls_gates_init(&gates_, gates_memory_.get(), kPairBits);
-	ls_graph_init(&rings_, ring_memory_.get(), kRingNodes, kRingEdges);
+	ls_nest_init(&rings_, ring_memory_.get(), kRingNodes, kRingEdges);
 	for (int seg; (seg = ls_chains_want(&chains_)) >= 0;) {
 		segments_.emplace_back(LS_CHAIN_SEG * sizeof(ls_chain));
 		ls_chains_provide(&chains_, seg, static_cast<ls_chain *>(segments_.back().get()));
@@ -186,11 +186,13 @@ void Module::look_at_nesting(std::uint64_t lock, std::uint32_t val, News &news)
 			}
 			continue;
 		}
-		std::uint32_t apart = 0;
+		std::vector<std::uint32_t> gates;
 		for (std::uint32_t k = 0; k < ctx_.depth; k++)
-			if (k != i && !reads(ctx_.held[k].val))
-				apart |= ls_pair_gate(ctx_.held[k].lock);
-		switch (ls_pairs_see(&pairs_, h.lock, lock, 0, apart, ls_dep_kind(h.val, val))) {
+			if (k != i)
+				gates.push_back(ls_pair_tag(ctx_.held[k].lock, ctx_.held[k].val));
+		switch (ls_pairs_see(&pairs_, h.lock, lock, 0, gates.data(),
+				     static_cast<std::uint32_t>(gates.size()),
+				     ls_dep_kind(h.val, val))) {
 		case LS_PAIR_INVERTED:
 			if (c.inversions < kInversionsTold) {
 				c.inversions++;
@@ -201,7 +203,7 @@ void Module::look_at_nesting(std::uint64_t lock, std::uint32_t val, News &news)
 		case LS_PAIR_NEW:
 			if (c.pairs >= kPairsKept)
 				break;
-			news.flags |= !apart && c.pairs < kPairsTold ? kPair : kNested;
+			news.flags |= gates.empty() && c.pairs < kPairsTold ? kPair : kNested;
 			c.pairs++;
 			news.mask |= 1ull << i;
 			break;
@@ -457,22 +459,20 @@ void Module::recursion(const ls_rec_sight &s, std::uint32_t ordinal, std::uint32
 			{{record.class_id, record.class_id, LS_DEP_EN, ordinal}});
 }
 
-/* ring_meets() */
-bool Module::ring_meets(const ls_rec_sight &s, const std::uint32_t *path, std::uint32_t nr) const
+namespace {
+
+/* apart() */
+bool apart(void *cookie, std::uint32_t first, std::uint32_t second)
 {
-	std::vector<test::Holding> sides(1);
-	for (std::uint32_t i = 0; i < s.nr_held; i++)
-		sides[0].push_back({s.held[i].val, s.held[i].lock});
-	for (std::uint32_t i = 1; i < nr; i++)
-		sides.push_back(holdings_[ring_sights_.at(path[i])]);
-	for (std::size_t i = 0; i < sides.size(); i++)
-		for (std::size_t k = i + 1; k < sides.size(); k++)
-			for (const auto &a : sides[i])
-				for (const auto &b : sides[k])
-					if (a.lock == b.lock && !(reads(a.val) && reads(b.val)))
-						return false;
-	return true;
+	const auto &holdings = *static_cast<const std::vector<test::Holding> *>(cookie);
+	for (const auto &a : holdings[first])
+		for (const auto &b : holdings[second])
+			if (a.lock == b.lock && !(reads(a.val) && reads(b.val)))
+				return true;
+	return false;
 }
+
+} // namespace
 
 /* take_pair() */
 void Module::take_pair(const ls_rec_sight &s, std::uint32_t ordinal)
@@ -484,18 +484,14 @@ void Module::take_pair(const ls_rec_sight &s, std::uint32_t ordinal)
 	};
 	const std::uint32_t to = node(s.lock);
 	for (std::uint32_t i = 0; i < s.nr_held; i++) {
-		std::uint32_t path[LS_CYCLE_MAX];
+		std::uint32_t path[LS_CYCLE_MAX], nr = 0;
 		if (!(s.new_mask & (1ull << i)) || s.held[i].lock == s.lock ||
 		    class_of(s.held[i].val) != class_of(s.val))
 			continue;
-		const std::uint32_t kind = ls_dep_kind(s.held[i].val, s.val);
-		const std::uint32_t edge =
-			ls_graph_add(&rings_, node(s.held[i].lock), to, kind, nullptr);
-		const std::uint32_t nr = ls_graph_shortest_cycle(&rings_, edge, kind, path,
-								 LS_CYCLE_MAX, nullptr, nullptr);
-		if (nr && nr <= LS_CYCLE_MAX && ring_meets(s, path, nr))
-			recursion(s, ordinal, ring_sights_[path[1]], false);
-		ring_sights_[edge] = ordinal;
+		if (ls_nest_add(&rings_, node(s.held[i].lock), to,
+				ls_dep_kind(s.held[i].val, s.val), ordinal, apart, &holdings_, path,
+				&nr) == LS_NEST_RING)
+			recursion(s, ordinal, path[1], false);
 	}
 }
 

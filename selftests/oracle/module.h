@@ -7,6 +7,7 @@
 #include "source/source.h"
 
 extern "C" {
+#include "lockclass/nest.h"
 #include "lockclass/seen.h"
 }
 
@@ -97,7 +98,6 @@ private:
 	void event(std::uint32_t what, std::uint64_t lock, std::uint64_t ip, std::uint32_t val,
 		   std::uint64_t mask, std::uint32_t chain, std::uint32_t flags);
 	void take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint32_t ordinal);
-	bool ring_meets(const ls_rec_sight &s, const std::uint32_t *path, std::uint32_t nr) const;
 	void take_pair(const ls_rec_sight &s, std::uint32_t ordinal);
 	void recursion(const ls_rec_sight &s, std::uint32_t ordinal, std::uint32_t first,
 		       bool same);
@@ -134,10 +134,9 @@ private:
 	std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t>
 		nested_; ///< first observation
 	test::Zeroed ring_memory_;
-	ls_graph rings_{}; ///< instances of classes that nest in themselves
+	ls_nest rings_{}; ///< instances of classes that nest in themselves
 	std::map<std::uint64_t, std::uint32_t> ring_nodes_;
-	std::map<std::uint32_t, std::uint32_t> ring_sights_; ///< by edge
-	std::vector<test::Holding> holdings_;		     ///< of each observation
+	std::vector<test::Holding> holdings_; ///< of each observation
 	std::set<std::pair<std::uint32_t, bool>> recursions_;
 	std::set<std::uint64_t> faults_;	      ///< places
 	std::set<Dependency> wanted_, fresh_, gated_; ///< of a cycle; gates speak against one

@@ -45,6 +45,10 @@ Options parse(int argc, char **argv)
 			o.show = true;
 			continue;
 		}
+		if (is("--list")) {
+			o.list = true;
+			continue;
+		}
 		if (i + 1 == argc)
 			fail("what is " + std::string(argv[i]) + "?", 2);
 		if (is("--explain")) {

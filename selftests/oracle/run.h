@@ -16,6 +16,7 @@ struct Options {
 	std::uint64_t seed = 0, programs = 1000, batch = 40, examples = 3;
 	double seconds = 0; ///< 0: as many programs as requested
 	bool show = false;
+	bool list = false;   ///< a line for each listed difference
 	std::string explain; ///< a listed difference to print like others
 };
 

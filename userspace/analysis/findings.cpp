@@ -15,6 +15,7 @@
 #include "analysis/orders/builds.h"
 #include "analysis/orders/interrupts.h"
 #include "analysis/orders/lockgraph.h"
+#include "analysis/orders/nestings.h"
 #include "analysis/races/races.h"
 #include "analysis/rank.h"
 #include "analysis/rules/violations.h"
@@ -221,8 +222,8 @@ private:
 		for (const auto &cycle : graph.cycles())
 			add(FindingKind::LockOrderCycle, cycle);
 		for (const auto &cycle : interrupt_cycles(graph))
-			add(cycle.safe == cycle.unsafe ? FindingKind::InconsistentIrqState
-						       : FindingKind::IrqInversion,
+			add(cycle.edges.size() == 2 ? FindingKind::InconsistentIrqState
+						    : FindingKind::IrqInversion,
 			    cycle.edges);
 	}
 
@@ -275,6 +276,8 @@ private:
 		}
 		for (Orders *orders : each)
 			add_further(*orders, known, out);
+		for (Orders *orders : each)
+			add_nested(*orders, known, out);
 	}
 
 	/*
@@ -312,6 +315,48 @@ private:
 			finding.further = true;
 			if (is_visible_error(finding))
 				show(finding);
+			out.push_back(std::move(finding));
+		}
+	}
+
+	/// Does a finding that stands have dependencies of @shape only?
+	static bool shortened(const std::vector<Finding> &findings, const Shape &shape)
+	{
+		const std::size_t n = shape.classes.size();
+		auto of_shape = [&](const FindingEdge &edge) {
+			for (std::size_t i = 0; i < n; i++)
+				if (edge.from == shape.classes[i] &&
+				    edge.to == shape.classes[(i + 1) % n])
+					return true;
+			return false;
+		};
+		return std::any_of(findings.begin(), findings.end(), [&](const Finding &finding) {
+			return stands(finding) &&
+			       std::all_of(finding.edges.begin(), finding.edges.end(), of_shape);
+		});
+	}
+
+	/* Cycles with two instances of a class, where no shorter one stands. */
+	void add_nested(Orders &orders, std::set<Shape> &known, std::vector<Finding> &out) const
+	{
+		for (auto &classes : nested_cycles(model_, orders.runs, orders.graph)) {
+			std::rotate(classes.begin(),
+				    classes.begin() + static_cast<std::ptrdiff_t>(
+							      canonical_start(model_, classes)),
+				    classes.end());
+			const Shape shape{FindingKind::LockOrderCycle, std::move(classes)};
+			const auto cycle = orders.find(shape);
+			if (!cycle || shortened(out, shape) || !known.insert(shape).second)
+				continue;
+			std::set<std::uint32_t> edges;
+			for (auto edge : *cycle)
+				if (!orders.facts.contains(edge))
+					edges.insert(edge);
+			orders.facts.merge(chain_facts(model_, orders.runs, orders.graph, edges));
+			Finding finding = cycle_finding(orders, shape, *cycle);
+			if (finding.hidden())
+				continue;
+			finding.further = true;
 			out.push_back(std::move(finding));
 		}
 	}
@@ -399,6 +444,7 @@ private:
 			finding.edges.push_back(std::move(edge));
 		}
 		complete(finding, facts);
+		doubt_nesting(finding);
 		if (&orders == &all_ && builds_.size() > 1) {
 			finding.confidence = Confidence::Possible;
 			finding.filters.push_back(different_kernels(model_, builds_, finding));
@@ -407,6 +453,28 @@ private:
 		finding.title = finding.about_interrupt() ? interrupt_title(model_, finding)
 							  : cycle_title(model_, finding);
 		return finding;
+	}
+
+	/* The two instances of a class in the cycle are what the authors have in mind. */
+	void doubt_nesting(Finding &finding) const
+	{
+		bool nested = false;
+		for (const auto &edge : finding.edges) {
+			if (edge.from != edge.to)
+				continue;
+			nested = true;
+			const auto &shown = edge.shown();
+			if (!declares_nesting(model_, model_.observations[shown.observation],
+					      shown.position))
+				return;
+		}
+		if (!nested)
+			return;
+		finding.filters.push_back({"author-orders", false,
+					   "the code says wherever a lock of it nests in one of "
+					   "its class that it does so",
+					   Severity::Note});
+		rank_finding(model_, finding);
 	}
 
 	void complete(Finding &finding, const std::vector<ChainFacts::Kind> &facts) const

@@ -45,34 +45,45 @@ void Reference::takes(const Holding &held, Hold next, const std::function<void(O
 	for (const Hold &h : held) {
 		if (h.val & next.val & LS_VAL_CTX)
 			continue;
-		if (class_of(h.val) == class_of(next.val)) {
-			if (h.lock != next.lock)
-				orders_[class_of(h.val)].insert({h.lock, next.lock});
-			continue;
-		}
 		const Ordered at{class_of(h.val), class_of(next.val)};
-		const bool first = !edges.contains(at);
-		Edge &edge = edges[at];
+		const bool nests = at.first == at.second;
+		const std::uint32_t kind = exclusive(h.val) ? (recursive ? LS_DEP_ER : LS_DEP_EN)
+							    : (recursive ? LS_DEP_SR : LS_DEP_SN);
+
+		if (nests && h.lock != next.lock)
+			orders_[at.first].insert({h.lock, next.lock});
+		if (nests && (h.lock == next.lock || kind != LS_DEP_EN))
+			continue;
+		auto &known = nests ? nestings_ : edges;
+		const bool first = !known.contains(at);
+		Edge &edge = known[at];
 		const Edge before = edge;
 		const auto gates = gates_of(held);
 
-		edge.kinds |= exclusive(h.val) ? (recursive ? LS_DEP_ER : LS_DEP_EN)
-					       : (recursive ? LS_DEP_SR : LS_DEP_SN);
+		edge.kinds |= kind;
 		if (first)
 			edge.gates = gates;
 		std::erase_if(edge.gates, [&](const auto &g) { return !gates.contains(g.first); });
 		for (auto &[lock, exclusively] : edge.gates)
 			exclusively = exclusively && gates.at(lock);
-		if (news && (first || !(edge == before)))
+		if (news && !nests && (first || !(edge == before)))
 			news(at);
 	}
 }
 
+const Reference::Edge *Reference::find(std::uint32_t from, std::uint32_t to) const
+{
+	const auto &known = from == to ? nestings_ : edges;
+	const auto found = known.find({from, to});
+
+	return found == known.end() ? nullptr : &found->second;
+}
+
 std::uint32_t Reference::kinds_of(std::uint32_t from, std::uint32_t to) const
 {
-	const auto found = edges.find({from, to});
+	const Edge *edge = find(from, to);
 
-	return found == edges.end() ? 0 : found->second.kinds;
+	return edge ? edge->kinds : 0;
 }
 
 Reference::Ends Reference::begin(std::uint32_t kinds)
@@ -160,8 +171,8 @@ bool Reference::possible(const Finding &cycle) const
 		return false;
 	for (std::size_t i = 0; i < nr; i++)
 		for (std::size_t k = i + 1; k < nr; k++)
-			if (exclude(edges.at({cycle[i], cycle[(i + 1) % nr]}),
-				    edges.at({cycle[k], cycle[(k + 1) % nr]})))
+			if (exclude(*find(cycle[i], cycle[(i + 1) % nr]),
+				    *find(cycle[k], cycle[(k + 1) % nr])))
 				return false;
 	return true;
 }

@@ -28,7 +28,7 @@ public:
 	// All shortest strong cycles of at most kLongest edges through @edge.
 	static constexpr std::size_t kLongest = 8;
 	Findings shortest(Ordered edge) const;
-	// Is this a strong cycle?
+	// Is this a strong cycle? A class that follows itself is one that nests in itself.
 	bool strong(const Finding &cycle) const;
 	// Do no two of its edges exclude each other, too?
 	bool possible(const Finding &cycle) const;
@@ -49,9 +49,12 @@ private:
 	static Ends extend(Ends ends, std::uint32_t kinds);
 	static bool closes(Ends ends);
 	void walk(Finding &path, Ends ends, std::size_t length, Findings &found) const;
+	const Edge *find(std::uint32_t from, std::uint32_t to) const;
 	std::uint32_t kinds_of(std::uint32_t from, std::uint32_t to) const;
 
 	std::map<std::uint32_t, std::set<std::pair<std::uint64_t, std::uint64_t>>> orders_;
+	// Of a class to itself: exclusively from one instance to another. No walk follows them.
+	std::map<Ordered, Edge> nestings_;
 };
 
 inline Finding rotated(Finding cycle)

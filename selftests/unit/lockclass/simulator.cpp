@@ -58,7 +58,8 @@ void Simulator::look_at_instances(const ls_ctx &ctx, Hold next, News &news)
 
 	for (std::uint32_t i = 0; i < ctx.depth; i++) {
 		const ls_held &h = ctx.held[i];
-		std::uint32_t gates = 0;
+		std::uint32_t gates[LS_MAX_DEPTH];
+		std::uint32_t nr = 0;
 
 		if (((h.val ^ next.val) & LS_VAL_CLASS_MASK) || !ls_orders(h.val, next.val))
 			continue;
@@ -74,9 +75,9 @@ void Simulator::look_at_instances(const ls_ctx &ctx, Hold next, News &news)
 			continue;
 		}
 		for (std::uint32_t k = 0; k < ctx.depth; k++)
-			if (k != i && !reads(ctx.held[k].val))
-				gates |= ls_pair_gate(ctx.held[k].lock);
-		if (ls_pairs_see(&pairs_, h.lock, next.lock, 0, gates,
+			if (k != i)
+				gates[nr++] = ls_pair_tag(ctx.held[k].lock, ctx.held[k].val);
+		if (ls_pairs_see(&pairs_, h.lock, next.lock, 0, gates, nr,
 				 ls_dep_kind(h.val, next.val)) == LS_PAIR_INVERTED &&
 		    ls_load(&c.inversions) == 0) {
 			news.flags |= kInversion;

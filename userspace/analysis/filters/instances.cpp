@@ -22,6 +22,8 @@ constexpr std::uint64_t kUnknown = 0, kTheOne = ~std::uint64_t{0};
 constexpr std::size_t kTried = 8;
 /// Limit of combinations of those.
 constexpr std::size_t kCombinations = 64;
+/// Limit of sets of instances that match.
+constexpr std::size_t kPaths = 256;
 /// Limit of combinations of all matching observations, where each of them has to be tested.
 constexpr std::size_t kAllCombinations = 65536;
 /// Matching sets of instances, each with a gate, from which all are assumed to have one.
@@ -112,14 +114,15 @@ public:
 		Choice best;
 		if (edges_.empty())
 			return {};
+		std::size_t left = kPaths;
 		for (const auto &[from, by_to] : edges_[0])
 			for (const auto &[to, kept] : by_to) {
 				std::vector<Ends> path{{from, to}};
 				std::set<std::pair<std::size_t, std::uint64_t>> dead;
-				if (best.value == kBest || !extend(path, dead))
-					continue;
-				if (auto choice = choose(path); choice.value > best.value)
-					best = std::move(choice);
+				/* Each has its turn, also where one has many paths. */
+				left = std::max(left, std::size_t{1});
+				if (best.value < kBest)
+					extend(path, dead, left, best);
 			}
 		gate = best.gate;
 		return best.chosen;
@@ -191,27 +194,6 @@ private:
 		}
 	}
 
-	/// Depth first: no start instance of an edge is tried twice.
-	bool extend(std::vector<Ends> &path,
-		    std::set<std::pair<std::size_t, std::uint64_t>> &dead) const
-	{
-		const std::size_t e = path.size();
-		if (e == edges_.size())
-			return path.back().second == path.front().first;
-		const std::uint64_t at = path.back().second;
-		if (dead.contains({e, at}))
-			return false;
-		if (auto next = edges_[e].find(at); next != edges_[e].end())
-			for (const auto &[to, kept] : next->second) {
-				path.push_back({at, to});
-				if (extend(path, dead))
-					return true;
-				path.pop_back();
-			}
-		dead.insert({e, at});
-		return false;
-	}
-
 	static constexpr int kBest = 4;
 	struct Choice {
 		int value = 0;
@@ -241,6 +223,39 @@ private:
 				break;
 		}
 		return best;
+	}
+
+	/// Depth first over all paths that begin with @path and match, until one is as good as can
+	/// be, or @left have been tried: another path may do without a gate. False when none
+	/// matches; @dead: start instances of an edge of which none does.
+	bool extend(std::vector<Ends> &path, std::set<std::pair<std::size_t, std::uint64_t>> &dead,
+		    std::size_t &left, Choice &best) const
+	{
+		const std::size_t e = path.size();
+		if (e == edges_.size()) {
+			if (path.back().second != path.front().first)
+				return false;
+			left--;
+			if (auto choice = choose(path); choice.value > best.value)
+				best = std::move(choice);
+			return true;
+		}
+		const std::uint64_t at = path.back().second;
+		if (dead.contains({e, at}))
+			return false;
+		bool matches = false;
+		if (auto next = edges_[e].find(at); next != edges_[e].end())
+			for (const auto &[to, kept] : next->second) {
+				if (!left || best.value == kBest)
+					return true;
+				path.push_back({at, to});
+				if (extend(path, dead, left, best))
+					matches = true;
+				path.pop_back();
+			}
+		if (!matches)
+			dead.insert({e, at});
+		return matches;
 	}
 
 	const std::vector<std::size_t> &kept(const std::vector<Ends> &path, std::size_t e) const

@@ -3,108 +3,137 @@
 
 #include "analysis/filters/instances.h"
 
-extern "C" {
-#include "lockclass/edges.h"
-}
-
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <utility>
 
 namespace lockscope {
 
 namespace {
 
-/// Are entry @i of @observation's held locks and the acquired lock an ordered pair of instances?
-bool nests(const Observation &observation, std::uint32_t i, ClassId cls)
-{
-	const Held &held = observation.held[i];
-	return held.cls == cls && held.instance != 0 && observation.acquired.instance != 0 &&
-	       held.instance != observation.acquired.instance &&
-	       ls_orders(held.val, observation.acquired.val);
-}
+/// Sides of a ring at most, and steps of the search for one.
+constexpr std::size_t kLongestRing = 16, kRingSteps = 65536;
+
+/// The search for rings with one observation of a class that nests in itself.
+class Rings {
+public:
+	Rings(const Model &model, ClassId cls, std::size_t last)
+		: model_(model), own_(model[cls].global() ? cls : kNoClass), last_(last)
+	{
+		const Observation &closing = model.observations[last];
+		for (std::size_t s = 0; s < model.observations.size(); s++) {
+			const Observation &observation = model.observations[s];
+			if (observation.run != closing.run || !observation.acquisition() ||
+			    observation.acquired.cls != cls || s == last)
+				continue;
+			for (std::uint32_t i = 0; i < observation.held.size(); i++)
+				if (nests(observation, i))
+					by_outer_[observation.held[i].instance].push_back({s, i});
+		}
+	}
+
+	/// The shortest ring with entry @position of the closing observation, which comes last;
+	/// empty: there is none, or the search was too long.
+	std::vector<NestedPair> find(std::uint32_t position)
+	{
+		goal_ = observation({last_, position}).held[position].instance;
+		cut_ = true;
+		for (std::size_t longest = 2; longest <= kLongestRing && cut_ && steps_;
+		     longest++) {
+			cut_ = false;
+			ring_ = {{last_, position}};
+			instances_ = {observation(ring_[0]).acquired.instance};
+			if (!extend(longest))
+				continue;
+			std::rotate(ring_.begin(), ring_.begin() + 1, ring_.end());
+			return ring_;
+		}
+		return {};
+	}
+
+private:
+	const Observation &observation(const NestedPair &pair) const
+	{
+		return model_.observations[pair.observation];
+	}
+
+	std::uint32_t kind_of(const NestedPair &pair) const
+	{
+		return dependency_kind(observation(pair).held[pair.position].val,
+				       observation(pair).acquired.val);
+	}
+
+	/* A recursive reader does not wait for a reader. */
+	bool follows(const NestedPair &a, const NestedPair &b) const
+	{
+		return !(kind_of(a) & (LS_DEP_ER | LS_DEP_SR)) ||
+		       (kind_of(b) & (LS_DEP_EN | LS_DEP_ER));
+	}
+
+	/* Does a lock held there exclude a side of the ring so far? */
+	bool apart(const NestedPair &pair) const
+	{
+		return std::any_of(ring_.begin(), ring_.end(), [&](const NestedPair &side) {
+			return shared_gate(model_, observation(side).held, observation(pair).held,
+					   own_) != kNoClass;
+		});
+	}
+
+	/* Depth first, to @longest sides. Any of the observations of a pair may be the one without
+	 * a gate, and any ring may be the one. */
+	bool extend(std::size_t longest)
+	{
+		if (ring_.size() == longest) {
+			cut_ = true;
+			return false;
+		}
+		const auto from = by_outer_.find(instances_.back());
+		if (from == by_outer_.end())
+			return false;
+		for (const auto &pair : from->second) {
+			if (!steps_)
+				return false;
+			steps_--;
+			const std::uint64_t inner = observation(pair).acquired.instance;
+			if (std::find(instances_.begin(), instances_.end(), inner) !=
+				    instances_.end() ||
+			    !follows(ring_.back(), pair) ||
+			    (inner == goal_ && !follows(pair, ring_.front())) || apart(pair))
+				continue;
+			ring_.push_back(pair);
+			instances_.push_back(inner);
+			if (inner == goal_ || extend(longest))
+				return true;
+			ring_.pop_back();
+			instances_.pop_back();
+		}
+		return false;
+	}
+
+	const Model &model_;
+	const ClassId own_;
+	const std::size_t last_;
+	std::map<std::uint64_t, std::vector<NestedPair>> by_outer_;
+	std::uint64_t goal_ = 0; ///< instance that the closing side holds
+	std::vector<NestedPair> ring_;
+	std::vector<std::uint64_t> instances_; ///< that each side acquires
+	std::size_t steps_ = kRingSteps;
+	bool cut_ = false; ///< longer ones were not tried
+};
 
 } // namespace
 
 std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last)
 {
 	const Observation &closing = model.observations[last];
-	std::map<std::uint64_t, std::vector<NestedPair>> by_outer;
-	for (std::size_t s = 0; s < model.observations.size(); s++) {
-		const Observation &observation = model.observations[s];
-		if (observation.run != closing.run || !observation.acquisition() ||
-		    observation.acquired.cls != cls || s == last)
-			continue;
-		for (std::uint32_t i = 0; i < observation.held.size(); i++)
-			if (nests(observation, i, cls))
-				by_outer[observation.held[i].instance].push_back({s, i});
-	}
+	Rings rings(model, cls, last);
 	NestedPair alone{last, kOwnLock};
 	for (auto position = static_cast<std::uint32_t>(closing.held.size()); position-- > 0;) {
-		if (closing.acquired.cls != cls || !nests(closing, position, cls))
+		if (closing.acquired.cls != cls || !nests(closing, position))
 			continue;
 		if (alone.position == kOwnLock)
 			alone.position = position;
-		/* Breadth first, from the acquired lock back to the held one. A recursive
-		 * reader does not wait for a reader. */
-		using At = std::pair<std::uint64_t, bool>; /* an instance, acquired recursively */
-		const std::uint64_t goal = closing.held[position].instance;
-		const auto kind_of = [&](const NestedPair &pair) {
-			const Observation &observation = model.observations[pair.observation];
-			return dependency_kind(observation.held[pair.position].val,
-					       observation.acquired.val);
-		};
-		const auto recursive = [](std::uint32_t kind) {
-			return (kind & (LS_DEP_ER | LS_DEP_SR)) != 0;
-		};
-		const auto shared = [](std::uint32_t kind) {
-			return (kind & (LS_DEP_SR | LS_DEP_SN)) != 0;
-		};
-		const std::uint32_t last_kind = kind_of({last, position});
-		const At start{closing.acquired.instance, recursive(last_kind)};
-		std::map<At, std::pair<NestedPair, At>> reached;
-		std::vector<At> queue{start};
-		std::optional<At> end;
-		/* Does a lock held on some side from @at back to the closing one exclude @next? */
-		const ClassId own = model[cls].global() ? cls : kNoClass;
-		const auto apart = [&](const Observation &next, At at) {
-			bool any = shared_gate(model, next.held, closing.held, own) != kNoClass;
-			for (; !any && at != start; at = reached.at(at).second)
-				any = shared_gate(
-					      model, next.held,
-					      model.observations[reached.at(at).first.observation]
-						      .held,
-					      own) != kNoClass;
-			return any;
-		};
-		for (std::size_t next = 0; next < queue.size() && !end; next++) {
-			const At at = queue[next];
-			for (const auto &pair : by_outer[at.first]) {
-				const Observation &observation =
-					model.observations[pair.observation];
-				const At inner{observation.acquired.instance,
-					       recursive(kind_of(pair))};
-				if (inner.first == start.first || reached.contains(inner) ||
-				    (at.second && shared(kind_of(pair))) ||
-				    (inner.first == goal && inner.second && shared(last_kind)) ||
-				    apart(observation, at))
-					continue;
-				reached.emplace(inner, std::pair{pair, at});
-				queue.push_back(inner);
-				if (inner.first == goal) {
-					end = inner;
-					break;
-				}
-			}
-		}
-		if (!end)
-			continue;
-		std::vector<NestedPair> ring{{last, position}};
-		for (At at = *end; at != start; at = reached.at(at).second)
-			ring.push_back(reached.at(at).first);
-		std::reverse(ring.begin(), ring.end());
-		return ring;
+		if (auto ring = rings.find(position); !ring.empty())
+			return ring;
 	}
 	if (alone.position == kOwnLock)
 		return {};

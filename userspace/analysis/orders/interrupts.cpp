@@ -93,9 +93,12 @@ private:
 				const auto can = usable(kinds(edge), at.only_recursive);
 				const State next{graph_.dependency(edge).to,
 						 !(can & (LS_DEP_EN | LS_DEP_SN))};
-				/* An unrestricted visit covers the restricted one. */
-				if (!can || next.cls == safe || dominates(next.cls) ||
-				    steps.count({next.cls, false}))
+				/*
+				 * An unrestricted visit covers the restricted one. A class that
+				 * nests in itself is left by the instance acquired last.
+				 */
+				if (!can || (next.cls == safe && at.cls != safe) ||
+				    dominates(next.cls) || steps.count({next.cls, false}))
 					continue;
 				if (steps.try_emplace(next, Step{at, edge}).second)
 					queue.push_back(next);

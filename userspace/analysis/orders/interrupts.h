@@ -15,7 +15,7 @@ struct InterruptCycle {
 	ClassId interrupt = kNoClass;
 	ClassId safe = kNoClass;   ///< acquired by the interrupt
 	ClassId unsafe = kNoClass; ///< held while it can come; the same one, or one ordered
-				   ///< behind the safe one
+				   ///< behind the safe one, which may be another instance of it
 	Cycle edges;
 };
 

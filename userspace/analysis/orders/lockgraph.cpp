@@ -56,6 +56,7 @@ LockGraph::LockGraph(const Model &model, const Runs &runs) : nodes_(model.classe
 	add_needs(model, runs);
 	orders_ = dependencies_.size();
 	add_usage(model, runs);
+	add_nestings(model, runs);
 	for (std::size_t i = 0; i < dependencies_.size(); i++)
 		by_ends_[pair_key(dependencies_[i].from, dependencies_[i].to)] =
 			static_cast<std::uint32_t>(i + 1);
@@ -170,6 +171,31 @@ void LockGraph::add_usage(const Model &model, const Runs &runs)
 		for (std::uint32_t i = 0; i < observation.held.size(); i++)
 			add_use(s, i, observation.held[i].cls,
 				ls_usage_on(observation.held[i].val, now));
+	}
+}
+
+bool nests(const Observation &observation, std::uint32_t i)
+{
+	const Held &held = observation.held[i], &acquired = observation.acquired;
+	return held.cls == acquired.cls && held.cls != kNoClass && held.instance != 0 &&
+	       acquired.instance != 0 && held.instance != acquired.instance &&
+	       ls_orders(held.val, acquired.val);
+}
+
+void LockGraph::add_nestings(const Model &model, const Runs &runs)
+{
+	Known known;
+	for (std::size_t s = 0; s < model.observations.size(); s++) {
+		const Observation &observation = model.observations[s];
+		if (!runs[observation.run] || !observation.acquisition() ||
+		    (observation.acquired.val & LS_VAL_WAIT))
+			continue;
+		for (std::uint32_t i = 0; i < observation.held.size(); i++)
+			if (nests(observation, i))
+				add(known, observation.acquired.cls, observation.acquired.cls,
+				    {s, i,
+				     dependency_kind(observation.held[i].val,
+						     observation.acquired.val)});
 	}
 }
 

@@ -31,13 +31,18 @@ struct Dependency {
 /// Runs to include, by number.
 using Runs = std::vector<bool>;
 
+/// Is entry @i of @observation's held locks another instance of the acquired class, and in an
+/// order with it?
+bool nests(const Observation &observation, std::uint32_t i);
+
 class LockGraph {
 public:
 	/// From the observations of @runs.
 	LockGraph(const Model &model, const Runs &runs);
 
 	/// Edge i is dependencies()[i - 1]: first the order of locks and completions, size()
-	/// of them, then edges to and from interrupts.
+	/// of them, then edges to and from interrupts, then classes that nest in themselves: of
+	/// two instances. cycles() and further_cycles() do without the latter.
 	const std::vector<Dependency> &dependencies() const { return dependencies_; }
 	const Dependency &dependency(std::uint32_t edge) const { return dependencies_[edge - 1]; }
 	/// The edge between two classes, or a class and an interrupt; 0 when there is none.
@@ -55,6 +60,7 @@ private:
 	void add_orders(const Model &model, const Runs &runs);
 	void add_needs(const Model &model, const Runs &runs);
 	void add_usage(const Model &model, const Runs &runs);
+	void add_nestings(const Model &model, const Runs &runs);
 
 	std::size_t nodes_, orders_ = 0;
 	std::vector<Dependency> dependencies_;

@@ -52,6 +52,27 @@ TEST(Graph, AClassReachedAsARecursiveReaderFirstIsStillReachedForGood)
 	EXPECT_EQ(g.shortest(first), (Finding{1, 2, 4, 3}));
 }
 
+TEST(Graph, NestingInItselfLeadsOnFromARecursiveReader)
+{
+	Graph g(10, 20), other(10, 20);
+
+	g.graph.nests = other.graph.nests = true;
+	// What is held as a reader is waited for by the inner one of two 2s only.
+	const std::uint32_t first = g.add(1, 2, LS_DEP_ER);
+	const std::uint32_t last = g.add(2, 1, LS_DEP_SN);
+	EXPECT_TRUE(g.shortest(first).empty());
+	const std::uint32_t nests = g.add(2, 2, LS_DEP_EN);
+	EXPECT_EQ(g.shortest(first), (Finding{1, 2, 2}));
+	EXPECT_EQ(g.shortest(last), (Finding{2, 1, 2}));
+	EXPECT_TRUE(g.shortest(nests).empty());
+
+	// Where the cycle closes without, it stays as short as it is.
+	const std::uint32_t plain = other.add(1, 2, LS_DEP_EN);
+	other.add(2, 2, LS_DEP_EN);
+	other.add(2, 1, LS_DEP_EN);
+	EXPECT_EQ(other.shortest(plain), (Finding{1, 2}));
+}
+
 TEST(Graph, FullOrOutOfRangeAddsNothing)
 {
 	Graph g(4, 2);

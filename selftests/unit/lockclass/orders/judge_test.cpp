@@ -66,6 +66,50 @@ TEST(Judge, TheShortestOfSeveralCyclesIsReported)
 	EXPECT_EQ(j.findings, (Findings{{A, C}}));
 }
 
+TEST(Judge, AnInstanceInsideAnotherOneWaitsForReadersToo)
+{
+	// B is waited for recursively with A held, and held as a reader where A is acquired: no
+	// deadlock by itself. A writer of another B that holds the first one does wait for it.
+	for (bool nests_first : {false, true}) {
+		Court j;
+
+		if (nests_first)
+			j.takes({W(B, 0x100)}, W(B, 0x200));
+		j.takes({W(A)}, RR(B, 0x100));
+		j.takes({RR(B, 0x200)}, W(A));
+		EXPECT_EQ(j.findings.size(), nests_first ? 1u : 0u);
+		if (!nests_first)
+			j.takes({W(B, 0x100)}, W(B, 0x200));
+		EXPECT_EQ(j.findings, (Findings{{A, B, B}}));
+	}
+}
+
+TEST(Judge, NestingThatDoesNotWaitForReadersClosesNothing)
+{
+	const Holding held[] = {{W(B, 0x100)}, {RR(B, 0x100)}, {W(B, 0x200)}};
+	const Hold next[] = {RR(B, 0x200), W(B, 0x200), W(B, 0x200)};
+
+	for (std::size_t i = 0; i < std::size(held); i++) {
+		Court j;
+
+		j.takes({W(A)}, RR(B, 0x100));
+		j.takes({RR(B, 0x200)}, W(A));
+		j.takes(held[i], next[i]);
+		EXPECT_TRUE(j.findings.empty()) << i;
+	}
+}
+
+TEST(Judge, NestingAloneIsNoCycle)
+{
+	Court j;
+
+	j.takes({W(A)}, W(B, 0x100));
+	j.takes({W(A), W(B, 0x100)}, W(B, 0x200));
+	j.takes({W(B, 0x200)}, W(B, 0x100));
+	EXPECT_TRUE(j.findings.empty());
+	EXPECT_EQ(j.edges.size(), 1u);
+}
+
 TEST(Judge, EveryHeldLockOrdersTheAcquiredOne)
 {
 	Court j;

@@ -10,17 +10,25 @@ namespace {
 constexpr std::uint64_t P = 0xffff888000001000ull, Q = 0xffff888000002000ull;
 constexpr std::uint64_t kGate = 0xffff888000009000ull;
 
+using Gates = std::vector<std::uint32_t>;
+
+std::uint32_t tag(std::uint64_t gate, ls_read read = LS_EXCLUSIVE)
+{
+	return ls_pair_tag(gate, read << LS_VAL_READ_SHIFT);
+}
+
 struct Pairs {
 	explicit Pairs(std::uint32_t bits = 8) : memory(ls_pairs_bytes(bits))
 	{
 		ls_pairs_init(&pairs, memory.get(), bits);
 	}
 	ls_pair_result see(std::uint64_t first, std::uint64_t second, std::uint32_t gen = 0,
-			   std::uint32_t gates = 0, std::uint32_t kind = LS_DEP_EN)
+			   const Gates &gates = {}, std::uint32_t kind = LS_DEP_EN)
 	{
-		return ls_pairs_see(&pairs, first, second, gen, gates, kind);
+		return ls_pairs_see(&pairs, first, second, gen, gates.data(),
+				    static_cast<std::uint32_t>(gates.size()), kind);
 	}
-	std::uint64_t *bucket(std::uint64_t a, std::uint64_t b) const
+	ls_pair *bucket(std::uint64_t a, std::uint64_t b) const
 	{
 		const std::uint64_t key = ls_mix(ls_mix(a < b ? a : b) + (a < b ? b : a));
 
@@ -91,7 +99,7 @@ TEST(Pairs, AnotherLifeOfTheObjectsForgetsTheOrder)
 
 TEST(Pairs, OneGateAroundBothOrdersKeepsThemApart)
 {
-	const std::uint32_t gate = ls_pair_gate(kGate);
+	const Gates gate{tag(kGate)};
 	Pairs p;
 
 	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_NEW);
@@ -102,7 +110,7 @@ TEST(Pairs, OneGateAroundBothOrdersKeepsThemApart)
 
 TEST(Pairs, TheOrderSeenUnderAGateIsNotForgotten)
 {
-	const std::uint32_t gate = ls_pair_gate(kGate);
+	const Gates gate{tag(kGate)};
 	Pairs p;
 
 	p.see(P, Q, 0, gate);
@@ -115,8 +123,8 @@ TEST(Pairs, AReaderInsideAReaderIsAnOrderToo)
 {
 	Pairs p;
 
-	EXPECT_EQ(p.see(P, Q, 0, 0, LS_DEP_SN), LS_PAIR_NEW);
-	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_EN), LS_PAIR_INVERTED);
+	EXPECT_EQ(p.see(P, Q, 0, {}, LS_DEP_SN), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(Q, P, 0, {}, LS_DEP_EN), LS_PAIR_INVERTED);
 }
 
 TEST(Pairs, ARecursiveReaderWaitsForNoReader)
@@ -124,29 +132,29 @@ TEST(Pairs, ARecursiveReaderWaitsForNoReader)
 	Pairs p;
 
 	/* Held as a reader, then a writer; held as a writer, then a recursive reader. */
-	EXPECT_EQ(p.see(P, Q, 0, 0, LS_DEP_SN), LS_PAIR_NEW);
-	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_ER), LS_PAIR_FEWER);
-	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_SR), LS_PAIR_FEWER);
-	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_EN), LS_PAIR_INVERTED);
-	EXPECT_EQ(p.see(Q, P, 0, 0, LS_DEP_SN), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q, 0, {}, LS_DEP_SN), LS_PAIR_NEW);
+	EXPECT_EQ(p.see(Q, P, 0, {}, LS_DEP_ER), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(Q, P, 0, {}, LS_DEP_SR), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(Q, P, 0, {}, LS_DEP_EN), LS_PAIR_INVERTED);
+	EXPECT_EQ(p.see(Q, P, 0, {}, LS_DEP_SN), LS_PAIR_KNOWN);
 }
 
 TEST(Pairs, FewerGatesThanBeforeAreNews)
 {
-	const std::uint32_t gate = ls_pair_gate(kGate);
+	const Gates gate{tag(kGate)};
 	Pairs p;
 
 	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_NEW);
 	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_KNOWN);
-	EXPECT_EQ(p.see(P, Q, 0, 0), LS_PAIR_FEWER);
-	EXPECT_EQ(p.see(P, Q, 0, 0), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(P, Q), LS_PAIR_KNOWN);
 	EXPECT_EQ(p.see(P, Q, 0, gate), LS_PAIR_KNOWN);
 	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_INVERTED);
 }
 
 TEST(Pairs, AGateAroundOneOrderOnlyKeepsNothingApart)
 {
-	const std::uint32_t gate = ls_pair_gate(kGate);
+	const Gates gate{tag(kGate)};
 	Pairs gated_first, gated_second;
 
 	gated_first.see(P, Q, 0, gate);
@@ -157,23 +165,73 @@ TEST(Pairs, AGateAroundOneOrderOnlyKeepsNothingApart)
 
 TEST(Pairs, AGateThatIsLeftOutOnceNoLongerCounts)
 {
-	const std::uint32_t gate = ls_pair_gate(kGate);
+	const Gates gate{tag(kGate)};
 	Pairs p;
 
 	p.see(P, Q, 0, gate);
-	p.see(P, Q, 0, 0);
+	p.see(P, Q);
 	EXPECT_EQ(p.see(Q, P, 0, gate), LS_PAIR_INVERTED);
 }
 
 TEST(Pairs, TwoDifferentGatesKeepNothingApart)
 {
-	std::uint64_t other = kGate + 64;
 	Pairs p;
 
-	while (ls_pair_gate(other) == ls_pair_gate(kGate))
-		other += 64;
-	p.see(P, Q, 0, ls_pair_gate(kGate));
-	EXPECT_EQ(p.see(Q, P, 0, ls_pair_gate(other)), LS_PAIR_INVERTED);
+	p.see(P, Q, 0, {tag(kGate)});
+	EXPECT_EQ(p.see(Q, P, 0, {tag(kGate + 64)}), LS_PAIR_INVERTED);
+}
+
+TEST(Pairs, AnotherGateInsteadIsNewsHoweverManyThereAre)
+{
+	Pairs p;
+
+	/* A signature of a few bits would take some of them for the first one. */
+	p.see(P, Q, 0, {tag(kGate)});
+	for (std::uint64_t i = 1; i < 100; i++) {
+		Pairs other;
+
+		other.see(P, Q, 0, {tag(kGate)});
+		EXPECT_EQ(other.see(P, Q, 0, {tag(kGate + i * 64)}), LS_PAIR_FEWER);
+		EXPECT_EQ(p.see(P, Q, 0, {tag(kGate), tag(kGate + i * 64)}), LS_PAIR_KNOWN);
+	}
+}
+
+TEST(Pairs, AReaderOfTheGateKeepsNoReaderApart)
+{
+	Pairs p, held;
+
+	p.see(P, Q, 0, {tag(kGate, LS_SHARED)});
+	EXPECT_EQ(p.see(Q, P, 0, {tag(kGate, LS_SHARED)}), LS_PAIR_INVERTED);
+	/* Once it is held as a reader only, it counts as such. */
+	held.see(P, Q, 0, {tag(kGate)});
+	EXPECT_EQ(held.see(P, Q, 0, {tag(kGate, LS_SHARED)}), LS_PAIR_FEWER);
+	EXPECT_EQ(held.see(P, Q, 0, {tag(kGate)}), LS_PAIR_KNOWN);
+}
+
+TEST(Pairs, WithoutAGateHeldAsAReaderIsNews)
+{
+	Pairs p;
+
+	/* Another side of a ring may hold it exclusively. */
+	p.see(P, Q, 0, {tag(kGate, LS_SHARED)});
+	EXPECT_EQ(p.see(P, Q, 0, {tag(kGate, LS_SHARED)}), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(P, Q), LS_PAIR_KNOWN);
+}
+
+TEST(Pairs, OfManyGatesNoneIsForgotten)
+{
+	Gates many;
+	Pairs p;
+
+	for (std::uint64_t i = 0; i < 6; i++)
+		many.push_back(tag(kGate + i * 64));
+	p.see(P, Q, 0, many);
+	/* Each of the last ones may be a gate of both. */
+	EXPECT_EQ(p.see(Q, P, 0, {many[5]}), LS_PAIR_FEWER);
+	EXPECT_EQ(p.see(Q, P, 0, {many[5]}), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(P, Q, 0, many), LS_PAIR_KNOWN);
+	EXPECT_EQ(p.see(Q, P), LS_PAIR_INVERTED);
 }
 
 TEST(Pairs, AFullBucketForgetsAPairAndInventsNone)
