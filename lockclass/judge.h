@@ -20,6 +20,10 @@
  * Interrupts are two further classes of the graph (abi.h, LS_CLASS_HARDIRQ), so the search for
  * strong cycles covers lockdep's usage bits. For a new dependency a cycle of locks only is
  * searched, and one through each interrupt.
+ *
+ * Two instances of one class are a dependency of the class on itself. It only leads on from a
+ * recursive reader (graph.h): that reader waits for a writer of both, who waits for readers.
+ * Orders of instances are judged by instance (pairs.h, nest.h).
  */
 #ifndef LOCKSCOPE_JUDGE_H
 #define LOCKSCOPE_JUDGE_H

@@ -54,16 +54,8 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		const auto needed = parts(deadlock.dependencies);
 		const std::string nesting =
 			one_class(needed) && needed.front().from >= 0 ? "-nesting" : "";
-		/* The graph of classes has no edge from a class to itself. */
-		const bool nested = nesting.empty() && any_of(needed, [](const Dependency &d) {
-					    return d.from == d.to;
-				    });
-		/* Of rings of three and more instances the shortest one is tried. */
-		const bool ring = !nesting.empty() && deadlock.dependencies.size() > 2;
-		auto add = [&](const std::string &rule, std::string cause = {}) {
-			if (cause.empty())
-				cause = nested ? "nested" : ring ? "shortest-ring" : "";
-			out.push_back({rule + nesting, needed, text(program, deadlock), cause});
+		auto add = [&](const std::string &rule) {
+			out.push_back({rule + nesting, needed, text(program, deadlock)});
 		};
 		if (!any_of(outcome.judge, [&](const Said &s) {
 			    return s.touches(needed) || shorter_with_interrupt(s, needed);
@@ -87,7 +79,7 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 			add("report-hides");
 		else if (any_of(outcome.report,
 				[&](const Said &s) { return !s.hidden && s.touches(needed); }))
-			add("report-shows-another", "shortest");
+			add("report-shows-another");
 		else
 			add("report-misses");
 	}

@@ -47,7 +47,9 @@
  *                           the inner object pointed to the       about the tree
  *                           outer one at the time
  *   author-orders           never, but is a note: the lock is     a wrong annotation
- *                           annotated to nest on all sides
+ *                           annotated to nest on all sides, or
+ *                           wherever it does in a cycle of
+ *                           several classes
  *   computed-subclass       never, but is a note: see             one object in both roles,
  *                           docs/annotations.md                   not observed
  *   no-writer-waits         never, but is a note: a lock is held  a waiting writer that was

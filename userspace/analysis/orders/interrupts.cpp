@@ -48,7 +48,7 @@ private:
 	struct State {
 		ClassId cls;
 		bool only_recursive;
-		auto operator<=>(const State &) const = default;
+		auto operator<=>(const State &) const = default; // NOLINT(modernize-use-nullptr)
 	};
 	struct Step {
 		State from;
