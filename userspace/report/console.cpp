@@ -8,34 +8,43 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <iterator>
 
 namespace lockscope {
 
+namespace {
+
+struct KindWords {
+	FindingKind kind;
+	const char *head, *words;
+};
+
+constexpr KindWords kKindWords[] = {
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
+	{FindingKind::enumerator, head, words},
+	LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+};
+
+const KindWords &words_of(FindingKind kind)
+{
+	return *std::find_if(std::begin(kKindWords), std::end(kKindWords),
+			     [&](const KindWords &row) { return row.kind == kind; });
+}
+
+} // namespace
+
 const char *console_headline(FindingKind kind)
 {
-	switch (kind) {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
-	case FindingKind::enumerator:                                                              \
-		return head;
-		LS_FINDINGS(LS_ROW)
-#undef LS_ROW
-	}
-	return "";
+	return words_of(kind).head;
 }
 
 const char *console_words(FindingKind kind)
 {
-	switch (kind) {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
-	case FindingKind::enumerator:                                                              \
-		return words;
-		LS_FINDINGS(LS_ROW)
-#undef LS_ROW
-	}
-	return "";
+	return words_of(kind).words;
 }
 
 void Console::line(const char *format, ...)

@@ -23,14 +23,18 @@ public:
 	void print()
 	{
 		out_.at(x_.time_ns);
-		switch (finding_.kind) {
+		static constexpr struct {
+			FindingKind kind;
+			void (FaultWords::*print)();
+		} table[] = {
 #define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, ...)         \
-	case FindingKind::enumerator:                                                              \
-		splat();                                                                           \
-		break;
+	{FindingKind::enumerator, &FaultWords::splat},
 			LS_FINDINGS(LS_ROW)
 #undef LS_ROW
-		}
+		};
+		for (const auto &row : table)
+			if (row.kind == finding_.kind)
+				(this->*row.print)();
 		out_.backtrace(edge_.to_stack);
 		out_.blank();
 		out_.held(x_);
