@@ -62,7 +62,7 @@ Result<PlannedFinding> plan_race(const Model &model, const Finding &finding)
 	for (const auto number : race.races)
 		for (const auto access : {model.races[number].first, model.races[number].second}) {
 			const MemoryAccess &a = model.accesses[access];
-			/* Without an instruction that tells of itself, nothing can be held. */
+			/* A watchpoint reports an access when it has happened: too late to hold it. */
 			if (a.op & LS_ACC_TRAP)
 				continue;
 			for (std::size_t i = 0; i < functions.size(); i++)

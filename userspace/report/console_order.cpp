@@ -117,7 +117,7 @@ private:
 		print_deadlock_line();
 	}
 
-	/* Who waits now, and for what; the lock held comes next. */
+	/* What the task waits for comes first, then the lock that it holds. */
 	void print_now(const Observation &now, const FindingEdge &edge)
 	{
 		out_.head(console_headline(finding_.kind), now.run);
