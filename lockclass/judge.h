@@ -22,7 +22,7 @@
  * searched, and one through each interrupt.
  *
  * Two instances of one class are a dependency of the class on itself. It only leads on from a
- * recursive reader (graph.h): that reader waits for a writer of both, who waits for readers.
+ * recursive reader (graph.h): that reader waits for a writer of both, which waits for readers.
  * Orders of instances are judged by instance (pairs.h, nest.h).
  */
 #ifndef LOCKSCOPE_JUDGE_H
