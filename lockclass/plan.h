@@ -160,6 +160,9 @@ typedef bool (*ls_plan_holds)(ls_u64 task, ls_u64 lock);
 bool ls_plan_begin(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u64 lock, ls_u64 now,
 		   ls_plan_holds holds);
 
+/* Is any context inside a side? Preemption is off. */
+bool ls_plan_busy(const struct ls_plan *m, ls_u64 now, ls_plan_holds holds);
+
 /* Is evidence still wanted? Only the first confirmation is recorded. */
 LS_INLINE bool ls_plan_records(const struct ls_plan *m)
 {

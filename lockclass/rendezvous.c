@@ -316,6 +316,16 @@ bool ls_plan_begin(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u64 lock, ls_
 	return free;
 }
 
+bool ls_plan_busy(const struct ls_plan *m, ls_u64 now, ls_plan_holds holds)
+{
+	ls_u32 k;
+
+	for (k = 0; k < m->nr_sides; k++)
+		if (is_inside(&m->inside[k], 0, now, holds))
+			return true;
+	return false;
+}
+
 struct ls_confirm_arrival *ls_plan_arrival(struct ls_plan *m, ls_u32 side)
 {
 	struct ls_confirm_side *s = &m->state.sides[side];

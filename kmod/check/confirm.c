@@ -154,18 +154,43 @@ static void free_plan(struct ls_confirm *c)
 	ls_free(c);
 }
 
+/* All gates open, until further notice. plan_mutex held. */
+static void open_gates(void)
+{
+	WRITE_ONCE(ls_gates_closing, 1);
+	/* Contexts look at the plan with preemption off, or are counted. */
+	synchronize_rcu();
+	while (atomic_read(&ls_at_gates))
+		usleep_range(500, 1000);
+}
+
+void ls_confirm_pause(void)
+{
+	mutex_lock(&plan_mutex);
+	if (ls_accesses_planned())
+		open_gates();
+}
+
+void ls_confirm_resume(void)
+{
+	WRITE_ONCE(ls_gates_closing, 0);
+	mutex_unlock(&plan_mutex);
+}
+
+/* Sides end before others begin that do not know of them; so many looks, 0.5 to 1 ms each. */
+#define LEAVE_LIMIT 100
+
 static void end_locked(void)
 {
 	struct ls_confirm *c = plan;
+	u32 turns = LEAVE_LIMIT;
 
 	if (!c)
 		return;
 	static_branch_disable(&ls_confirm_key);
 	ls_accesses_plan(false);
-	WRITE_ONCE(ls_gates_closing, 1);
-	/* Contexts look at the plan with preemption off, or are counted. */
-	synchronize_rcu();
-	while (atomic_read(&ls_at_gates))
+	open_gates();
+	while (ls_plans_busy(c) && --turns)
 		usleep_range(500, 1000);
 	WRITE_ONCE(plan, NULL);
 	synchronize_rcu();

@@ -21,6 +21,12 @@ int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 		   const struct ls_confirm_point *points, u32 nr_points, const void *file);
 /* End the plan of @file, NULL: any. All gates open, and no context is at one any more. */
 void ls_confirm_end(const void *file);
+/*
+ * No side of a race waits at a gate from here to ls_confirm_resume(). Process context; excludes
+ * the other functions.
+ */
+void ls_confirm_pause(void);
+void ls_confirm_resume(void);
 /* -ENOENT: @file has no such plan. */
 int ls_confirm_read(u32 plan, struct ls_confirm_state *to, const void *file);
 

@@ -33,6 +33,8 @@ static u64 not_before[PATIENT_TASKS];
 #define PASS_SPIN (2 * NSEC_PER_MSEC)
 /* The same again, should the clock stand still. */
 #define MAX_TURNS 200000
+/* CPUs of a guest stand still for longer than that: the other one has to have made a step. */
+#define MIN_TURNS 32
 /* How long one waits that would run into the other side. */
 #define BEGIN_SLEEP (20 * NSEC_PER_MSEC)
 #define BEGIN_SPIN (1 * NSEC_PER_MSEC)
@@ -43,6 +45,12 @@ static u64 passed(u64 since)
 	s64 ns = ls_gate_clock() - since;
 
 	return ns > 0 ? ns : 0;
+}
+
+/* Does a wait for another context that is inside go on? @turn: steps made. */
+static bool goes_on(u64 start, u64 limit, u32 turn)
+{
+	return turn < MIN_TURNS || (turn < MAX_TURNS && passed(start) < limit);
 }
 
 static u64 *task_pause(void)
@@ -112,17 +120,18 @@ static void pause_for(enum ls_gate_how how)
 }
 
 /*
- * The other context goes on first: acquiring now what it is about to acquire could be the
- * deadlock itself. It was switched out between two looks if it seems to hold nothing once.
+ * The other context goes on first, also when the plan ends meanwhile: acquiring now what it is
+ * about to acquire could be the deadlock itself. It was switched out between two looks if it
+ * seems to hold nothing once.
  */
 static void let_pass(const struct ls_gate *g, enum ls_gate_how how)
 {
 	u64 start = ls_gate_clock(), limit = how == LS_GATE_SLEEP ? PASS_SLEEP : PASS_SPIN;
-	u32 gone = 0, turns = MAX_TURNS;
+	u32 gone = 0, turn = 0;
 
 	if (!g->holds)
 		return;
-	while (gone < 2 && passed(start) < limit && !READ_ONCE(ls_gates_closing) && --turns) {
+	while (gone < 2 && goes_on(start, limit, turn++)) {
 		bool holds;
 
 		preempt_disable_notrace();
@@ -170,6 +179,18 @@ static bool holds(ls_u64 task, ls_u64 lock)
 	return ls_context_holds((struct task_struct *)task, lock);
 }
 
+bool ls_plans_busy(const struct ls_confirm *c)
+{
+	bool busy = false;
+	u32 i;
+
+	preempt_disable_notrace();
+	for (i = 0; i < c->nr_meets && !busy; i++)
+		busy = ls_plan_busy(&c->meets[i], ls_gate_clock(), holds);
+	preempt_enable_notrace();
+	return busy;
+}
+
 /* Wait, for a short time, until no other side is inside. */
 noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned long count)
 {
@@ -178,7 +199,7 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 	struct ls_ctx *ctx = ls_context_of(this_cpu_ptr(&ls_cpus), count, &level);
 	enum ls_gate_how how = how_to_wait(ctx, false, count);
 	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
-	u32 turns = MAX_TURNS;
+	u32 turn = 0;
 
 	if (ls_plan_begin(m, side, (u64)current, lock, now, holds))
 		return;
@@ -191,8 +212,7 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 		if (on)
 			preempt_disable_notrace();
 		now = start + passed(start);
-	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && now - start < limit &&
-		 --turns);
+	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && goes_on(start, limit, turn++));
 	ignore(false);
 	if (how != LS_GATE_SLEEP)
 		this_cpu_ptr(&spent)->ns += now - start;

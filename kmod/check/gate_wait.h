@@ -23,6 +23,8 @@ extern atomic_t ls_at_gates;		/* contexts that wait */
 
 /* NULL: none. Preemption off, or counted in ls_at_gates since it was looked up. */
 struct ls_confirm *ls_plan_now(void);
+/* Is any context inside a side of a plan? */
+bool ls_plans_busy(const struct ls_confirm *c);
 
 /* What a context waits before, and where. */
 struct ls_gate_visit {

@@ -43,9 +43,15 @@ double Prover::seconds(const Proof &proof) const
 			    : 0);
 }
 
+/* Nothing is left to see of it, and while it is planned no watchpoint is armed. */
+bool Prover::proven_race(std::size_t i) const
+{
+	return proofs_[i].settled && proofs_[i].confirmed && findings_[i].sides[0].access();
+}
+
 /*
- * Sites are resolved anew: their code may have been replaced. A confirmed finding holds nothing
- * up any more; while a race is planned, no watchpoint is armed.
+ * Sites are resolved anew: their code may have been replaced. A confirmed deadlock stays in the
+ * plan: its gates are open, but its sides still begin one after the other.
  */
 Status Prover::replan()
 {
@@ -58,7 +64,7 @@ Status Prover::replan()
 		if (proof.now)
 			add_state(*proof.before, *proof.now);
 		proof.now.reset();
-		if (proof.settled && proof.confirmed)
+		if (proven_race(i))
 			continue;
 		open.push_back(findings_[i]);
 		numbers.push_back(i);
@@ -101,7 +107,7 @@ Status Prover::tick()
 				(proof.confirmed && Clock::now() - *proof.confirmed > kFurther) ||
 				judge(finding, sum, seconds(proof), names()).result ==
 					VerdictResult::Refuted;
-		changed_ = changed_ || (proof.settled && proof.confirmed);
+		changed_ = changed_ || proven_race(plan_.findings[i]);
 	}
 	return success();
 }

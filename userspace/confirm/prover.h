@@ -54,6 +54,7 @@ private:
 	Status replan();
 	ls_confirm_state total(const Proof &proof) const;
 	double seconds(const Proof &proof) const;
+	bool proven_race(std::size_t i) const;
 	ConfirmNames names() const;
 
 	Session &session_;

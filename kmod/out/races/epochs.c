@@ -13,6 +13,7 @@
 #include <linux/string.h>
 
 #include "check/access/access.h"
+#include "check/confirm.h"
 #include "hook/hook.h"
 #include "out/races/accesses.h"
 
@@ -60,7 +61,10 @@ static void new_epoch(void)
 	if (mode != LS_ACCESSES_SAMPLED || !epochs || ls_load(&ls_acc->nr_pages) || stamps_due()) {
 		watch(false);
 		synchronize_rcu();
+		/* A side of a race waits with its lockset, which is gone then. */
+		ls_confirm_pause();
 		ls_access_forget_all();
+		ls_confirm_resume();
 		stamps_from = ls_load(&ls_acc->sync);
 		pages_lost = sum_lost(LS_ALOSS_PAGES);
 	}

@@ -371,6 +371,13 @@ TEST(Plan, OneSideIsInsideAtATime)
 	EXPECT_TRUE(begin(p[0], 1, 2, kB, 20 * kMs));
 	EXPECT_EQ(p[0].entering, 0u);
 
+	EXPECT_TRUE(ls_plan_busy(&p[0], 20 * kMs, holds)) << "it is about to hold B";
+	EXPECT_FALSE(ls_plan_busy(&p[0], 30 * kMs, holds));
+	held.insert({2, kB});
+	EXPECT_TRUE(ls_plan_busy(&p[0], 30 * kMs, holds));
+	EXPECT_FALSE(ls_plan_busy(&p[1], 30 * kMs, holds));
+	held.clear();
+
 	EXPECT_TRUE(begin(p[1], 0, 1, kA, kMs));
 	EXPECT_FALSE(begin(p[1], 0, 2, kB, kMs)) << "the only side excludes itself";
 }
