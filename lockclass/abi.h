@@ -35,7 +35,7 @@
  * that a race only has the first accesses at its access sites. Minor 9: LS_IOC_CONFIRM.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 10
+#define LS_ABI_MINOR 11
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */

@@ -41,11 +41,17 @@ struct ls_confirm_point {
  * the plan are such, one or two.
  */
 #define LS_CONFIRM_ACCESS 2u
+/*
+ * The deadlock itself: a context waits before its last acquisition, its first lock held, until
+ * every side stands there and each wants the lock that the next one holds. Then all go on. All
+ * sides of the plan are such, two or more.
+ */
+#define LS_CONFIRM_DEADLY 4u
 
 struct ls_confirm_plan {
 	__u32 nr_sides;		/* 1 .. LS_CONFIRM_SIDES */
 	__u32 pad;		/* 0 */
-	__u32 flags[LS_CONFIRM_SIDES];	/* LS_CONFIRM_INTERRUPTED or LS_CONFIRM_ACCESS */
+	__u32 flags[LS_CONFIRM_SIDES];	/* none, or one of the above */
 };
 
 struct ls_confirm_req {
@@ -75,7 +81,7 @@ struct ls_confirm_context {
 	__u32 task_flags;	/* LS_TASK_* */
 	__u16 cpu;
 	__u8 level;		/* enum ls_level */
-	__u8 waited;		/* 1: it was held before its first acquisition */
+	__u8 waited;		/* 1: it was held there, or before its first acquisition */
 	__u32 nr_stack;
 	char comm[LS_COMM_LEN];
 	__u64 stack[LS_STACK_FRAMES];	/* innermost first, from its last acquisition */
@@ -98,7 +104,7 @@ struct ls_confirm_side {
 
 struct ls_confirm_state {
 	__u32 nr_sides;
-	__u32 confirmed;	/* bit i: while side i was the one that arrived */
+	__u32 confirmed;	/* bit i: while side i was the one that arrived; LS_CONFIRM_DEADLY: all */
 	/* Of the first confirmation. A plan of one side: [0] waited, [1] arrived. */
 	struct ls_confirm_context contexts[LS_CONFIRM_SIDES];
 	/* An interrupt that came to side i: LS_CONFIRM_INTERRUPTED. */

@@ -11,16 +11,31 @@ static ls_u32 place_of(ls_u64 ip)
 
 static bool sides_valid(const struct ls_confirm_plan *p)
 {
-	ls_u32 i, interrupted = 0, accesses = 0;
+	ls_u32 i, interrupted = 0, accesses = 0, deadly = 0;
 
 	if (!p->nr_sides || p->nr_sides > LS_CONFIRM_SIDES || p->pad)
 		return false;
 	for (i = 0; i < LS_CONFIRM_SIDES; i++) {
-		if (p->flags[i] > LS_CONFIRM_ACCESS || (p->flags[i] && i >= p->nr_sides))
+		if (p->flags[i] && i >= p->nr_sides)
 			return false;
-		interrupted += p->flags[i] == LS_CONFIRM_INTERRUPTED;
-		accesses += p->flags[i] == LS_CONFIRM_ACCESS;
+		switch (p->flags[i]) {
+		case 0:
+			break;
+		case LS_CONFIRM_INTERRUPTED:
+			interrupted++;
+			break;
+		case LS_CONFIRM_ACCESS:
+			accesses++;
+			break;
+		case LS_CONFIRM_DEADLY:
+			deadly++;
+			break;
+		default:
+			return false;
+		}
 	}
+	if (deadly)
+		return deadly == p->nr_sides && deadly > 1;
 	if (accesses)
 		return accesses == p->nr_sides && accesses <= 2;
 	return !interrupted || (interrupted == 1 && p->nr_sides <= 2);

@@ -8,7 +8,8 @@
  * waits before its access until the other one is about to access the same bytes.
  *
  * No context waits with a lock of the cycle held, so a gate cannot cause the deadlock that it
- * is about. Times are in ns. All functions: any context; callers look up the lock, wait and
+ * is about. But for deadly plans, which are to do so: their gates stand before the last
+ * acquisition of each side. Times are in ns. All functions: any context; callers look up the lock, wait and
  * record evidence.
  */
 #ifndef LOCKSCOPE_PLAN_H
@@ -42,6 +43,7 @@ struct ls_gate_object {
 	/* Of an access: */
 	ls_u32 size, op;	/* LS_ACC_* */
 	ls_u32 lockset;
+	ls_u64 held;		/* of a deadly plan: the side's first lock */
 };
 
 struct ls_gate {
@@ -103,6 +105,11 @@ ls_u32 ls_confirm_next(const struct ls_confirm *c, ls_u32 point);
 /* Does an acquisition at @ip begin side @side of plan @plan? @side LS_CONFIRM_SIDES: any. */
 bool ls_confirm_begins(const struct ls_confirm *c, ls_u32 plan, ls_u32 side, ls_u64 ip);
 
+LS_INLINE bool ls_plan_deadly(const struct ls_plan *m)
+{
+	return m->flags[0] == LS_CONFIRM_DEADLY;
+}
+
 /* Longest wait at the gate, 0: not now. */
 ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 now);
 /* Begin to wait before @at. False: another context is there. */
@@ -134,6 +141,13 @@ typedef bool (*ls_plan_apart)(ls_u32 a, ls_u32 b);
  */
 enum ls_gate_arrival ls_gate_access(struct ls_plan *m, ls_u32 side, ls_u64 task,
 				    const struct ls_gate_object *at, ls_plan_apart apart);
+/*
+ * Side @side of a deadly plan stands before @last with @first held. LS_GATE_MET: the others wait,
+ * and with them it is a ring. Then call ls_gate_open(). Call it again while it waits itself: two
+ * may have begun to wait at the same time.
+ */
+enum ls_gate_arrival ls_gate_ring(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u64 first,
+				  ls_u64 last);
 /* @own: after ls_gate_interrupt(). */
 void ls_gate_open(struct ls_plan *m, ls_u32 side, enum ls_gate_arrival how, bool own);
 

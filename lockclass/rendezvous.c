@@ -34,7 +34,7 @@ static bool settled(const struct ls_plan *m)
  */
 static bool must_pass(const struct ls_plan *m, ls_u32 side)
 {
-	return m->nr_sides > 1 && !race(m) && ls_load(&m->turn) == side;
+	return m->nr_sides > 1 && !race(m) && !ls_plan_deadly(m) && ls_load(&m->turn) == side;
 }
 
 ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 now)
@@ -44,6 +44,8 @@ ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how h
 
 	if (settled(m) || must_pass(m, side) || now < ls_load(&g->not_before))
 		return 0;
+	if (ls_plan_deadly(m))
+		return how == LS_GATE_SPIN ? 20 * MS : 100 * MS;
 	switch (how) {
 	case LS_GATE_SLEEP:
 		return 2 * MS << (fails < 5 ? fails : 5);
@@ -106,8 +108,9 @@ bool ls_gate_leave(struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 
 		ls_fetch_add(&m->state.sides[side].too_atomic, 1);
 	if (how == LS_GATE_SPIN || how == LS_GATE_STAY)
 		ls_fetch_add(&m->state.sides[side].kept_ns, waited);
-	/* Half of the time at most; a tenth where it takes the CPU. */
-	ls_store(&g->not_before, now + waited * (how == LS_GATE_SLEEP ? 1 : 9));
+	/* Half of the time at most; a tenth where it takes the CPU. Nothing spares what is to end. */
+	if (!ls_plan_deadly(m))
+		ls_store(&g->not_before, now + waited * (how == LS_GATE_SLEEP ? 1 : 9));
 	for (;;) {
 		state = LS_GATE_WAITING;
 		if (ls_cmpxchg(&g->state, &state, LS_GATE_FREE)) {
@@ -186,6 +189,34 @@ enum ls_gate_arrival ls_gate_arrive(struct ls_plan *m, ls_u32 side, ls_u64 task,
 	return LS_GATE_MET;
 }
 
+enum ls_gate_arrival ls_gate_ring(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u64 first,
+				  ls_u64 last)
+{
+	ls_u64 wanted = last;
+	ls_u32 i, nr = m->nr_sides - 1;
+
+	if (settled(m))
+		return LS_GATE_NOTHING;
+	for (i = 0; i < nr; i++) {
+		struct ls_gate *g = &m->gates[(side + 1 + i) % m->nr_sides];
+
+		if (!claim(g)) {
+			unclaim(m, side, i);
+			return LS_GATE_NOTHING;
+		}
+		if (g->task == task || g->at.held != wanted) {
+			unclaim(m, side, i + 1);
+			return LS_GATE_NOTHING;
+		}
+		wanted = g->at.addr;
+	}
+	if (wanted != first) {
+		unclaim(m, side, nr);
+		return LS_GATE_NOTHING;
+	}
+	return LS_GATE_MET;
+}
+
 #define MARKED (LS_ACC_MARKED | LS_ACC_ATOMIC | LS_ACC_TRAP)
 
 static bool conflict(const struct ls_gate_object *a, const struct ls_gate_object *b)
@@ -251,7 +282,9 @@ void ls_gate_open(struct ls_plan *m, ls_u32 side, enum ls_gate_arrival how, bool
 
 	if (how == LS_GATE_MET) {
 		/* One that an interrupt came to is at its last step already. */
-		if (interrupted(m, first % m->nr_sides)) {
+		if (ls_plan_deadly(m)) {
+			ls_fetch_or(&m->state.confirmed, (1u << m->nr_sides) - 1);
+		} else if (interrupted(m, first % m->nr_sides)) {
 			ls_fetch_add(&m->state.sides[first % m->nr_sides].confirmed, 1);
 			confirm(m, &m->gates[first % m->nr_sides]);
 		} else {

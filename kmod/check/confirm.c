@@ -94,6 +94,32 @@ static noinline void arrive(struct ls_confirm *c, const struct ls_confirm_point 
 	ls_gate_open(m, p->side, met, false);
 }
 
+/* The same, of a deadly plan. True: it waited, and its context may be another one. */
+static noinline bool arrive_deadly(struct ls_confirm *c, const struct ls_confirm_point *p,
+				   struct ls_gate_visit *visit, struct ls_ctx *ctx, u32 level)
+{
+	struct ls_plan *m = &c->meets[p->plan];
+	u64 lock = visit->at.addr, first = first_lock(c, ctx, p->plan, p->side);
+	bool waited;
+
+	if (!first || level != LS_TASK)
+		return false;
+	ls_confirm_fill_arrival(ls_plan_arrival(m, p->side), ctx, first, lock);
+	if (ls_gate_ring(m, p->side, (u64)current, first, lock) == LS_GATE_MET) {
+		if (ls_plan_records(m))
+			ls_confirm_fill(&m->state.contexts[p->side], ctx, level, first, lock, visit->ip,
+					false);
+		ls_gate_open(m, p->side, LS_GATE_MET, false);
+		return false;
+	}
+	visit->at.held = first;
+	/* The plan stays, although this may sleep. */
+	atomic_inc(&ls_at_gates);
+	waited = ls_gate_wait(m, p->side, visit, ls_gate_clock()) != LS_GATE_NO_WAIT;
+	atomic_dec(&ls_at_gates);
+	return waited;
+}
+
 void ls_confirm_at(u64 lock, u64 ip)
 {
 	unsigned long count = preempt_count();
@@ -114,12 +140,17 @@ void ls_confirm_at(u64 lock, u64 ip)
 	for (; i; i = ls_confirm_next(c, i)) {
 		const struct ls_confirm_point *p = &c->points[i - 1];
 
+		if (p->role == LS_CONFIRM_LAST && ls_plan_deadly(&c->meets[p->plan])) {
+			if (arrive_deadly(c, p, &visit, ctx, level))
+				return;
+			continue;
+		}
 		if (p->role == LS_CONFIRM_LAST) {
 			arrive(c, p, pc, ctx, level, lock, ip);
 			continue;
 		}
 		ls_fetch_add(&c->meets[p->plan].state.sides[p->side].firsts, 1);
-		if (!wait && level == LS_TASK && !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES))
+		if (!wait && !ls_plan_deadly(&c->meets[p->plan]) && level == LS_TASK && !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES))
 			wait = i;
 	}
 	if (!wait)
@@ -246,6 +277,16 @@ void ls_confirm_end(const void *file)
 	if (!file || owner == file)
 		end_locked();
 	mutex_unlock(&plan_mutex);
+}
+
+u32 ls_confirm_plans(void)
+{
+	u32 nr;
+
+	mutex_lock(&plan_mutex);
+	nr = plan ? plan->nr_meets : 0;
+	mutex_unlock(&plan_mutex);
+	return nr;
 }
 
 int ls_confirm_read(u32 nr, struct ls_confirm_state *to, const void *file)

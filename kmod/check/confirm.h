@@ -29,5 +29,7 @@ void ls_confirm_pause(void);
 void ls_confirm_resume(void);
 /* -ENOENT: @file has no such plan. */
 int ls_confirm_read(u32 plan, struct ls_confirm_state *to, const void *file);
+/* Findings that have gates at present. Process context. */
+u32 ls_confirm_plans(void);
 
 #endif /* LOCKSCOPE_KMOD_CONFIRM_H */

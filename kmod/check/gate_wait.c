@@ -69,8 +69,9 @@ static bool may_spin(u64 now)
 	return s->ns < SPIN_BUDGET;
 }
 
-/* @count: preempt_count() of the hook. */
-static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, unsigned long count)
+/* @count: preempt_count() of the hook. @deadly: with locks held, too. */
+static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, bool deadly,
+				    unsigned long count)
 {
 	bool atomic = !IS_ENABLED(CONFIG_PREEMPT_COUNT) || ls_is_atomic(count);
 
@@ -79,8 +80,9 @@ static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, 
 	/* The handler has to come to this CPU. */
 	if (interrupted)
 		return LS_GATE_STAY;
-	/* A task about to sleep must keep its state: it may only be preempted. */
-	if (ctx->depth || READ_ONCE(current->__state) != TASK_RUNNING || current->flags & PF_EXITING)
+	/* A task about to sleep must keep its state, and one in an RCU reader may not sleep. */
+	if ((ctx->depth && !deadly) || READ_ONCE(current->__state) != TASK_RUNNING ||
+	    current->flags & PF_EXITING || ls_rcu_depth())
 		return LS_GATE_YIELD;
 	return LS_GATE_SLEEP;
 }
@@ -197,7 +199,7 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 	u64 start = ls_gate_clock(), now = start, limit;
 	u32 level;
 	struct ls_ctx *ctx = ls_context_of(this_cpu_ptr(&ls_cpus), count, &level);
-	enum ls_gate_how how = how_to_wait(ctx, false, count);
+	enum ls_gate_how how = how_to_wait(ctx, false, false, count);
 	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
 	u32 turn = 0;
 
@@ -218,6 +220,15 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 		this_cpu_ptr(&spent)->ns += now - start;
 }
 
+/* Two sides may have begun to wait at the same time, and each found none. */
+static bool ring_closes(struct ls_plan *m, u32 side, const struct ls_gate_visit *v)
+{
+	if (ls_gate_ring(m, side, (u64)current, v->at.held, v->at.addr) != LS_GATE_MET)
+		return false;
+	ls_gate_open(m, side, LS_GATE_MET, false);
+	return true;
+}
+
 /* After a wait the caller's context may be another one, of another CPU. */
 noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const struct ls_gate_visit *v, u64 now)
 {
@@ -225,8 +236,9 @@ noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const str
 	struct ls_gate *g = &m->gates[side];
 	u32 level;
 	struct ls_ctx *ctx = ls_context_of(pc, v->count, &level);
-	bool interrupted = m->flags[side] == LS_CONFIRM_INTERRUPTED, met;
-	enum ls_gate_how how = v->spin ? LS_GATE_SPIN : how_to_wait(ctx, interrupted, v->count);
+	bool interrupted = m->flags[side] == LS_CONFIRM_INTERRUPTED, deadly = ls_plan_deadly(m), met;
+	enum ls_gate_how how =
+		v->spin ? LS_GATE_SPIN : how_to_wait(ctx, interrupted, deadly, v->count);
 	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
 	u32 turns = MAX_TURNS;
 	u64 limit = ls_gate_patience(m, side, how, now);
@@ -238,11 +250,17 @@ noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const str
 	/* Others are recorded at their last acquisition. */
 	if (interrupted && ls_plan_records(m))
 		ls_confirm_fill(&m->state.contexts[side], ctx, level, v->at.addr, 0, v->ip, true);
+	if (deadly && ls_plan_records(m))
+		ls_confirm_fill(&m->state.contexts[side], ctx, level, v->at.held, v->at.addr, v->ip,
+				true);
 	ignore(true);
 	if (on)
 		ls_leave();
-	while (!ls_gate_opened(m, side) && passed(now) < limit && !READ_ONCE(ls_gates_closing) && --turns)
+	while (!ls_gate_opened(m, side) && passed(now) < limit && !READ_ONCE(ls_gates_closing) && --turns) {
+		if (deadly && ring_closes(m, side, v))
+			break;
 		pause_for(how);
+	}
 	met = ls_gate_leave(m, side, how, now + passed(now));
 	if (met)
 		let_pass(g, how);

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "check/access/access.h"
+#include "check/confirm.h"
 #include "core/prims.h"
 #include "core/state.h"
 #include "identity/alloc.h"
@@ -117,6 +118,7 @@ static int stats_show(struct seq_file *m, void *unused)
 	seq_printf(m, "epochs            %u, cut short %u\n", accesses.epochs, accesses.resets);
 	seq_printf(m, "shadow pages      %u of %u\n", accesses.pages, accesses.max_pages);
 	seq_printf(m, "probes            %u\n", accesses.probes);
+	seq_printf(m, "plans             %u\n", ls_confirm_plans());
 	for (i = 0; i < LS_NR_LOSSES; i++)
 		seq_printf(m, "lost %-14s%llu\n", losses[i], info.losses[i]);
 	return 0;

@@ -2,12 +2,14 @@
 // lockscope confirm: make the sides of findings meet while a test runs.
 #include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/deadly.h"
 #include "cli/suppressed.h"
 #include "cli/watch.h"
 
 #include "analysis/filters/annotations.h"
 #include "analysis/findings.h"
 #include "confirm/prover.h"
+#include "report/report.h"
 #include "source/module.h"
 #include "store/load.h"
 #include "util/file.h"
@@ -39,10 +41,10 @@ constexpr int kPollsPerTick = 2;
 constexpr auto kLeastRun = std::chrono::milliseconds(20);
 
 struct ConfirmArgs {
-	std::string id, store = kDefaultStore, module;
+	std::string id, store = kDefaultStore, module, output;
 	std::size_t top = 0, repeat = 1;
 	double duration = 60;
-	bool hidden = false;
+	bool hidden = false, deadly = false;
 	std::vector<std::string> command;
 	SuppressionOptions suppressions;
 };
@@ -108,9 +110,9 @@ Status of_this_kernel(const Model &model, const std::string &store)
 		     "record on this kernel first, or boot that one", Exit::Environment};
 }
 
-/* Repeats the command until all is settled or the time is over. */
+/* Repeats the command until all is settled or the time is over. @proof: of a deadly plan. */
 Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
-		std::optional<Child> &child)
+		std::optional<Child> &child, DeadlyProof *proof)
 {
 	const auto start = Clock::now();
 	auto begun = start;
@@ -119,6 +121,8 @@ Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
 		return stop_signal() != 0 || prover.settled() ||
 		       Clock::now() - start >= std::chrono::duration<double>(options.duration);
 	};
+	/* Its sides are kept apart from the start. */
+	LS_TRY_STATUS(prover.tick());
 	for (int i = 0; !over(); i++) {
 		if (child && child->poll()) {
 			if (child->status() != 0 && !warned)
@@ -140,6 +144,11 @@ Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
 			continue;
 		LS_TRY_STATUS(session.drain());
 		LS_TRY_STATUS(prover.tick());
+	}
+	if (proof && prover.settled()) {
+		std::fprintf(stderr,
+			     "lockscope: it is a deadlock; waiting for the kernel to report it\n");
+		LS_TRY_STATUS(proof->gather(session.source()));
 	}
 	/* With all gates open, so that the test can end. */
 	return prover.end();
@@ -180,9 +189,32 @@ Status heed_deadlocks(const std::string &store, const Prover &prover, std::vecto
 	return success();
 }
 
+/* The finding with its verdict, as lockscope show has it. */
+Status add_finding(const DeadlyProof &proof, const ConfirmArgs &options, const std::string &id)
+{
+	auto model = load_stores({options.store});
+	if (!model)
+		return model.error();
+	LS_TRY_STATUS(annotations::load(*model));
+	auto analysed = analyse_with(*model, options.suppressions);
+	if (!analysed)
+		return analysed.error();
+	for (const auto &finding : analysed->findings)
+		if (finding.id == id)
+			LS_TRY_STATUS(proof.add("finding.txt", text_finding(*model, finding, {})));
+	return success();
+}
+
 Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 	     std::vector<PlannedFinding> plans)
 {
+	std::optional<DeadlyProof> proof;
+	if (options.deadly) {
+		auto begun = DeadlyProof::begin(options.output);
+		if (!begun)
+			return begun.error();
+		proof.emplace(std::move(*begun));
+	}
 	auto module = LoadedModule::ensure(options.module);
 	if (!module)
 		return module.error();
@@ -208,7 +240,8 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 		for (std::size_t run = 0; run < options.repeat && !stop_signal(); run++) {
 			if (run > 0)
 				prover.restart();
-			LS_TRY_STATUS(run_test(options, *session, prover, child));
+			LS_TRY_STATUS(run_test(options, *session, prover, child,
+					       proof ? &*proof : nullptr));
 			for (std::size_t i = 0; i < prover.size(); i++)
 				for (auto &answer : answers)
 					if (answer.finding.id == prover.finding(i).id)
@@ -224,10 +257,19 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 			if (answer.verdict && !answer.happened)
 				LS_TRY_STATUS(session->recorder().put_verdict(*answer.verdict));
 		LS_TRY_STATUS(session->close());
-		return module->ours() ? session->recorder().end() : success();
+		if (module->ours())
+			LS_TRY_STATUS(session->recorder().end());
+		if (!proof || !prover.settled())
+			return success();
+		/* Tasks wait below its hooks for good. */
+		module->keep();
+		session.reset();
+		LS_TRY_STATUS(proof->add_store(options.store));
+		return add_finding(*proof, options, answers.front().finding.id);
 	};
 	if (auto status = go(); !status) {
-		session->give_up(status.error());
+		if (session)
+			session->give_up(status.error());
 		return status;
 	}
 	session.reset();
@@ -290,6 +332,9 @@ std::string json_of(const std::vector<Answer> &answers)
 
 Result<int> confirm(const ConfirmArgs &options, const Globals &globals)
 {
+	if (options.deadly && (options.id.empty() || options.repeat > 1))
+		return usage_error("--deadly ends with one deadlock",
+				   "give one ID, without --repeat");
 	if (options.id.empty() == (options.top == 0))
 		return usage_error("confirm needs a finding",
 				   "give its ID, or --top N for the first ones");
@@ -311,6 +356,8 @@ Result<int> confirm(const ConfirmArgs &options, const Globals &globals)
 			auto plan = plan_for(*model, finding);
 			Answer answer;
 			answer.finding = std::move(finding);
+			if (plan && options.deadly)
+				LS_TRY_STATUS(make_deadly(*model, answer.finding, *plan));
 			if (plan) {
 				plans.push_back(std::move(*plan));
 			} else if (answer.finding.single() ||
@@ -361,6 +408,13 @@ void add_confirm_command(CLI::App &app, Globals &globals)
 			    "begin anew so often, and say how often it was confirmed")
 		->check(CLI::Range(1, 100000))
 		->capture_default_str();
+	command->add_flag(
+		"--deadly", options->deadly,
+		"in a guest, let the deadlock happen, and keep evidence of it in --output");
+	command->add_option("-o,--output", options->output,
+			    "folder for waits.txt, kernel.txt, finding.txt and lockscope.db")
+		->default_val("proof")
+		->needs(command->get_option("--deadly"));
 	command->add_flag("--hidden", options->hidden, "with --top, hidden findings as well");
 	command->add_option("--module", options->module,
 			    "lockscope.ko to load (default: the one of this kernel)");

@@ -9,7 +9,7 @@ namespace lockscope::cli {
 
 namespace {
 
-constexpr std::size_t kFirstFindings = 20;
+constexpr std::size_t kFirstFindings = 32;
 /* Loading and analysing take at most this share of the time. */
 constexpr int kRestAfterLook = 15;
 constexpr auto kLeastRest = std::chrono::seconds(1);

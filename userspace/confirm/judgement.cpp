@@ -318,7 +318,10 @@ Verdict judge(const PlannedFinding &finding, const ls_confirm_state &state, doub
 	if (state.confirmed) {
 		const auto directions = std::popcount(state.confirmed);
 		out.result = VerdictResult::Confirmed;
-		if (finding.sides.front().access())
+		if (finding.deadly)
+			out.why =
+				"it is a deadlock: each side waits for the lock that the next one holds";
+		else if (finding.sides.front().access())
 			out.why = "both sides were about to access the same bytes at the same time";
 		else if (!finding.sides.back().interrupt.empty())
 			out.why = "the " + finding.sides.back().interrupt +

@@ -48,7 +48,7 @@ bool add_ends(const Model &model, const FindingEdge &edge, PlannedSide &side)
 Result<PlannedFinding> plan_race(const Model &model, const Finding &finding)
 {
 	const RaceEvidence &race = *finding.race;
-	PlannedFinding plan{finding.id, finding.title, {}};
+	PlannedFinding plan{finding.id, finding.title, {}, false};
 	std::vector<std::string> functions;
 	const auto function_of = [&](std::size_t access) {
 		return plain_function(model[model.accesses[access].at].function);
@@ -90,7 +90,7 @@ Result<PlannedFinding> plan_for(const Model &model, const Finding &finding)
 		return none("it has no dependencies");
 	if (finding.kind == FindingKind::Deadlock)
 		return none("it happened: its tasks wait for each other");
-	PlannedFinding plan{finding.id, finding.title, {}};
+	PlannedFinding plan{finding.id, finding.title, {}, false};
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const FindingEdge &edge = finding.edges[i];
 		/* Together with the edge before it. */
@@ -128,6 +128,26 @@ Result<PlannedFinding> plan_for(const Model &model, const Finding &finding)
 	return plan;
 }
 
+Status make_deadly(const Model &model, const Finding &finding, PlannedFinding &plan)
+{
+	const auto refuse = [](const char *why) {
+		return Error{0, std::string("--deadly: ") + why, "confirm it without --deadly",
+			     Exit::Usage};
+	};
+	if (plan.sides.size() < 2)
+		return refuse("the finding has no two sides that wait for each other");
+	for (const auto &edge : finding.edges) {
+		if (from_interrupt(edge) || to_interrupt(edge))
+			return refuse("a side of the finding is an interrupt");
+		/* Processors that spin for good leave none to write the evidence with. */
+		if (!(1u << model[edge.from].kind & LS_SLEEPING_KINDS) ||
+		    !(1u << model[edge.to].kind & LS_SLEEPING_KINDS))
+			return refuse("a lock of the finding is not one that tasks sleep for");
+	}
+	plan.deadly = true;
+	return success();
+}
+
 ResolvedPlan resolve(const std::vector<PlannedFinding> &findings, const Addresses &addresses)
 {
 	ResolvedPlan out;
@@ -141,7 +161,9 @@ ResolvedPlan resolve(const std::vector<PlannedFinding> &findings, const Addresse
 		plan.nr_sides = static_cast<__u32>(finding.sides.size());
 		for (std::size_t s = 0; s < finding.sides.size(); s++) {
 			const PlannedSide &side = finding.sides[s];
-			if (!side.interrupt.empty())
+			if (finding.deadly)
+				plan.flags[s] = LS_CONFIRM_DEADLY;
+			else if (!side.interrupt.empty())
 				plan.flags[s] = LS_CONFIRM_INTERRUPTED;
 			else if (side.access())
 				plan.flags[s] = LS_CONFIRM_ACCESS;

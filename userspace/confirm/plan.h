@@ -28,6 +28,7 @@ struct PlannedSide {
 struct PlannedFinding {
 	std::string id, title;
 	std::vector<PlannedSide> sides;
+	bool deadly = false; ///< the deadlock is let happen, see LS_CONFIRM_DEADLY
 };
 
 /// Sites of one end of a side that are used; the others are left out.
@@ -35,6 +36,9 @@ inline constexpr std::size_t kMostSites = 12;
 
 /// The plan for @finding. An error says why there is none, in its text.
 Result<PlannedFinding> plan_for(const Model &model, const Finding &finding);
+
+/// Let @plan of @finding end in the deadlock. An error says why that cannot be.
+Status make_deadly(const Model &model, const Finding &finding, PlannedFinding &plan);
 
 /// Addresses of a place in the running kernel: several functions may have the name.
 using Addresses = std::function<std::vector<std::uint64_t>(const Code &)>;

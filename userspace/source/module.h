@@ -27,6 +27,8 @@ public:
 	~LoadedModule();
 
 	bool ours() const { return ours_; }
+	/// Leave it loaded.
+	void keep() { ours_ = false; }
 	/// Unload now. Does nothing if the module was loaded before. Waits up to 10 s for the
 	/// last user of the device.
 	Status unload();

@@ -72,10 +72,26 @@ ls_confirm_plan race(__u32 nr)
 	return plan;
 }
 
+ls_confirm_plan deadly(__u32 nr)
+{
+	ls_confirm_plan plan{};
+	plan.nr_sides = nr;
+	for (__u32 i = 0; i < nr; i++)
+		plan.flags[i] = LS_CONFIRM_DEADLY;
+	return plan;
+}
+
+/* @task holds @first and is about to acquire @last, and waits. */
+bool stand(ls_plan &m, ls_u32 side, ls_u64 task, ls_u64 first, ls_u64 last)
+{
+	const ls_gate_object at{last, 0, 0, 0, first};
+	return ls_gate_enter(&m, side, task, 0, &at, kMs);
+}
+
 /* @task is about to acquire @lock. */
 bool enter(ls_plan &m, ls_u32 side, ls_u64 task, ls_u32 cpu, ls_u64 lock, ls_u64 now)
 {
-	const ls_gate_object at{lock, 0, 0, 0};
+	const ls_gate_object at{lock, 0, 0, 0, 0};
 	return ls_gate_enter(&m, side, task, cpu, &at, now);
 }
 
@@ -141,6 +157,70 @@ TEST(Plan, RefusesWhatIsOutOfRange)
 	EXPECT_TRUE(no_race([](Plans &p) { p.plans[0] = race(3); })) << "three sides";
 	EXPECT_TRUE(no_race([](Plans &p) { p.points[1].role = LS_CONFIRM_LAST; }));
 	EXPECT_TRUE(no_race([](Plans &p) { p.points[1].side = 0; })) << "a side without sites";
+}
+
+TEST(Plan, ADeadlyPlanIsDeadlyOnAllSides)
+{
+	Plans good({deadly(2), deadly(LS_CONFIRM_SIDES)});
+	EXPECT_EQ(ls_gate_patience(&good[0], 0, LS_GATE_SLEEP, kMs), 100 * kMs);
+	EXPECT_EQ(ls_gate_patience(&good[0], 1, LS_GATE_SPIN, kMs), 20 * kMs);
+	const auto refused = [&](auto change) {
+		Plans bad({deadly(2)});
+		change(bad);
+		return !bad.valid();
+	};
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].flags[1] = 0; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].flags[1] = LS_CONFIRM_INTERRUPTED; }));
+	EXPECT_TRUE(refused([](Plans &p) { p.plans[0].flags[0] = LS_CONFIRM_DEADLY | 1; }));
+	EXPECT_TRUE(refused([](Plans &p) {
+		p.plans[0] = deadly(1);
+		p.points.resize(2);
+	})) << "one side makes no ring";
+}
+
+TEST(Plan, ADeadlyPlanOpensWhenTheRingIsWhole)
+{
+	Plans p({deadly(2), deadly(3)});
+	ls_plan &m = p[0];
+	EXPECT_EQ(ls_gate_ring(&m, 0, 1, kA, kB), LS_GATE_NOTHING) << "alone";
+	ASSERT_TRUE(stand(m, 0, 1, kA, kB));
+	EXPECT_EQ(ls_gate_ring(&m, 1, 2, kC, kA), LS_GATE_NOTHING) << "it does not hold B";
+	EXPECT_EQ(ls_gate_ring(&m, 1, 2, kB, kC), LS_GATE_NOTHING) << "it does not want A";
+	EXPECT_EQ(ls_gate_ring(&m, 1, 1, kB, kA), LS_GATE_NOTHING) << "the same task";
+	EXPECT_FALSE(ls_gate_opened(&m, 0));
+	ASSERT_EQ(ls_gate_ring(&m, 1, 2, kB, kA), LS_GATE_MET);
+	EXPECT_TRUE(ls_plan_records(&m));
+	ls_gate_open(&m, 1, LS_GATE_MET, false);
+	EXPECT_TRUE(ls_gate_opened(&m, 0));
+	EXPECT_EQ(m.state.confirmed, 3u);
+	EXPECT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
+	EXPECT_EQ(ls_gate_ring(&m, 1, 2, kB, kA), LS_GATE_NOTHING) << "once is enough";
+	EXPECT_EQ(ls_gate_patience(&m, 1, LS_GATE_SLEEP, kMs), 0u);
+
+	ls_plan &three = p[1];
+	ASSERT_TRUE(stand(three, 0, 1, kA, kB));
+	EXPECT_EQ(ls_gate_ring(&three, 2, 3, kC, kA), LS_GATE_NOTHING);
+	ASSERT_TRUE(stand(three, 2, 3, kC, kA));
+	EXPECT_EQ(ls_gate_ring(&three, 1, 2, kB, kA), LS_GATE_NOTHING) << "a ring without it";
+	ASSERT_EQ(ls_gate_ring(&three, 1, 2, kB, kC), LS_GATE_MET);
+	ls_gate_open(&three, 1, LS_GATE_MET, false);
+	EXPECT_TRUE(ls_gate_opened(&three, 0) && ls_gate_opened(&three, 2));
+	EXPECT_EQ(three.state.confirmed, 7u);
+}
+
+/* Both may begin to wait before either looks for the other one again. */
+TEST(Plan, DeadlySidesThatWaitAtOnceFindEachOther)
+{
+	Plans p({deadly(2)});
+	ls_plan &m = p[0];
+	ASSERT_TRUE(stand(m, 0, 1, kA, kB));
+	ASSERT_TRUE(stand(m, 1, 2, kB, kA));
+	ASSERT_EQ(ls_gate_ring(&m, 0, 1, kA, kB), LS_GATE_MET);
+	ls_gate_open(&m, 0, LS_GATE_MET, false);
+	EXPECT_TRUE(ls_gate_leave(&m, 1, LS_GATE_SLEEP, 2 * kMs));
+	EXPECT_FALSE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs))
+		<< "it found the other one itself";
+	EXPECT_EQ(m.state.confirmed, 3u);
 }
 
 /* An access waits until the other side is about to access one of its bytes. */

@@ -4,6 +4,10 @@
 
 #include "confirm/judgement.h"
 
+extern "C" {
+#include "lockclass/plan.h"
+}
+
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -18,9 +22,9 @@ constexpr std::uint64_t kA = 0x1000, kB = 0x2000, kGate = 0x3000;
 class ConfirmTest : public testing::Test {
 protected:
 	/* A -> B by one task, B -> A by another. */
-	PlannedFinding abba()
+	PlannedFinding abba(ls_kind kind = LS_KIND_SPINLOCK)
 	{
-		const auto a = log.add_class("a"), b = log.add_class("b");
+		const auto a = log.add_class("a", kind), b = log.add_class("b");
 		log.acquire({.pid = 1, .stack = {"take_ab", "main"}}, {{.cls = a}}, {.cls = b});
 		log.acquire({.pid = 2, .stack = {"take_ba", "main"}}, {{.cls = b}}, {.cls = a});
 		return planned();
@@ -155,6 +159,43 @@ TEST_F(ConfirmTest, PlansBothSides)
 	});
 	ASSERT_EQ(plans.plans.size(), 1u);
 	EXPECT_EQ(plans.points.size(), 8u) << "two functions of each name";
+}
+
+TEST_F(ConfirmTest, DeadlyWhereTasksSleepForBothLocks)
+{
+	auto plan = abba(LS_KIND_MUTEX);
+	const auto refused = make_deadly(model, only_finding(model), plan);
+	ASSERT_FALSE(refused.ok()) << "the other one is a spinlock";
+	EXPECT_NE(refused.error().what.find("sleep"), std::string::npos);
+	EXPECT_FALSE(refused.error().hint.empty());
+	EXPECT_EQ(refused.error().exit, Exit::Usage);
+	EXPECT_FALSE(plan.deadly);
+
+	LogBuilder mutexes;
+	const auto a = mutexes.add_class("a", LS_KIND_MUTEX),
+		   b = mutexes.add_class("b", LS_KIND_RWSEM);
+	mutexes.acquire({.pid = 1, .stack = {"take_ab", "main"}}, {{.cls = a}}, {.cls = b});
+	mutexes.acquire({.pid = 2, .stack = {"take_ba", "main"}}, {{.cls = b}}, {.cls = a});
+	const Model sleeping = model_of(mutexes);
+	const Finding finding = only_finding(sleeping);
+	plan = *plan_for(sleeping, finding);
+	ASSERT_TRUE(make_deadly(sleeping, finding, plan).ok());
+	const auto plans =
+		resolve({plan}, [](const Code &) { return std::vector<std::uint64_t>{1}; });
+	ASSERT_EQ(plans.plans.size(), 1u);
+	EXPECT_EQ(plans.plans[0].flags[0], LS_CONFIRM_DEADLY);
+	EXPECT_EQ(plans.plans[0].flags[1], LS_CONFIRM_DEADLY);
+	EXPECT_TRUE(ls_confirm_valid(plans.plans.data(), 1, plans.points.data(),
+				     static_cast<ls_u32>(plans.points.size())));
+	state->confirmed = 3;
+	EXPECT_EQ(judged(plan).result, VerdictResult::Confirmed);
+	EXPECT_NE(judged(plan).why.find("deadlock"), std::string::npos);
+}
+
+TEST_F(RacePlanTest, IsNoDeadlock)
+{
+	auto plan = race();
+	EXPECT_FALSE(make_deadly(model, only_finding(model), plan).ok());
 }
 
 TEST_F(ConfirmTest, LeavesOutWhatIsNotLoaded)
