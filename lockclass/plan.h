@@ -86,6 +86,8 @@ struct ls_confirm {
 	struct ls_plan *meets;
 	struct ls_confirm_point *points;
 	ls_u32 nr_meets, nr_points;
+	/* Kept by the caller: contexts that wait, and whether they are to leave. */
+	ls_u32 waiting, closing;
 	ls_u16 head[LS_CONFIRM_HASH];		/* point + 1; 0 none */
 	ls_u16 next[LS_CONFIRM_POINTS];		/* the same, of the same place */
 };

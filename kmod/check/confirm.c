@@ -21,14 +21,12 @@
 DEFINE_STATIC_KEY_FALSE(ls_confirm_key);
 
 static DEFINE_MUTEX(plan_mutex);
-static struct ls_confirm *plan;		/* NULL: none. Under RCU, or while counted in ls_at_gates */
+static struct ls_confirm *plan;		/* NULL: none. Under RCU, or while counted in its waiting */
 static const void *owner;		/* open file */
-int ls_gates_closing;
-atomic_t ls_at_gates;
 
 struct ls_confirm *ls_plan_now(void)
 {
-	return READ_ONCE(ls_gates_closing) ? NULL : READ_ONCE(plan);
+	return READ_ONCE(plan);
 }
 
 /* The lock that @ctx acquired first as side @side of plan @nr, 0: none. */
@@ -114,9 +112,9 @@ static noinline bool arrive_deadly(struct ls_confirm *c, const struct ls_confirm
 	}
 	visit->at.held = first;
 	/* The plan stays, although this may sleep. */
-	atomic_inc(&ls_at_gates);
+	ls_fetch_add(&c->waiting, 1);
 	waited = ls_gate_wait(m, p->side, visit, ls_gate_clock()) != LS_GATE_NO_WAIT;
-	atomic_dec(&ls_at_gates);
+	ls_fetch_add(&c->waiting, ~0u);
 	return waited;
 }
 
@@ -125,7 +123,7 @@ void ls_confirm_at(u64 lock, u64 ip)
 	unsigned long count = preempt_count();
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 	struct ls_confirm *c = ls_plan_now();
-	struct ls_gate_visit visit = { .at.addr = lock, .ip = ip, .count = count };
+	struct ls_gate_visit visit = { .plan = c, .at.addr = lock, .ip = ip, .count = count };
 	struct ls_ctx *ctx;
 	u32 level, i, wait = 0;
 
@@ -156,7 +154,7 @@ void ls_confirm_at(u64 lock, u64 ip)
 	if (!wait)
 		return;
 	/* The plan stays, although this may sleep. */
-	atomic_inc(&ls_at_gates);
+	ls_fetch_add(&c->waiting, 1);
 	/* Sides may begin at one site: a gate that is not waited at leaves it to the next one. */
 	for (i = wait; i; i = ls_confirm_next(c, i)) {
 		const struct ls_confirm_point *p = &c->points[i - 1];
@@ -173,7 +171,7 @@ void ls_confirm_at(u64 lock, u64 ip)
 			ls_gate_begin_side(&c->meets[p->plan], p->side, lock, count);
 	}
 	/* Unloading waits for this, and then for tasks that were preempted in module code. */
-	atomic_dec(&ls_at_gates);
+	ls_fetch_add(&c->waiting, ~0u);
 }
 
 static void free_plan(struct ls_confirm *c)
@@ -185,58 +183,85 @@ static void free_plan(struct ls_confirm *c)
 	ls_free(c);
 }
 
-/* All gates open, until further notice. plan_mutex held. */
-static void open_gates(void)
+/* No context finds @c any more: leave none at its gates. plan_mutex held. */
+static void open_gates(struct ls_confirm *c)
 {
-	WRITE_ONCE(ls_gates_closing, 1);
-	/* Contexts look at the plan with preemption off, or are counted. */
+	ls_store(&c->closing, 1u);
+	/* Contexts look the plan up with preemption off, or are counted. */
 	synchronize_rcu();
-	while (atomic_read(&ls_at_gates))
+	while (ls_load(&c->waiting))
 		usleep_range(500, 1000);
 }
+
+static struct ls_confirm *paused;
 
 void ls_confirm_pause(void)
 {
 	mutex_lock(&plan_mutex);
-	if (ls_accesses_planned())
-		open_gates();
+	if (!ls_accesses_planned())
+		return;
+	paused = plan;
+	WRITE_ONCE(plan, NULL);
+	open_gates(paused);
 }
 
 void ls_confirm_resume(void)
 {
-	WRITE_ONCE(ls_gates_closing, 0);
+	if (paused) {
+		paused->closing = 0;
+		smp_store_release(&plan, paused);
+		paused = NULL;
+	}
 	mutex_unlock(&plan_mutex);
 }
 
-/* Sides end before others begin that do not know of them; so many looks, 0.5 to 1 ms each. */
-#define LEAVE_LIMIT 100
+/* Looks, 0.5 to 1 ms each: tasks may be preempted while they are inside. */
+#define LEAVE_LIMIT 2000
+
+/*
+ * @next, or NULL, is the plan from now on. A side that is inside is not known to the next plan:
+ * another one would begin meanwhile, into the deadlock. Returns the last plan, whose gates are
+ * open.
+ */
+static struct ls_confirm *replace_plan(struct ls_confirm *next)
+{
+	struct ls_confirm *last = plan;
+	u32 turns = LEAVE_LIMIT;
+	bool busy;
+
+	do {
+		preempt_disable();
+		busy = last && ls_plans_busy(last) && --turns;
+		/* A hook that finds the plan finds it complete. */
+		if (!busy)
+			smp_store_release(&plan, next);
+		preempt_enable();
+		if (busy)
+			usleep_range(500, 1000);
+	} while (busy);
+	if (last)
+		open_gates(last);
+	return last;
+}
 
 static void end_locked(void)
 {
-	struct ls_confirm *c = plan;
-	u32 turns = LEAVE_LIMIT;
-
-	if (!c)
+	if (!plan)
 		return;
+	free_plan(replace_plan(NULL));
 	static_branch_disable(&ls_confirm_key);
 	ls_accesses_plan(false);
-	open_gates();
-	while (ls_plans_busy(c) && --turns)
-		usleep_range(500, 1000);
-	WRITE_ONCE(plan, NULL);
-	synchronize_rcu();
-	WRITE_ONCE(ls_gates_closing, 0);
 	owner = NULL;
 	ls_each_off();
-	free_plan(c);
 }
 
 int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 		   const struct ls_confirm_point *points, u32 nr_points, const void *file)
 {
 	struct ls_confirm_point *own;
-	struct ls_confirm *c;
+	struct ls_confirm *c, *last;
 	struct ls_plan *meets;
+	bool races = false;
 	u32 i;
 
 	if (!ls_confirm_valid(plans, nr_plans, points, nr_points))
@@ -258,15 +283,16 @@ int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 		free_plan(c);
 		return -EBUSY;
 	}
-	end_locked();
-	ls_each_on();
-	owner = file;
-	/* A hook that finds the plan finds it complete. */
-	smp_store_release(&plan, c);
 	for (i = 0; i < nr_plans; i++)
-		if (plans[i].flags[0] == LS_CONFIRM_ACCESS)
-			ls_accesses_plan(true);
-	static_branch_enable(&ls_confirm_key);
+		races |= plans[i].flags[0] == LS_CONFIRM_ACCESS;
+	if (!plan)
+		ls_each_on();
+	owner = file;
+	last = replace_plan(c);
+	ls_accesses_plan(races);
+	if (!last)
+		static_branch_enable(&ls_confirm_key);
+	free_plan(last);
 	mutex_unlock(&plan_mutex);
 	return 0;
 }

@@ -29,14 +29,14 @@ static DEFINE_PER_CPU(struct spent, spent);
 static u64 not_before[PATIENT_TASKS];
 
 /* How long a context that met waits for the other one to go on. */
-#define PASS_SLEEP (200 * NSEC_PER_MSEC)
+#define PASS_SLEEP (2 * NSEC_PER_SEC)
 #define PASS_SPIN (2 * NSEC_PER_MSEC)
 /* The same again, should the clock stand still. */
 #define MAX_TURNS 200000
 /* CPUs of a guest stand still for longer than that: the other one has to have made a step. */
 #define MIN_TURNS 32
-/* How long one waits that would run into the other side. */
-#define BEGIN_SLEEP (20 * NSEC_PER_MSEC)
+/* How long one waits that would run into the other side, which may be preempted while it is inside. */
+#define BEGIN_SLEEP (1 * NSEC_PER_SEC)
 #define BEGIN_SPIN (1 * NSEC_PER_MSEC)
 
 /* Since ls_gate_clock() was @since. */
@@ -183,14 +183,12 @@ static bool holds(ls_u64 task, ls_u64 lock)
 
 bool ls_plans_busy(const struct ls_confirm *c)
 {
-	bool busy = false;
 	u32 i;
 
-	preempt_disable_notrace();
-	for (i = 0; i < c->nr_meets && !busy; i++)
-		busy = ls_plan_busy(&c->meets[i], ls_gate_clock(), holds);
-	preempt_enable_notrace();
-	return busy;
+	for (i = 0; i < c->nr_meets; i++)
+		if (ls_plan_busy(&c->meets[i], ls_gate_clock(), holds))
+			return true;
+	return false;
 }
 
 /* Wait, for a short time, until no other side is inside. */
@@ -256,7 +254,7 @@ noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const str
 	ignore(true);
 	if (on)
 		ls_leave();
-	while (!ls_gate_opened(m, side) && passed(now) < limit && !READ_ONCE(ls_gates_closing) && --turns) {
+	while (!ls_gate_opened(m, side) && passed(now) < limit && !ls_load(&v->plan->closing) && --turns) {
 		if (deadly && ring_closes(m, side, v))
 			break;
 		pause_for(how);

@@ -3,7 +3,6 @@
 #ifndef LOCKSCOPE_GATE_WAIT_H
 #define LOCKSCOPE_GATE_WAIT_H
 
-#include <linux/atomic.h>
 #include <linux/timekeeping.h>
 
 #include "core/state.h"
@@ -18,16 +17,14 @@ static inline u64 ls_gate_clock(void)
 	return ktime_get_mono_fast_ns();
 }
 
-extern int ls_gates_closing;		/* all gates open */
-extern atomic_t ls_at_gates;		/* contexts that wait */
-
-/* NULL: none. Preemption off, or counted in ls_at_gates since it was looked up. */
+/* NULL: none. Preemption off, or counted in its waiting since it was looked up. */
 struct ls_confirm *ls_plan_now(void);
-/* Is any context inside a side of a plan? */
+/* Is any context inside a side of a plan? Preemption is off. */
 bool ls_plans_busy(const struct ls_confirm *c);
 
 /* What a context waits before, and where. */
 struct ls_gate_visit {
+	const struct ls_confirm *plan;
 	struct ls_gate_object at;
 	u64 ip;
 	unsigned long count;		/* preempt_count() of the hook */

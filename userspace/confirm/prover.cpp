@@ -162,8 +162,9 @@ ConfirmNames Prover::names() const
 
 Verdict Prover::verdict(std::size_t i) const
 {
-	Verdict out = judge(findings_[i], total(proofs_[i]), proofs_[i].seconds, names());
-	if (out.result == VerdictResult::NotReached && proofs_[i].seconds == 0)
+	const double planned = seconds(proofs_[i]);
+	Verdict out = judge(findings_[i], total(proofs_[i]), planned, names());
+	if (out.result == VerdictResult::NotReached && planned == 0)
 		out.why = "code of it was never loaded while the test ran";
 	out.time = std::time(nullptr);
 	return out;

@@ -59,7 +59,7 @@ noinline void ls_access_planned(struct ls_now *n)
 {
 	struct ls_confirm *c = ls_plan_now();
 	struct ls_gate_visit visit = {
-		.at = { .addr = n->addr, .size = n->size, .op = n->op, .lockset = n->lockset },
+		.plan = c, .at = { .addr = n->addr, .size = n->size, .op = n->op, .lockset = n->lockset },
 		.ip = n->ip, .count = n->count, .spin = n->regs,
 	};
 	const struct ls_confirm_point *p;
@@ -80,7 +80,7 @@ noinline void ls_access_planned(struct ls_now *n)
 	if (met || n->level)
 		return;
 	/* The plan stays, although this may sleep. */
-	atomic_inc(&ls_at_gates);
+	ls_fetch_add(&c->waiting, 1);
 	for (i = first; i && waited == LS_GATE_NO_WAIT; i = ls_confirm_next(c, i)) {
 		p = &c->points[i - 1];
 		m = &c->meets[p->plan];
@@ -94,5 +94,5 @@ noinline void ls_access_planned(struct ls_now *n)
 			record(&m->state.contexts[p->side], n, true);
 		ls_gate_prove(m, p->side);
 	}
-	atomic_dec(&ls_at_gates);
+	ls_fetch_add(&c->waiting, ~0u);
 }
