@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2034
+# Sourced in the guest, see selftests/guest/confirm/upstream. Devices of nfcsim, a driver
+# without hardware.
+module=nfc
+locks="rfkill_global_mutex mutex"
+simulator=$(modinfo -n nfcsim)
+
+# prepare stock|FILE
+prepare() {
+	modprobe rfkill
+	if [ "$1" = stock ]; then modprobe nfc; else insmod "$1"; fi
+	modprobe nfc_digital
+	insmod "$simulator"
+}
+
+leave() {
+	rmmod nfc_digital nfc
+}
+
+once() { "$1" "$simulator" once; }
+again() { "$1" "$simulator" 2; }
