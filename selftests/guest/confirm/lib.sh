@@ -40,7 +40,7 @@ answers() {
 settle_finding() {
 	name=$1 verdict=$2 repeat=$3 seconds=$4 id=$5
 	shift 5
-	unhung "$name" $((repeat * (seconds + 2) + 15)) "$LS_BIN/lockscope" confirm -q --json \
+	unhung "$name" $((repeat * (seconds + 10) + 60)) "$LS_BIN/lockscope" confirm -q --json \
 		--repeat "$repeat" --duration "$seconds" "$id" "/out/$name.db" -- "$@" > "/out/$name.$id.json"
 	answered "/out/$name.$id.json"
 }

@@ -3,7 +3,7 @@
 # Sourced in the guest, see selftests/guest/confirm/upstream. An AX.25 device over an Ethernet
 # device that leads nowhere.
 module=netrom
-locks="nr_node_list_lock nr_node"
+locks="nr_node_list_lock|@ nr_add_node"
 
 # prepare stock|FILE
 prepare() {

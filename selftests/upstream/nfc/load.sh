@@ -3,7 +3,7 @@
 # Sourced in the guest, see selftests/guest/confirm/upstream. Devices of nfcsim, a driver
 # without hardware.
 module=nfc
-locks="rfkill_global_mutex mutex"
+locks="rfkill_global_mutex|(nfc depth"
 simulator=$(modinfo -n nfcsim)
 
 # prepare stock|FILE
@@ -15,6 +15,7 @@ prepare() {
 }
 
 leave() {
+	[ ! -e /sys/module/nfcsim ] || rmmod nfcsim
 	rmmod nfc_digital nfc
 }
 

@@ -4,11 +4,12 @@
 # this machine: one gets delegations, the other has no callbacks, and so none. The export is
 # what rpc.mountd would say when the kernel asks.
 module=nfsd
-locks="nfs4_file flc_lock"
+locks="nfs4_file|lock_context"
 base=/run/upstream
 
 # prepare stock|FILE
 prepare() {
+	ip link set lo up
 	modprobe nfsv4
 	if [ "$1" = stock ]; then
 		modprobe nfsd

@@ -93,13 +93,15 @@ int main(int argc, char **argv)
 	folder = argv[1];
 	seed = getpid();
 	if (!strcmp(argv[2], "once")) {
-		int fd = delegate(0);
+		for (; file < 3; file++) {
+			int fd = delegate(file);
 
-		own(0);
-		usleep(500000);
-		recall(0);
-		usleep(500000);
-		close(fd);
+			own(file);
+			usleep(300000);
+			recall(file);
+			usleep(300000);
+			close(fd);
+		}
 		return 0;
 	}
 	end = time(NULL) + atoi(argv[2]);
