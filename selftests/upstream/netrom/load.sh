@@ -4,6 +4,7 @@
 # device that leads nowhere.
 module=netrom
 locks="nr_node_list_lock|@ nr_add_node"
+limit=20
 
 # prepare stock|FILE
 prepare() {

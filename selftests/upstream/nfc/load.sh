@@ -4,6 +4,7 @@
 # without hardware.
 module=nfc
 locks="rfkill_global_mutex|(nfc depth"
+limit=40
 simulator=$(modinfo -n nfcsim)
 
 # prepare stock|FILE

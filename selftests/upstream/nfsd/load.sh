@@ -4,7 +4,8 @@
 # this machine: one gets delegations, the other has no callbacks, and so none. The export is
 # what rpc.mountd would say when the kernel asks.
 module=nfsd
-locks="nfs4_file|lock_context"
+locks="nfsd4_files|flc_lock"
+limit=60
 base=/run/upstream
 
 # prepare stock|FILE
@@ -22,7 +23,7 @@ prepare() {
 	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	echo "-2 -3 +4 +4.1" > /proc/fs/nfsd/versions 2> /dev/null || :
 	echo "tcp 2049" > /proc/fs/nfsd/portlist
-	echo 4 > /proc/fs/nfsd/threads
+	echo 8 > /proc/fs/nfsd/threads
 	echo Y > /proc/fs/nfsd/v4_end_grace
 	# insecure, async, no_subtree_check, fsid=0, as numbers
 	echo "nfsd 127.0.0.1 2147483647 local" > /proc/net/rpc/auth.unix.ip/channel

@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define OWNERS 3
 
 static const char *folder;
 static atomic_uint file;
@@ -54,15 +57,17 @@ static int delegate(unsigned int nr)
 	return fd;
 }
 
-/* The owner of the lock goes with its last open file: RELEASE_LOCKOWNER. */
+/* The owner of a lock goes with its last one: RELEASE_LOCKOWNER. Until it is another file's turn. */
 static void own(unsigned int nr)
 {
 	int fd = open_file("locked", nr, O_RDONLY);
 
 	if (fd < 0)
 		return;
-	lock(fd, F_RDLCK, 0);
-	lock(fd, F_UNLCK, 0);
+	do {
+		lock(fd, F_RDLCK, 0);
+		lock(fd, F_UNLCK, 0);
+	} while (nr == file && time(NULL) < end);
 	close(fd);
 }
 
@@ -76,8 +81,11 @@ static void recall(unsigned int nr)
 		err(1, "open for writing");
 }
 
+/* An owner of its own: that is whom the table of open files belongs to. */
 static void *owners(void *unused)
 {
+	if (unshare(CLONE_FILES))
+		err(1, "unshare");
 	do
 		own(file);
 	while (time(NULL) < end);
@@ -86,7 +94,7 @@ static void *owners(void *unused)
 
 int main(int argc, char **argv)
 {
-	pthread_t other;
+	pthread_t other[OWNERS];
 
 	if (argc != 3)
 		errx(2, "usage: trigger FOLDER once|SECONDS");
@@ -108,13 +116,15 @@ int main(int argc, char **argv)
 	for (file = 0; time(NULL) < end; file++) {
 		int fd = delegate(file);
 
-		if (!file && pthread_create(&other, NULL, owners, NULL))
-			err(1, "thread");
-		usleep(20000);
+		for (int i = 0; !file && i < OWNERS; i++)
+			if (pthread_create(&other[i], NULL, owners, NULL))
+				err(1, "thread");
+		usleep(30000);
 		recall(file);
-		usleep(20000);
+		usleep(10000);
 		close(fd);
 	}
-	pthread_join(other, NULL);
+	for (int i = 0; i < OWNERS; i++)
+		pthread_join(other[i], NULL);
 	return 0;
 }
