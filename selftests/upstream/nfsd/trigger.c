@@ -113,14 +113,16 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	end = time(NULL) + atoi(argv[2]);
-	for (file = 0; time(NULL) < end; file++) {
-		int fd = delegate(file);
+	for (unsigned int nr = 0; time(NULL) < end; nr++) {
+		int fd = delegate(nr);
 
-		for (int i = 0; !file && i < OWNERS; i++)
+		/* Not before it is there: that it is not would be remembered for a while. */
+		file = nr;
+		for (int i = 0; !nr && i < OWNERS; i++)
 			if (pthread_create(&other[i], NULL, owners, NULL))
 				err(1, "thread");
 		usleep(30000);
-		recall(file);
+		recall(nr);
 		usleep(10000);
 		close(fd);
 	}
