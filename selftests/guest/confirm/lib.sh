@@ -16,6 +16,14 @@ unhung() {
 	[ $status = 0 ] || reported $status
 }
 
+# answered FILE: adds what `lockscope confirm` left there to /out/answers.
+answered() {
+	jq -r --arg name "$name" --arg verdict "$verdict" '.[] | select(.verdict) |
+		[$name, $verdict, .id, .verdict.result, (.verdict.reason // "-"), .confirmed_runs,
+		 ((.seconds | sort | .[length / 2 | floor]) // "-"), .verdict.tries] |
+		map(tostring) | join(" ")' "$1" | tee -a /out/answers
+}
+
 # answers NAME VERDICT REPEAT SECONDS COMMAND...: lets `lockscope confirm` settle all findings in
 # /out/NAME.db, hidden ones too, while COMMAND runs.
 # One line a finding in /out/answers: NAME fault|twin ID RESULT REASON RUNS MEDIAN TRIES
@@ -24,10 +32,17 @@ answers() {
 	shift 4
 	unhung "$name" $((repeat * (seconds + 2) + 15)) "$LS_BIN/lockscope" confirm -q --json --top 8 \
 		--hidden --repeat "$repeat" --duration "$seconds" "/out/$name.db" -- "$@" > "/out/$name.json"
-	jq -r --arg name "$name" --arg verdict "$verdict" '.[] | select(.verdict) |
-		[$name, $verdict, .id, .verdict.result, (.verdict.reason // "-"), .confirmed_runs,
-		 ((.seconds | sort | .[length / 2 | floor]) // "-"), .verdict.tries] |
-		map(tostring) | join(" ")' "/out/$name.json" | tee -a /out/answers
+	answered "/out/$name.json"
+}
+
+# settle_finding NAME VERDICT REPEAT SECONDS ID COMMAND...: the same for one finding of
+# /out/NAME.db.
+settle_finding() {
+	name=$1 verdict=$2 repeat=$3 seconds=$4 id=$5
+	shift 5
+	unhung "$name" $((repeat * (seconds + 10) + 60)) "$LS_BIN/lockscope" confirm -q --json \
+		--repeat "$repeat" --duration "$seconds" "$id" "/out/$name.db" -- "$@" > "/out/$name.$id.json"
+	answered "/out/$name.$id.json"
 }
 
 # settle NAME REPEAT SECONDS: records case NAME once, one side after the other; then its sides
