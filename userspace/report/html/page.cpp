@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+// The whole HTML file.
+#include "report/completeness.h"
+#include "report/html/parts.h"
+#include "report/text_parts.h"
+
+#include "report/html_assets.h"
+#include "util/text.h"
+
+namespace lockscope {
+
+namespace html {
+
+namespace {
+
+/// What a browser may do with the file: nothing but its own style and scripts, which are known
+/// by their hashes. JSON is no script for it.
+std::string policy()
+{
+	std::string scripts = std::string("'") + kScriptHash + "'";
+	if (!kLibrary.empty())
+		scripts += std::string(" '") + kLibraryHash + "'";
+	return "default-src 'none'; script-src " + scripts + "; style-src '" + kStyleHash +
+	       "'; base-uri 'none'; form-action 'none'";
+}
+
+std::string head_of(const Model &model)
+{
+	Fragment fragment;
+	std::string releases = model.runs.empty() ? "" : model.runs.back().release;
+	add(fragment.root(), "title", "", "LockScope report, kernel " + releases);
+	return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+	       "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
+	       policy() +
+	       "\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+	       "<meta name=\"color-scheme\" content=\"light dark\">"
+	       "<meta name=\"referrer\" content=\"no-referrer\">" +
+	       fragment.text() +
+	       /* cytoscape looks for this id, and would add a style of its own. */
+	       "<style id=\"__________cytoscape_stylesheet\">" + std::string(kStyle) +
+	       "</style></head>";
+}
+
+std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+{
+	Fragment fragment;
+	auto header = add(fragment.root(), "header");
+	add(header, "h1", "", "LockScope");
+	const auto reasons = incompleteness(model);
+	if (!reasons.empty()) {
+		auto box = add(header, "div", "warn banner");
+		set(box, "role", "alert");
+		for (const auto &why : reasons)
+			add(box, "p", "", "Incomplete: " + why.text);
+		const auto losses = losses_of(model);
+		if (!losses.empty())
+			add(box, "p", "",
+			    "Losses: " + join(losses, ", ") + ": findings may be missing");
+		auto more = add(box, "p", "",
+				counted(blind_spots(model).size(), "thing") +
+					" never seen on any kernel: ");
+		set(add(more, "a", "", "what is known of this record"), "href", "#run");
+	}
+	Printer lines({1000000, false});
+	print_header(model, analysis, select_findings(analysis, options), options, lines);
+	for (const auto &line : split(lines.take(), '\n'))
+		if (!line.empty())
+			add(header, "p", "summary", line);
+	auto menu = add(fragment.root(), "nav");
+	for (const auto &[id, title] : {std::pair{"findings", "Findings"},
+					{"graph", "Lock order"},
+					{"rules", "Rules"},
+					{"stat", "Statistics"},
+					{"run", "Run"}})
+		set(add(menu, "a", "", title), "href", std::string("#") + id);
+	return fragment.text();
+}
+
+} // namespace
+
+} // namespace html
+
+std::string html_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
+			const StatReport &stat)
+{
+	using namespace html;
+	const bool incomplete = !incompleteness(model).empty();
+	const std::string run = run_section(model, analysis, incomplete);
+	std::string out = head_of(model) + "<body>" + header_of(model, analysis, options) + "<main>";
+	if (incomplete)
+		out += run;
+	out += findings_section(model, analysis, options) +
+	       graph_section(model, analysis, options) + rules_section(model) +
+	       stat_section(stat);
+	if (!incomplete)
+		out += run;
+	out += "</main><script type=\"application/json\" id=\"graph-data\">" +
+	       graph_json(model, analysis, options) + "</script>";
+	if (!kLibrary.empty())
+		out += "<script>" + std::string(kLibrary) + "</script>";
+	return out + "<script>" + std::string(kScript) + "</script></body></html>\n";
+}
+
+} // namespace lockscope
