@@ -53,7 +53,7 @@ int deliver_foreign(const std::string &format, const Model &model, const Analysi
 		const auto written = write_crashes(model, analysis, options.report, out);
 		return written ? 0 : fail(written.error());
 	}
-	return deliver(format == "html"    ? html_of(model, analysis, options.report)
+	return deliver(format == "html"	   ? html_of(model, analysis, options.report)
 		       : format == "sarif" ? sarif_report(model, analysis, options.report)
 		       : format == "junit" ? junit_report(model, analysis, options)
 		       : format == "ktap"  ? ktap_report(model, analysis, options)

@@ -10,7 +10,7 @@
 namespace lockscope::cli {
 
 /// All values of --format.
-inline const std::vector<std::string> kReportFormats = {"text",  "json", "html",  "sarif",
+inline const std::vector<std::string> kReportFormats = {"text",	 "json", "html",  "sarif",
 							"junit", "ktap", "dmesg", "syzkaller"};
 
 /// Is it one for other programs?

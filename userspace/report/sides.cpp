@@ -183,8 +183,7 @@ std::string side_words(const Model &model, const FindingEdge &edge,
 	return (observation.acquisition() ? acquires : "releases ") + name(edge.from) + on;
 }
 
-std::string interrupt_words(const Finding &finding,
-			    const std::function<std::string(ClassId)> &name)
+std::string interrupt_words(const Finding &finding, const std::function<std::string(ClassId)> &name)
 {
 	const auto locks = finding.locks();
 	return "deadlock: a " + std::string(interrupt_name(finding.classes.back())) +

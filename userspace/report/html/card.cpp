@@ -87,9 +87,8 @@ void add_head(pugi::xml_node card, const Finding &finding, std::size_t rank)
 void add_doubts(pugi::xml_node card, const Finding &finding)
 {
 	if (finding.verdict)
-		add_printed(card, "p", "words verdict", [&](Printer &out) {
-			print_verdict(*finding.verdict, out);
-		});
+		add_printed(card, "p", "words verdict",
+			    [&](Printer &out) { print_verdict(*finding.verdict, out); });
 	for (const auto &filter : finding.filters)
 		if (filter.name != kRefuted) /* the verdict */
 			add(card, "p", "words doubt",
@@ -126,9 +125,8 @@ void add_locks(pugi::xml_node parent, const Model &model, const Finding &finding
 void add_variable(pugi::xml_node parent, const Finding &finding)
 {
 	if (finding.race)
-		add_printed(parent, "p", "words", [&](Printer &out) {
-			print_variable(*finding.race, out);
-		});
+		add_printed(parent, "p", "words",
+			    [&](Printer &out) { print_variable(*finding.race, out); });
 	if (!finding.violation)
 		return;
 	const auto &violation = *finding.violation;
@@ -156,7 +154,7 @@ void add_rank(pugi::xml_node parent, const Finding &finding)
 	add(details, "summary", "",
 	    "Score " + std::to_string(static_cast<long>(finding.score)) + ", severity " +
 		    name(finding.severity) + ", confidence " + name(finding.confidence));
-	auto body = add_table(details, "features", {"points", "feature", "why"});
+	auto body = add_table(details, "features", {"#points", "feature", "why"});
 	for (const auto &feature : finding.features) {
 		auto row = add(body, "tr");
 		add(row, "td", "number", std::to_string(static_cast<long>(feature.points)));
@@ -195,9 +193,8 @@ bool put_card(const Model &model, const Finding &finding, std::size_t rank, bool
 	add_locks(details, model, finding);
 	add_variable(details, finding);
 	if (finding.about_interrupt())
-		add(details, "p", "words", interrupt_words(finding, [&](ClassId cls) {
-			return short_name(model[cls]);
-		}));
+		add(details, "p", "words",
+		    interrupt_words(finding, [&](ClassId cls) { return short_name(model[cls]); }));
 	add_sides(details, model, finding);
 	add_legend(details, finding);
 	if (finding.race)
@@ -205,9 +202,8 @@ bool put_card(const Model &model, const Finding &finding, std::size_t rank, bool
 			print_histories(model, *finding.race, printer);
 		});
 	if (finding.verdict)
-		add_printed(details, "pre", "evidence", [&](Printer &printer) {
-			print_evidence(*finding.verdict, printer);
-		});
+		add_printed(details, "pre", "evidence",
+			    [&](Printer &printer) { print_evidence(*finding.verdict, printer); });
 	add_rank(details, finding);
 	const std::string text = fragment.text();
 	if (text.size() > room)

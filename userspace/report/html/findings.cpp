@@ -99,8 +99,8 @@ std::string findings_section(const Model &model, const Analysis &analysis,
 						 " only the title stands here, for lack of room: "
 						 "lockscope show ID has the rest.");
 	if (cards.left_out())
-		out += paragraph("warn", left_out_words(cards.left_out(), "finding",
-							"lockscope report"));
+		out += paragraph("warn",
+				 left_out_words(cards.left_out(), "finding", "lockscope report"));
 	out += "<div id=\"cards\">";
 	for (const auto &group : groups)
 		out += cards.take(group.first) + others_of(group, cards);

@@ -10,13 +10,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace lockscope::html {
 
 namespace {
 
-/// Observations shown of a dependency, the first of them.
+/// Observations shown of a dependency, the first of them; one where there is no room for more.
 constexpr std::size_t kMostWitnesses = 3, kMostBadWitnesses = 6;
 
 using EdgeEnds = std::pair<std::uint32_t, std::uint32_t>;
@@ -47,8 +48,10 @@ public:
 		const auto [at, added] = numbers_.try_emplace(clean, list.size());
 		if (added) {
 			list.push_back(clean);
-			/* Quotes and a comma; escapes are few. */
-			bytes += clean.size() + 4;
+			/* With quotes and escapes; script_safe() makes six bytes of one. */
+			bytes += Json(clean).dump().size() + 1 +
+				 5 * static_cast<std::size_t>(
+					     std::count(clean.begin(), clean.end(), '<'));
 		}
 		return at->second;
 	}
@@ -73,8 +76,7 @@ std::string dependency_words_of(std::uint32_t kinds)
 Json witness_json(const Model &model, const Evidence &evidence, Strings &strings)
 {
 	const auto &observation = model.observations[evidence.observation];
-	const Witness witness =
-		make_witness(model, evidence.observation, evidence.position);
+	const Witness witness = make_witness(model, evidence.observation, evidence.position);
 	return {observation.run + 1,
 		strings.number(witness.context.describe() + ", " + observation.comm + "-" +
 			       std::to_string(observation.pid)),
@@ -83,10 +85,10 @@ Json witness_json(const Model &model, const Evidence &evidence, Strings &strings
 }
 
 Json edge_data(const Model &model, const Dependency &dependency,
-	       const std::vector<std::string> *findings, Strings &strings)
+	       const std::vector<std::string> *findings, std::size_t usual, Strings &strings)
 {
 	Json witnesses = Json::array();
-	const std::size_t most = findings ? kMostBadWitnesses : kMostWitnesses;
+	const std::size_t most = findings ? kMostBadWitnesses : usual;
 	for (std::size_t i = 0; i < dependency.evidence.size() && i < most; i++)
 		witnesses.push_back(witness_json(model, dependency.evidence[i], strings));
 	Json ids = Json::array();
@@ -133,36 +135,42 @@ std::string order_row(const Model &model, const Dependency &dependency,
 	return fragment.text();
 }
 
-} // namespace
+/// The data, and how many orders have no room in it.
+struct GraphData {
+	std::string text;
+	std::size_t left_out = 0;
+};
 
-std::string graph_json(const Model &model, const Analysis &analysis, const ReportOptions &options)
+GraphData graph_data(const Model &model, const LockGraph &graph, const BadEdges &bad,
+		     std::size_t witnesses, std::size_t room)
 {
-	const LockGraph graph(model, Runs(model.runs.size(), true));
-	const BadEdges bad = bad_edges(analysis, options);
 	Strings strings;
-	Json classes = Json::object(), edges = Json::array();
-	std::size_t bytes = 0, left_out = 0;
+	Json classes = Json::array(), edges = Json::array();
+	std::set<ClassId> known;
+	std::size_t bytes = 100, left_out = 0;
 	const auto add_class = [&](ClassId cls) {
-		const auto &lock = model[cls];
-		const std::string number = std::to_string(index(cls));
-		if (classes.contains(number))
+		if (!known.insert(cls).second)
 			return;
-		classes[number] = {strings.number(lock.name), strings.number(short_name(lock)),
+		const auto &lock = model[cls];
+		classes.push_back({index(cls), strings.number(lock.name),
+				   strings.number(short_name(lock)),
 				   strings.number(kind_name(lock.kind)),
 				   strings.number(lock.module.empty() ? "vmlinux" : lock.module),
-				   (LS_SPINNING_KINDS >> lock.kind & 1) != 0, lock.global()};
-		bytes += 40;
+				   (LS_SPINNING_KINDS >> lock.kind & 1) != 0, lock.global()});
+		bytes += 60;
 	};
 	for (const auto *dependency : sorted_orders(graph, bad)) {
-		if (bytes + strings.bytes > kGraphBytes) {
+		if (bytes + strings.bytes > room) {
 			left_out++;
 			continue;
 		}
 		const auto found = bad.find(ends_of(*dependency));
-		Json edge = edge_data(model, *dependency,
-				      found == bad.end() ? nullptr : &found->second, strings);
-		bytes += edge.dump().size() + 1;
-		edges.push_back(std::move(edge));
+		const Json edge =
+			edge_data(model, *dependency, found == bad.end() ? nullptr : &found->second,
+				  witnesses, strings);
+		const std::string text = edge.dump();
+		bytes += text.size() + 1;
+		edges.push_back(edge);
 		add_class(dependency->from);
 		add_class(dependency->to);
 	}
@@ -170,7 +178,23 @@ std::string graph_json(const Model &model, const Analysis &analysis, const Repor
 			  {"classes", std::move(classes)},
 			  {"edges", std::move(edges)},
 			  {"left_out", left_out}};
-	return script_safe(out.dump(-1, ' ', false, Json::error_handler_t::replace));
+	return {script_safe(out.dump(-1, ' ', false, Json::error_handler_t::replace)), left_out};
+}
+
+} // namespace
+
+std::string graph_json(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		       std::size_t room)
+{
+	const LockGraph graph(model, Runs(model.runs.size(), true));
+	const BadEdges bad = bad_edges(analysis, options);
+	/* The last one that is added may be longer than what is left. */
+	constexpr std::size_t kLast = 20000;
+	room -= std::min(room, kLast);
+	GraphData data = graph_data(model, graph, bad, kMostWitnesses, room);
+	if (data.left_out)
+		data = graph_data(model, graph, bad, 1, room);
+	return data.text;
 }
 
 std::string graph_section(const Model &model, const Analysis &analysis,
@@ -197,8 +221,9 @@ std::string graph_section(const Model &model, const Analysis &analysis,
 	add(section, "h3", "", "Orders that findings are made of");
 	if (rows.empty())
 		add(section, "p", "words",
-		    "No finding listed here is about the order of locks; " +
-			    counted(graph.size(), "order") + " of two lock classes was seen.");
+		    "No finding listed here is about the order of locks; orders of two lock classes that "
+		    "were seen: " +
+			    with_commas(graph.size()) + ".");
 	else
 		add(section, "p", "words",
 		    "Of " + with_commas(graph.size()) +

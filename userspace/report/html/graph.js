@@ -3,17 +3,17 @@
 // without the library that draws.
 
 const graph = { nodes: new Map(), edges: [], leftOut: 0, loaded: false };
-const kMostNodes = 100; // drawn: more takes seconds, and cannot be read
+const kMostNodes = 60; // drawn: more cannot be read
 
 function loadGraph() {
 	const data = JSON.parse($("#graph-data").textContent);
 	const text = (i) => data.strings[i];
-	for (const [id, [name, brief, kind, module, spins, global]] of Object.entries(data.classes))
-		graph.nodes.set(id, { id, name: text(name), brief: text(brief), kind: text(kind),
+	for (const [id, name, brief, kind, module, spins, global] of data.classes)
+		graph.nodes.set(id, { id: String(id), name: text(name), brief: text(brief), kind: text(kind),
 			module: text(module), spins, global, out: [], in: [] });
 	for (const [from, to, kinds, count, witnesses, findings] of data.edges) {
-		const edge = { id: "e" + graph.edges.length, from: graph.nodes.get(String(from)),
-			to: graph.nodes.get(String(to)), kinds: text(kinds), count, findings,
+		const edge = { id: "e" + graph.edges.length, from: graph.nodes.get(from),
+			to: graph.nodes.get(to), kinds: text(kinds), count, findings,
 			witnesses: witnesses.map(([run, by, held, acquired]) =>
 				({ run, by: text(by), held: text(held), acquired: text(acquired) })) };
 		edge.from.out.push(edge);
@@ -155,6 +155,8 @@ function showCycles() {
 			b.out.length + b.in.length - a.out.length - a.in.length)[0];
 		if (most)
 			zoomTo(most);
+		panel.prepend(make("p", { textContent: "No finding listed here is about the order of " +
+			"locks. This is the lock with most of them; the search finds others." }));
 		return;
 	}
 	const { nodes, leftOut } = neighbourhood(bad.flatMap((edge) => [edge.from, edge.to]), 0);

@@ -24,6 +24,9 @@ std::string policy()
 	       "'; base-uri 'none'; form-action 'none'";
 }
 
+/// Around the graph's data.
+constexpr std::size_t kMarginBytes = 1000;
+
 std::string head_of(const Model &model)
 {
 	Fragment fragment;
@@ -45,7 +48,10 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 {
 	Fragment fragment;
 	auto header = add(fragment.root(), "header");
-	add(header, "h1", "", "LockScope");
+	Printer lines({1000000, false});
+	print_header(model, analysis, select_findings(analysis, options), options, lines);
+	const auto summary = split(lines.take(), '\n');
+	add(header, "h1", "", summary.front());
 	const auto reasons = incompleteness(model);
 	if (!reasons.empty()) {
 		auto box = add(header, "div", "warn banner");
@@ -56,16 +62,19 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 		if (!losses.empty())
 			add(box, "p", "",
 			    "Losses: " + join(losses, ", ") + ": findings may be missing");
-		auto more = add(box, "p", "",
-				counted(blind_spots(model).size(), "thing") +
-					" never seen on any kernel: ");
-		set(add(more, "a", "", "what is known of this record"), "href", "#run");
+		const auto spots = blind_spots(model);
+		auto details = add(box, "details");
+		add(details, "summary", "",
+		    counted(spots.size(), "thing") + " never seen on any kernel");
+		auto list = add(details, "ul");
+		for (const auto &spot : spots)
+			add(list, "li", "", spot);
+		set(add(add(box, "p"), "a", "", "All that is known of this record"), "href",
+		    "#run");
 	}
-	Printer lines({1000000, false});
-	print_header(model, analysis, select_findings(analysis, options), options, lines);
-	for (const auto &line : split(lines.take(), '\n'))
-		if (!line.empty())
-			add(header, "p", "summary", line);
+	for (std::size_t i = 1; i < summary.size(); i++)
+		if (!summary[i].empty())
+			add(header, "p", "summary", summary[i]);
 	auto menu = add(fragment.root(), "nav");
 	for (const auto &[id, title] : {std::pair{"findings", "Findings"},
 					{"graph", "Lock order"},
@@ -86,19 +95,26 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	using namespace html;
 	const bool incomplete = !incompleteness(model).empty();
 	const std::string run = run_section(model, analysis, incomplete);
-	std::string out = head_of(model) + "<body>" + header_of(model, analysis, options) + "<main>";
+	std::string out =
+		head_of(model) + "<body>" + header_of(model, analysis, options) + "<main>";
 	if (incomplete)
 		out += run;
 	out += findings_section(model, analysis, options) +
-	       graph_section(model, analysis, options) + rules_section(model) +
-	       stat_section(stat);
+	       graph_section(model, analysis, options) + rules_section(model) + stat_section(stat);
 	if (!incomplete)
 		out += run;
-	out += "</main><script type=\"application/json\" id=\"graph-data\">" +
-	       graph_json(model, analysis, options) + "</script>";
+	out += "</main>";
+	std::string scripts;
 	if (!kLibrary.empty())
-		out += "<script>" + std::string(kLibrary) + "</script>";
-	return out + "<script>" + std::string(kScript) + "</script></body></html>\n";
+		scripts += "<script>" + std::string(kLibrary) + "</script>";
+	scripts += "<script>" + std::string(kScript) + "</script></body></html>\n";
+	const std::string data = "<script type=\"application/json\" id=\"graph-data\">";
+	const std::size_t used = out.size() + scripts.size() + data.size() + kMarginBytes;
+	out += data +
+	       graph_json(model, analysis, options,
+			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0) +
+	       "</script>";
+	return out + scripts;
 }
 
 } // namespace lockscope

@@ -57,8 +57,11 @@ pugi::xml_node add_table(pugi::xml_node parent, const char *cls,
 {
 	auto table = add(add(parent, "div", "scroll"), "table", cls);
 	auto row = add(add(table, "thead"), "tr");
-	for (const char *title : head)
-		set(add(row, "th", "", title), "scope", "col");
+	for (const std::string_view title : head) {
+		const bool number = title.starts_with('#');
+		set(add(row, "th", number ? "number" : "", title.substr(number ? 1 : 0)), "scope",
+		    "col");
+	}
 	return add(table, "tbody");
 }
 

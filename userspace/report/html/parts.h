@@ -14,13 +14,12 @@
 namespace lockscope::html {
 
 /*
- * Bytes for each part, so that all of them with style, scripts and the library that draws the
- * graph stay below kMostHtmlBytes.
+ * Bytes for each part; the graph's data has what they leave of kMostHtmlBytes: with style, scripts
+ * and the library that draws it at least 850,000 bytes, some 10,000 orders.
  */
 inline constexpr std::size_t kCardBytes = 850000;  ///< findings in full
 inline constexpr std::size_t kBriefBytes = 250000; ///< findings by title, where those are full
-inline constexpr std::size_t kGraphBytes = 750000; ///< data of the graph
-inline constexpr std::size_t kOrderBytes = 60000;  ///< its edges as a table
+inline constexpr std::size_t kOrderBytes = 60000;  ///< orders of findings as a table
 inline constexpr std::size_t kRuleBytes = 220000;
 inline constexpr std::size_t kStatBytes = 200000;
 
@@ -42,7 +41,7 @@ pugi::xml_node add(pugi::xml_node parent, const char *tag, const char *cls = "",
 void say(pugi::xml_node parent, std::string_view text, bool lines = false);
 /// Sets an attribute, cleaned in the same way; tabs may separate its parts.
 void set(pugi::xml_node node, const char *name, std::string_view value);
-/// A table in a box that scrolls by itself, with a head; its body.
+/// A table in a box that scrolls by itself; its body. Titles that begin with # are of numbers.
 pugi::xml_node add_table(pugi::xml_node parent, const char *cls,
 			 std::initializer_list<const char *> head);
 /// What stands before a table that has no room for all of its rows.
@@ -58,7 +57,9 @@ std::string findings_section(const Model &model, const Analysis &analysis,
 /// The table of the graph's bad edges; its data is JSON for the script.
 std::string graph_section(const Model &model, const Analysis &analysis,
 			  const ReportOptions &options);
-std::string graph_json(const Model &model, const Analysis &analysis, const ReportOptions &options);
+/// Its data in at most @room bytes, orders of findings first.
+std::string graph_json(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		       std::size_t room);
 std::string rules_section(const Model &model);
 std::string stat_section(const StatReport &stat);
 

@@ -42,8 +42,8 @@ function moduleColour(module, dark) {
 function pictureStyle(c) {
 	return [
 		{ selector: "node", style: { shape: "round-rectangle", label: "data(label)", color: c.ink,
-			"font-size": 11, "text-wrap": "wrap", "text-max-width": 150, "text-valign": "center",
-			"text-overflow-wrap": "anywhere", width: 170, height: 44, "border-width": 2,
+			"font-size": 11, "text-wrap": "wrap", "text-max-width": 190, "text-valign": "center",
+			width: 180, height: 50, "border-width": 2,
 			"background-color": (node) => node.data("spins") ? c.spins : c.sleeps,
 			"border-style": (node) => node.data("global") ? "double" : "solid",
 			"border-color": (node) => moduleColour(node.data("module"), c.dark) } },
@@ -55,10 +55,27 @@ function pictureStyle(c) {
 	];
 }
 
+// Lines of at most so many letters, broken after what parts words.
+function linesOf(name, letters) {
+	const lines = [""];
+	for (const part of name.match(/[^\s_.>+@(]*[\s_.>+@(]*/g)) {
+		const last = lines[lines.length - 1];
+		if (last !== "" && (last + part).trimEnd().length > letters)
+			lines.push(part);
+		else
+			lines[lines.length - 1] = last + part;
+	}
+	return lines.map((line) => line.trim());
+}
+
 // Names are cut where they would not fit; the panel has them whole.
 function pictureLabel(node) {
-	const name = node.brief.length > 44 ? node.brief.slice(0, 43) + "\u2026" : node.brief;
-	return node.module === "vmlinux" ? name : `${name}\n${node.module.slice(0, 24)}`;
+	const lines = linesOf(node.brief, 26).map((line) =>
+		line.length > 28 ? line.slice(0, 27) + "\u2026" : line);
+	const most = node.module === "vmlinux" ? 3 : 2;
+	if (lines.length > most)
+		lines.splice(most, Infinity, "\u2026");
+	return [...lines, ...(node.module === "vmlinux" ? [] : [node.module.slice(0, 26)])].join("\n");
 }
 
 function drawPicture(nodes, edges, marked) {
@@ -75,9 +92,20 @@ function drawPicture(nodes, edges, marked) {
 				bad: isBad(edge) } }))],
 		layout: { name: "dagre", rankDir: "LR", nodeSep: 14, rankSep: 60, padding: 16 },
 	});
-	picture.on("tap", "node", (event) => showNode(graph.nodes.get(event.target.id())));
-	picture.on("dbltap", "node", (event) => zoomTo(graph.nodes.get(event.target.id())));
+	showReadable(marked);
+	picture.on("tap", "node", (event) => showNode(graph.nodes.get(Number(event.target.id()))));
+	picture.on("dbltap", "node", (event) => zoomTo(graph.nodes.get(Number(event.target.id()))));
 	picture.on("tap", "edge", (event) => showEdge(graph.edges[Number(event.target.id().slice(1))]));
+}
+
+// All of it where names can be read then, else a part of it.
+function showReadable(marked) {
+	const kLeastZoom = 0.6, kUsualZoom = 0.8;
+	if (picture.zoom() > 1)
+		picture.zoom(1);
+	else if (picture.zoom() < kLeastZoom)
+		picture.zoom(kUsualZoom);
+	picture.center(marked ? picture.getElementById(marked.id) : undefined);
 }
 
 function markEdge(edge) {

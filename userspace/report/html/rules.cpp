@@ -106,8 +106,9 @@ std::string rules_section(const Model &model)
 	std::string table;
 	if (!rows.empty()) {
 		Fragment shape;
-		auto body = add_table(shape.root(), "rules",
-				      {"variable", "access", "guard", "evidence", "z", "verdict"});
+		auto body =
+			add_table(shape.root(), "rules",
+				  {"variable", "access", "guard", "#evidence", "#z", "verdict"});
 		(void)body;
 		table = shape.text();
 		table.insert(table.find("</tbody>"), rows);

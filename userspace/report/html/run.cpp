@@ -5,7 +5,6 @@
 #include "report/text_parts.h"
 
 #include "model/counters.h"
-#include "util/date.h"
 #include "util/text.h"
 
 namespace lockscope::html {
@@ -13,7 +12,7 @@ namespace lockscope::html {
 namespace {
 
 constexpr std::size_t kOneLine = 1000000; ///< no statement is wrapped
-constexpr std::size_t kMostRuns = 200;	   ///< rows
+constexpr std::size_t kMostRuns = 200;	  ///< rows
 
 void add_list(pugi::xml_node parent, const std::string &title,
 	      const std::vector<std::string> &entries)
@@ -28,9 +27,9 @@ void add_list(pugi::xml_node parent, const std::string &title,
 
 void add_runs(pugi::xml_node parent, const Model &model)
 {
-	auto body = add_table(parent, "runs", {"run", "kernel", "backend", "acquisitions", "end"});
-	static constexpr const char *ends[] = {"not finished", "finished", "failed",
-					       "module gone"};
+	auto body =
+		add_table(parent, "runs", {"#run", "kernel", "backend", "#acquisitions", "end"});
+	static constexpr const char *ends[] = {"not finished", "finished", "failed", "module gone"};
 	if (model.runs.size() > kMostRuns)
 		add(parent, "p", "warn",
 		    left_out_words(model.runs.size() - kMostRuns, "run", "the store"));

@@ -172,8 +172,8 @@ void add_access_side(pugi::xml_node box, const Model &model, const AccessSide &a
 		    "holds " + taken_words(model, guard.name, guard.val, guard.at) +
 			    (other ? instance_note(model, access, i, *other) : ""));
 	}
-	for (const auto &lock : annotations::asserted(model, model.runs[site.run].release,
-						      known_part(access)))
+	for (const auto &lock :
+	     annotations::asserted(model, model.runs[site.run].release, known_part(access)))
 		add(list, "li", "", "the code asserts " + lock);
 	if (list.first_child().empty())
 		add(list, "li", "", "holds no lock");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Statistics of lock classes, with histograms.
-#include "report/html/parts.h"
 #include "report/stat.h"
+#include "report/html/parts.h"
 
 #include "util/text.h"
 
@@ -147,10 +147,10 @@ std::string stat_section(const StatReport &stat)
 		Fragment shape;
 		if (stat.exact)
 			add_table(shape.root(), "stat sortable",
-				  {"lock class", "acquired", "contended", "total wait", "max wait",
-				   "mean wait", "mean hold", "max hold"});
+				  {"lock class", "#acquired", "#contended", "#total wait",
+				   "#max wait", "#mean wait", "#mean hold", "#max hold"});
 		else
-			add_table(shape.root(), "stat sortable", {"lock class", "acquired"});
+			add_table(shape.root(), "stat sortable", {"lock class", "#acquired"});
 		table = shape.text();
 		table.insert(table.find("</tbody>"), rows);
 	}
