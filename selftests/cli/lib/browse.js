@@ -23,7 +23,9 @@ async function test(browser, name, report, { refuses = false, ...options }, body
 	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, offline: true, ...options });
 	const page = await context.newPage();
 	const url = "file://" + path.join(folder, report + ".html");
-	page.on("request", (request) => check("request of " + request.url(), request.url().startsWith(url)));
+	// What the policy refuses is asked for as well, and fails.
+	page.on(refuses ? "requestfinished" : "request", (request) =>
+		check("request of " + request.url(), request.url().startsWith(url)));
 	page.on("console", (line) => {
 		const bad = ["error", "warning"].includes(line.type());
 		check("console: " + line.text(), !bad || (refuses && line.text().includes("Content Security Policy")));
