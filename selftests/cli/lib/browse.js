@@ -5,6 +5,7 @@
 "use strict";
 
 const { chromium } = require("playwright-core");
+const fs = require("fs");
 const path = require("path");
 
 const folder = path.resolve(process.argv[2]);
@@ -121,8 +122,8 @@ async function filters(page) {
 	check("a kind", await shown(page) === 1);
 	await page.selectOption("#filter-kind", "");
 	await page.selectOption("#filter-module", "foo");
-	const ofModule = await shown(page);
-	check("a module", ofModule > 0 && ofModule < all);
+	const inModule = await shown(page);
+	check("a module", inModule > 0 && inModule < all);
 	await page.fill("#search", "no such words");
 	check("nothing found is said", await shown(page) === 0 &&
 		await page.getByText("No finding fits these filters.").isVisible());
@@ -272,6 +273,13 @@ async function main() {
 	await test(browser, "keyboard", "kinds", {}, keyboard);
 	await test(browser, "filters and search", "kinds", {}, filters);
 	await test(browser, "graph", "usual", {}, graphView);
+	// As it is built without npm.
+	const whole = fs.readFileSync(path.join(folder, "usual.html"), "utf8");
+	fs.writeFileSync(path.join(folder, "plain.html"), whole.replace(/<script>\/\*\*[^]*?<\/script>/, ""));
+	await test(browser, "graph without its library", "plain", {}, async (page) => {
+		check("no library", await page.evaluate(() => !canDraw));
+		await graphView(page);
+	});
 	await test(browser, "10,000 orders", "edges", {}, large);
 	await test(browser, "hostile names", "hostile", {}, hostile);
 	await test(browser, "names that are scripts", "script", {}, scripts);
