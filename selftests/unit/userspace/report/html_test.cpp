@@ -134,6 +134,28 @@ TEST(Html, HasEveryFindingWithBothSides)
 	EXPECT_GT(count_of(html_of_model(model, {}, true), "<article"), count_of(html, "<article"));
 }
 
+TEST(Html, FindingsWithOneCauseStandBelowIt)
+{
+	const Model model = model_of(small_log());
+	const Analysis analysis = analyse(model);
+	const std::string html = html_report(model, analysis, {}, {});
+	EXPECT_EQ(count_of(html, "<summary>1 more through "), 2u);
+	const auto card = [&](const std::string &id) { return html.find("id=\"f-" + id + "\""); };
+	std::size_t others = 0;
+	for (const auto &finding : analysis.findings) {
+		if (finding.hidden() || finding.cause.empty())
+			continue;
+		others++;
+		const auto more = html.rfind("<details class=\"more\">", card(finding.id));
+		ASSERT_NE(more, html.npos);
+		EXPECT_LT(card(finding.cause), more);
+		/* Nothing that would end the group. */
+		const std::string within = html.substr(more, card(finding.id) - more);
+		EXPECT_GT(count_of(within, "<details"), count_of(within, "</details"));
+	}
+	EXPECT_EQ(others, 2u);
+}
+
 TEST(Html, OtherKindsAndRacesHaveTheirSides)
 {
 	const std::string kinds = html_of_model(model_of(other_kinds()));
