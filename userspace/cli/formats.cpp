@@ -4,6 +4,8 @@
 #include "cli/cli.h"
 
 #include "report/formats.h"
+#include "report/html/html.h"
+#include "stat/stat.h"
 #include "util/file.h"
 #include "util/utf8.h"
 
@@ -30,6 +32,13 @@ Status write_crashes(const Model &model, const Analysis &analysis, const ReportO
 	return success();
 }
 
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+{
+	StatReport stat = stat_of(model);
+	arrange(stat, stat_orders().front().name, "");
+	return html_report(model, analysis, options, stat);
+}
+
 } // namespace
 
 bool foreign_format(const std::string &format)
@@ -44,7 +53,8 @@ int deliver_foreign(const std::string &format, const Model &model, const Analysi
 		const auto written = write_crashes(model, analysis, options.report, out);
 		return written ? 0 : fail(written.error());
 	}
-	return deliver(format == "sarif"   ? sarif_report(model, analysis, options.report)
+	return deliver(format == "html"	   ? html_of(model, analysis, options.report)
+		       : format == "sarif" ? sarif_report(model, analysis, options.report)
 		       : format == "junit" ? junit_report(model, analysis, options)
 		       : format == "ktap"  ? ktap_report(model, analysis, options)
 					   : dmesg_report(model, analysis, options.report),

@@ -10,8 +10,8 @@
 namespace lockscope::cli {
 
 /// All values of --format.
-inline const std::vector<std::string> kReportFormats = {"text", "json",	 "sarif",    "junit",
-							"ktap", "dmesg", "syzkaller"};
+inline const std::vector<std::string> kReportFormats = {"text",	 "json", "html",  "sarif",
+							"junit", "ktap", "dmesg", "syzkaller"};
 
 /// Is it one for other programs?
 bool foreign_format(const std::string &format);

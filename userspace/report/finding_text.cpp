@@ -35,13 +35,6 @@ Tone severity_tone(Severity severity)
 					       : Tone::Dim;
 }
 
-std::string source_place(const SourceLine &line)
-{
-	if (line.file.empty())
-		return {};
-	return line.file + ":" + std::to_string(line.line);
-}
-
 class FindingText {
 public:
 	FindingText(const Model &model, const Finding &finding, Printer &out, Detail detail)
@@ -125,16 +118,9 @@ private:
 		const std::size_t n = finding_.edges.size();
 		const std::size_t first = n && from_interrupt(finding_.edges.back()) ? n - 1 : 0;
 		if (finding_.about_interrupt()) {
-			const auto locks = finding_.locks();
-			const std::string irq = interrupt_name(finding_.classes.back());
 			out_.blank();
 			out_.wrap(4,
-				  "deadlock: a " + irq + " comes to who holds " +
-					  mark(locks.back()) + " and waits for " +
-					  mark(locks.front()) +
-					  (locks.size() == 1 ? ", which cannot be given back"
-							     : ", whose holder waits for " +
-								       mark(locks.back())),
+				  interrupt_words(finding_, [&](ClassId cls) { return mark(cls); }),
 				  Tone::Plain, 2);
 		}
 		for (std::size_t i = 0; i < n; i++)
@@ -329,14 +315,7 @@ private:
 	void print_taken(const std::string &lock, std::uint32_t val, CodeId at,
 			 const std::string &note = "")
 	{
-		std::string line = "holds " + lock;
-		if (read_of(val) != LS_EXCLUSIVE)
-			line += " (shared)";
-		line += ", taken at " + place_name(model_[at]);
-		for (const auto &source : model_[at].lines)
-			if (!source.inlined && !source.file.empty())
-				line += " " + source_place(source);
-		out_.wrap(6, line + note, Tone::Plain, 2);
+		out_.wrap(6, "holds " + taken_words(model_, lock, val, at) + note, Tone::Plain, 2);
 	}
 
 	/// One stack, its first frame marked; @callers is printed before the others.

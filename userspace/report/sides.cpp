@@ -183,6 +183,35 @@ std::string side_words(const Model &model, const FindingEdge &edge,
 	return (observation.acquisition() ? acquires : "releases ") + name(edge.from) + on;
 }
 
+std::string interrupt_words(const Finding &finding, const std::function<std::string(ClassId)> &name)
+{
+	const auto locks = finding.locks();
+	return "deadlock: a " + std::string(interrupt_name(finding.classes.back())) +
+	       " comes to who holds " + name(locks.back()) + " and waits for " +
+	       name(locks.front()) +
+	       (locks.size() == 1 ? ", which cannot be given back"
+				  : ", whose holder waits for " + name(locks.back()));
+}
+
+std::string source_place(const SourceLine &line)
+{
+	if (line.file.empty())
+		return {};
+	return line.file + ":" + std::to_string(line.line);
+}
+
+std::string taken_words(const Model &model, const std::string &lock, std::uint32_t val, CodeId at)
+{
+	std::string out = lock;
+	if (read_of(val) != LS_EXCLUSIVE)
+		out += " (shared)";
+	out += ", taken at " + place_name(model[at]);
+	for (const auto &source : model[at].lines)
+		if (!source.inlined && !source.file.empty())
+			out += " " + source_place(source);
+	return out;
+}
+
 std::vector<Side> sides_of(const Model &model, const Finding &finding)
 {
 	std::vector<Side> out;

@@ -7,6 +7,7 @@
 #include "model/model.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -45,6 +46,16 @@ std::vector<Side> sides_of(const Model &model, const Finding &finding);
 /// What the side of @edge does: "holds A, takes B". @name names its classes.
 std::string side_words(const Model &model, const FindingEdge &edge,
 		       const std::function<std::string(ClassId)> &name);
+
+/// How an interrupt and the holder of a lock come to wait for each other.
+std::string interrupt_words(const Finding &finding,
+			    const std::function<std::string(ClassId)> &name);
+
+/// "foo_lock (shared), taken at foo_open+0x10 foo.c:12"
+std::string taken_words(const Model &model, const std::string &lock, std::uint32_t val, CodeId at);
+
+/// "fs/open.c:12", empty when it is not known.
+std::string source_place(const SourceLine &line);
 
 /// Is the first acquire of @edge in a function that had not returned at the second one, so
 /// that one stack has both?

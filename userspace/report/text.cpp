@@ -2,8 +2,10 @@
 // The report as text.
 #include "report/completeness.h"
 #include "report/finding_text.h"
+#include "report/groups.h"
 #include "report/printer.h"
 #include "report/report.h"
+#include "report/text_parts.h"
 
 #include "analysis/filters/annotations.h"
 #include "analysis/filters/beliefs.h"
@@ -13,7 +15,6 @@
 #include "util/text.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace lockscope {
@@ -66,6 +67,8 @@ void print_news(const Model &model, const Analysis &analysis,
 			      : "none of these"),
 		 Tone::Plain, 2);
 }
+
+} // namespace
 
 void print_header(const Model &model, const Analysis &analysis,
 		  const std::vector<const Finding *> &shown, const ReportOptions &options,
@@ -127,6 +130,8 @@ void print_rules(const Model &model, Printer &out)
 	}
 }
 
+namespace {
+
 void print_suppressions(const SuppressionReport &report, Printer &out)
 {
 	if (!report.any())
@@ -184,6 +189,8 @@ void print_blind_spots(const Model &model, bool in_full, Printer &out)
 			 Tone::Plain, 2);
 }
 
+} // namespace
+
 void print_footer(const Model &model, const Analysis &analysis, bool in_full, Printer &out)
 {
 	const auto losses = losses_of(model);
@@ -232,33 +239,21 @@ void print_footer(const Model &model, const Analysis &analysis, bool in_full, Pr
 		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);
 }
 
-/* Findings with one cause are one entry: the cause, if it is listed. */
-bool has_its_cause(const Finding &finding, const std::vector<const Finding *> &shown)
-{
-	return !finding.cause.empty() &&
-	       std::any_of(shown.begin(), shown.end(),
-			   [&](const Finding *other) { return other->id == finding.cause; });
-}
+namespace {
 
-void print_others(const Model &model, const Finding &cause,
-		  const std::vector<const Finding *> &shown, Printer &out)
+void print_others(const Group &group, Printer &out)
 {
-	std::map<std::string, std::vector<std::string>> ids; ///< by the shared lock or dependency
-	for (const auto *finding : shown) {
-		if (finding->cause != cause.id)
-			continue;
-		std::vector<std::string> names;
-		for (ClassId cls : finding->through)
-			names.push_back(short_name(model[cls]));
-		ids[join(names, " -> ")].push_back(finding->id);
-	}
-	if (!ids.empty())
+	if (!group.more.empty())
 		out.blank();
-	for (const auto &[through, list] : ids)
+	for (const auto &[through, list] : group.more) {
+		std::vector<std::string> ids;
+		for (const auto &other : list)
+			ids.push_back(other.finding->id);
 		out.wrap(4,
 			 std::to_string(list.size()) + " more through " + through + ": " +
-				 join(list, ", "),
+				 join(ids, ", "),
 			 Tone::Plain, 2);
+	}
 }
 
 } // namespace
@@ -271,12 +266,10 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 	for (const auto &why : incompleteness(model))
 		out.wrap(0, "Incomplete: " + why.text, Tone::Yellow, 2);
 	print_header(model, analysis, shown, options, out);
-	for (std::size_t i = 0; i < shown.size(); i++) {
-		if (has_its_cause(*shown[i], shown))
-			continue;
+	for (const auto &group : groups_of(model, shown)) {
 		out.blank();
-		print_finding(model, *shown[i], out, Detail::Short, i + 1);
-		print_others(model, *shown[i], shown, out);
+		print_finding(model, *group.first.finding, out, Detail::Short, group.first.rank);
+		print_others(group, out);
 	}
 	if (options.rules)
 		print_rules(model, out);

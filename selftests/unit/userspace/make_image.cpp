@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large|kinds|hostile
-// [INSTANCE]]: an image with one lock-order fault, with a data race or accesses beside it, or with
-// none: nothing at all, records lost, more than a small disk has room for. kinds, hostile:
-// other_kinds() and hostile_log() of report/logs.h. For tests that run the programs.
+// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large|edges|kinds|hostile|
+// script [INSTANCE]]: an image with one lock-order fault, with a data race or accesses beside it,
+// or with none: nothing at all, records lost, more than a small disk has room for. edges: 10,000
+// orders, some of them both ways. kinds, hostile: other_kinds() and hostile_log() of
+// report/logs.h. script: names that a page would run. For tests that run the programs.
 #include "log_builder.h"
 #include "report/logs.h"
 
@@ -11,9 +12,48 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 using namespace lockscope;
 using namespace lockscope::test;
+
+namespace {
+
+/// Each lock before the next four; one in hundred before the last one, too.
+void add_orders(LogBuilder &log)
+{
+	constexpr std::uint32_t kLocks = 2500, kNext = 4;
+	std::vector<std::uint32_t> classes;
+	for (std::uint32_t i = 0; i < kLocks + kNext; i++)
+		classes.push_back(log.add_class("lock_" + std::to_string(i), LS_KIND_MUTEX));
+	const auto order = [&](std::uint32_t from, std::uint32_t to) {
+		const std::string function = "use_" + std::to_string(from);
+		log.acquire({.pid = 100 + from % 50, .stack = {function, "__x64_sys_ioctl"}},
+			    {{.cls = classes[from], .function = function}},
+			    {.cls = classes[to], .function = "take_" + std::to_string(to)});
+	};
+	for (std::uint32_t i = 0; i < kLocks; i++) {
+		for (std::uint32_t next = 1; next <= kNext; next++)
+			order(i, i + next);
+		if (i % 100 == 50)
+			order(i, i - 1);
+	}
+}
+
+/// Two orders of locks whose names set a flag where a page takes them for markup.
+void add_scripts(LogBuilder &log)
+{
+	const std::string script = "</script><script>window.flag=1</script>",
+			  image = "<img src=x onerror=window.flag=1>";
+	const auto a = log.add_class(script, LS_KIND_MUTEX, LS_ORIGIN_STATIC, 0, 0, image);
+	const auto b = log.add_class("--><svg onload=window.flag=1>\"'", LS_KIND_MUTEX);
+	log.acquire({.pid = 31, .comm = "<b onclick=x>", .stack = {image}},
+		    {{.cls = a, .function = script}}, {.cls = b, .function = image});
+	log.acquire({.pid = 32, .comm = "</script>", .stack = {script}},
+		    {{.cls = b, .function = image}}, {.cls = a, .function = script});
+}
+
+} // namespace
 
 int main(int argc, char **argv)
 {
@@ -71,6 +111,10 @@ int main(int argc, char **argv)
 	if (how == "large")
 		for (int i = 0; i < 40000; i++)
 			log.add_class("lock_" + std::to_string(i));
+	if (how == "script")
+		add_scripts(log);
+	if (how == "edges")
+		add_orders(log);
 	if (how == "abi")
 		log.info().abi_major = LS_ABI_MAJOR + 1;
 	if (how == "malformed") {

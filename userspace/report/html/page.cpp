@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+// The whole HTML file.
+#include "report/completeness.h"
+#include "report/html/parts.h"
+#include "report/text_parts.h"
+
+#include "report/html_assets.h"
+#include "util/text.h"
+
+namespace lockscope {
+
+namespace html {
+
+namespace {
+
+/// What a browser may do with the file: nothing but its own style and scripts, which are known
+/// by their hashes. JSON is no script for it.
+std::string policy()
+{
+	std::string scripts = std::string("'") + kScriptHash + "'";
+	if (!kLibrary.empty())
+		scripts += std::string(" '") + kLibraryHash + "'";
+	return "default-src 'none'; script-src " + scripts + "; style-src '" + kStyleHash +
+	       "'; base-uri 'none'; form-action 'none'";
+}
+
+/// Around the graph's data.
+constexpr std::size_t kMarginBytes = 1000;
+
+std::string head_of(const Model &model)
+{
+	Fragment fragment;
+	std::string releases = model.runs.empty() ? "" : model.runs.back().release;
+	add(fragment.root(), "title", "", "LockScope report, kernel " + releases);
+	return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+	       "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
+	       policy() +
+	       "\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+	       "<meta name=\"color-scheme\" content=\"light dark\">"
+	       "<meta name=\"referrer\" content=\"no-referrer\">" +
+	       fragment.text() +
+	       /* cytoscape looks for this id, and would add a style of its own. */
+	       "<style id=\"__________cytoscape_stylesheet\">" + std::string(kStyle) +
+	       "</style></head>";
+}
+
+std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+{
+	Fragment fragment;
+	auto header = add(fragment.root(), "header");
+	Printer lines({1000000, false});
+	print_header(model, analysis, select_findings(analysis, options), options, lines);
+	const auto summary = split(lines.take(), '\n');
+	add(header, "h1", "", summary.front());
+	const auto reasons = incompleteness(model);
+	if (!reasons.empty()) {
+		auto box = add(header, "div", "warn banner");
+		set(box, "role", "alert");
+		for (const auto &why : reasons)
+			add(box, "p", "", "Incomplete: " + why.text);
+		const auto losses = losses_of(model);
+		if (!losses.empty())
+			add(box, "p", "",
+			    "Losses: " + join(losses, ", ") + ": findings may be missing");
+		const auto spots = blind_spots(model);
+		auto details = add(box, "details");
+		add(details, "summary", "",
+		    counted(spots.size(), "thing") + " never seen on any kernel");
+		auto list = add(details, "ul");
+		for (const auto &spot : spots)
+			add(list, "li", "", spot);
+		set(add(add(box, "p"), "a", "", "All that is known of this record"), "href",
+		    "#run");
+	}
+	for (std::size_t i = 1; i < summary.size(); i++)
+		if (!summary[i].empty())
+			add(header, "p", "summary", summary[i]);
+	auto menu = add(fragment.root(), "nav");
+	for (const auto &[id, title] : {std::pair{"findings", "Findings"},
+					{"graph", "Lock order"},
+					{"rules", "Rules"},
+					{"stat", "Statistics"},
+					{"run", "Run"}})
+		set(add(menu, "a", "", title), "href", std::string("#") + id);
+	return fragment.text();
+}
+
+} // namespace
+
+} // namespace html
+
+std::string html_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
+			const StatReport &stat)
+{
+	using namespace html;
+	const bool incomplete = !incompleteness(model).empty();
+	const std::string run = run_section(model, analysis, incomplete);
+	std::string out =
+		head_of(model) + "<body>" + header_of(model, analysis, options) + "<main>";
+	if (incomplete)
+		out += run;
+	out += findings_section(model, analysis, options) +
+	       graph_section(model, analysis, options) + rules_section(model) + stat_section(stat);
+	if (!incomplete)
+		out += run;
+	out += "</main>";
+	std::string scripts;
+	if (!kLibrary.empty())
+		scripts += "<script>" + std::string(kLibrary) + "</script>";
+	scripts += "<script>" + std::string(kScript) + "</script></body></html>\n";
+	const std::string data = "<script type=\"application/json\" id=\"graph-data\">";
+	const std::size_t used = out.size() + scripts.size() + data.size() + kMarginBytes;
+	out += data +
+	       graph_json(model, analysis, options,
+			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0) +
+	       "</script>";
+	return out + scripts;
+}
+
+} // namespace lockscope

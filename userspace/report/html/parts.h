@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+// Sections of an HTML report, and how their elements are made.
+#pragma once
+
+#include "report/html/html.h"
+
+#include <pugixml.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace lockscope::html {
+
+/*
+ * Bytes for each part; the graph's data has what they leave of kMostHtmlBytes: with style, scripts
+ * and the library that draws it at least 850,000 bytes, some 10,000 orders.
+ */
+inline constexpr std::size_t kCardBytes = 850000;  ///< findings in full
+inline constexpr std::size_t kBriefBytes = 250000; ///< findings by title, where those are full
+inline constexpr std::size_t kOrderBytes = 60000;  ///< orders of findings as a table
+inline constexpr std::size_t kRuleBytes = 220000;
+inline constexpr std::size_t kStatBytes = 200000;
+
+/// Elements that become text. pugixml escapes what has a meaning.
+class Fragment {
+public:
+	pugi::xml_node root() { return document_; }
+	std::string text() const;
+
+private:
+	pugi::xml_document document_;
+};
+
+/// A new last element of @parent; @cls is its class attribute, @text its content.
+pugi::xml_node add(pugi::xml_node parent, const char *tag, const char *cls = "",
+		   std::string_view text = {});
+/// Appends @text: control characters and what is no UTF-8 replaced, but for line feeds where
+/// @lines.
+void say(pugi::xml_node parent, std::string_view text, bool lines = false);
+/// Sets an attribute, cleaned in the same way; tabs may separate its parts.
+void set(pugi::xml_node node, const char *name, std::string_view value);
+/// A table in a box that scrolls by itself; its body. Titles that begin with # are of numbers.
+pugi::xml_node add_table(pugi::xml_node parent, const char *cls,
+			 std::initializer_list<const char *> head);
+/// What stands before a table that has no room for all of its rows.
+std::string left_out_words(std::size_t n, std::string_view noun, std::string_view command);
+
+/// As content of <script type="application/json">, which no name in it can end.
+std::string script_safe(const std::string &json);
+
+/// What is known and unknown about the runs; @first: they are incomplete.
+std::string run_section(const Model &model, const Analysis &analysis, bool first);
+std::string findings_section(const Model &model, const Analysis &analysis,
+			     const ReportOptions &options);
+/// The table of the graph's bad edges; its data is JSON for the script.
+std::string graph_section(const Model &model, const Analysis &analysis,
+			  const ReportOptions &options);
+/// Its data in at most @room bytes, orders of findings first.
+std::string graph_json(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		       std::size_t room);
+std::string rules_section(const Model &model);
+std::string stat_section(const StatReport &stat);
+
+/// A card; without its body only what it is, for lack of room. False: it was not appended to
+/// @out because it is larger than @room.
+bool put_card(const Model &model, const Finding &finding, std::size_t rank, bool open,
+	      std::size_t room, std::string &out);
+std::string brief_card(const Model &model, const Finding &finding, std::size_t rank);
+/// Both sides of it, with stacks and locks.
+void add_sides(pugi::xml_node parent, const Model &model, const Finding &finding);
+/// A stack trace, innermost first; @what is said at its first frame.
+void add_stack_of(pugi::xml_node parent, const Model &model, const std::vector<CodeId> &stack,
+		  const std::string &what);
+
+} // namespace lockscope::html
