@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+// Manual pages of programs and their subcommands.
+#pragma once
+
+#include "manual/page.h"
+#include "manual/tree.h"
+
+namespace lockscope::manual {
+
+/// The page of @command, whose program is @program: what the tree has. Sections that it does
+/// not have come from texts.
+Page command_page(const Command &command, const Command &program, const PageTitle &title);
+
+} // namespace lockscope::manual
