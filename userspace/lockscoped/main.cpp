@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscoped: drains the module into a store continuously. The module may be unloaded and
 // loaded again, and the daemon restarted.
+#include "config/config.h"
 #include "lockscoped/deadlocks.h"
 #include "lockscoped/options.h"
 
@@ -106,6 +107,8 @@ int main(int argc, char **argv)
 	} catch (const CLI::ParseError &e) {
 		return fail(usage_error(e.what(), "see lockscoped --help"));
 	}
+	if (auto status = configure(*app, "lockscoped", *options.config); !status)
+		return fail(status.error());
 	/* The daemon creates its default folder, but not one given as an option. */
 	if (app->get_option("--output")->count() == 0)
 		if (auto made = make_folder(kStoreFolder); !made)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "lockscoped/options.h"
 
+#include "config/config.h"
+
 namespace lockscope {
 
 std::unique_ptr<CLI::App> make_daemon_app(DaemonOptions &options)
@@ -20,6 +22,7 @@ std::unique_ptr<CLI::App> make_daemon_app(DaemonOptions &options)
 			"milliseconds between two looks at the log")
 		->check(CLI::Range(1, 60000))
 		->capture_default_str();
+	options.config = add_config_option(*app);
 	app->footer(
 		"SIGTERM stores what is left and exits 0. The module may be unloaded and loaded "
 		"again.\n"

@@ -20,6 +20,7 @@ struct DaemonOptions {
 	SessionOptions session{
 		kDevicePath, std::string(kStoreFolder) + "/lockscope.db", {}, Hold::Briefly};
 	int interval_ms = 250;
+	std::shared_ptr<std::string> config; ///< path of the configuration file
 };
 
 /// The application that parses the options; @options has to outlive it.

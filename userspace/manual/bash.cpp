@@ -82,7 +82,7 @@ std::string words_for(const Parameter &parameter, const Command &program)
 std::string argument_words(const Command &command, const Command &program)
 {
 	for (const auto &positional : command.positionals)
-		if (const auto words = words_for(positional, program); !words.empty())
+		if (auto words = words_for(positional, program); !words.empty())
 			return words;
 	return {};
 }

@@ -38,16 +38,6 @@ std::string synopsis(const Command &command)
 	return out + "\n";
 }
 
-/// What a parameter is for; the first word may be one of its values, to be typed as it is.
-std::string about_text(const Parameter &parameter)
-{
-	const std::string &about = parameter.about;
-	for (const auto &choice : parameter.choices)
-		if (about.starts_with(choice))
-			return about + ".";
-	return sentence(about);
-}
-
 std::string entry(const Parameter &parameter)
 {
 	std::string names;
@@ -88,6 +78,16 @@ std::string examples(const Command &command)
 }
 
 } // namespace
+
+std::string about_text(const Parameter &parameter)
+{
+	const std::string &about = parameter.about;
+	/* The first word may be one of its values, to be typed as it is. */
+	for (const auto &choice : parameter.choices)
+		if (about.starts_with(choice))
+			return about + ".";
+	return sentence(about);
+}
 
 Page command_page(const Command &command, const Command &program, const PageTitle &title)
 {

@@ -7,6 +7,9 @@
 
 namespace lockscope::manual {
 
+/// What a parameter is for, as a sentence.
+std::string about_text(const Parameter &parameter);
+
 /// The page of @command, whose program is @program: what the tree has. Sections that it does
 /// not have come from texts.
 Page command_page(const Command &command, const Command &program, const PageTitle &title);

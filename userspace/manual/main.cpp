@@ -7,6 +7,7 @@
 #include "manual/commands.h"
 #include "manual/completion.h"
 #include "manual/module.h"
+#include "manual/settings.h"
 
 #include "util/file.h"
 
@@ -84,6 +85,14 @@ public:
 		return page ? put_page(*page, title) : page.error();
 	}
 
+	Status settings(const Command &lockscope, const Command &lockscoped)
+	{
+		const PageTitle title{"lockscope.toml", "5", date_};
+		Page page = settings_page({&lockscope, &lockscoped}, title);
+		LS_TRY_STATUS(add_own_text(page, title));
+		return put_page(page, title);
+	}
+
 	Status completions(const Command &program)
 	{
 		const fs::path out(options_.out);
@@ -143,6 +152,7 @@ Status write_all(const ManualOptions &options)
 	LS_TRY_STATUS(writer.program_pages(lockscope, "1"));
 	LS_TRY_STATUS(writer.program_pages(lockscoped, "8"));
 	LS_TRY_STATUS(writer.module());
+	LS_TRY_STATUS(writer.settings(lockscope, lockscoped));
 	LS_TRY_STATUS(writer.completions(lockscope));
 	return writer.completions(lockscoped);
 }

@@ -95,6 +95,9 @@ Command read_tree(const CLI::App &app, const std::string &parent)
 		     [](const CLI::Option *option) { return !option->get_group().empty(); }))
 		(option->get_positional() ? out.positionals : out.options)
 			.push_back(read_option(*option));
+	for (auto &option : out.options)
+		if (long_name(option) == "help" || long_name(option) == "version")
+			option.configurable = false;
 	for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; }))
 		out.commands.push_back(read_tree(*sub, out.name));
 	return out;
