@@ -38,13 +38,26 @@ fuzz:
 	@scripts/deps fuzz
 	@scripts/fuzz
 
-install: all
-	install -D -t $(DESTDIR)$(PREFIX)/bin out/bin/lockscope out/bin/lockscoped
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope/annotations userspace/annotations/tables/*.txt
-	install -D -m 644 kmod/annotate.h $(DESTDIR)$(PREFIX)/include/lockscope/annotate.h
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope kmod/call-outs.symvers
+install: all install-programs install-headers
 	install -D -m 644 -t $(DESTDIR)/lib/modules/$(RELEASE)/updates out/kmod/$(RELEASE)/lockscope.ko
 	[ -n "$(DESTDIR)" ] || depmod $(RELEASE)
+
+# Parts, for packages; what they take is built. Where the distribution wants units and zsh's
+# functions.
+UNITS ?= $(PREFIX)/lib/systemd/system
+ZSH ?= $(PREFIX)/share/zsh/site-functions
+install-programs:
+	install -D -t $(DESTDIR)$(PREFIX)/bin out/bin/lockscope out/bin/lockscoped
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope/annotations userspace/annotations/tables/*.txt
+	install -d $(DESTDIR)$(PREFIX)/share $(DESTDIR)$(UNITS)
+	cp -r --no-preserve=ownership out/share/man out/share/bash-completion out/share/fish $(DESTDIR)$(PREFIX)/share/
+	install -D -m 644 -t $(DESTDIR)$(ZSH) out/share/zsh/site-functions/*
+	sed 's|/usr/bin/|$(PREFIX)/bin/|' userspace/lockscoped/lockscoped.service > $(DESTDIR)$(UNITS)/lockscoped.service
+	chmod 644 $(DESTDIR)$(UNITS)/lockscoped.service
+
+install-headers:
+	install -D -m 644 kmod/annotate.h $(DESTDIR)$(PREFIX)/include/lockscope/annotate.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope kmod/call-outs.symvers
 
 # The module's source for DKMS; then dkms install lockscope/VERSION.
 DKMS_VERSION = $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' kmod/dkms.conf)
@@ -52,7 +65,12 @@ install-dkms:
 	install -D -m 644 kmod/dkms.conf $(DESTDIR)/usr/src/lockscope-$(DKMS_VERSION)/dkms.conf
 	cp -r kmod lockclass $(DESTDIR)/usr/src/lockscope-$(DKMS_VERSION)/
 
+# Debian packages, to out/deb.
+deb:
+	@scripts/deps deb
+	@scripts/deb
+
 clean:
 	rm -rf out
 
-.PHONY: all programs modules demo check bench fuzz install install-dkms clean
+.PHONY: all programs modules demo check bench fuzz install install-programs install-headers install-dkms deb clean

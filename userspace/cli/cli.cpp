@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cli/cli.h"
 
+#include "config/config.h"
 #include "util/file.h"
 
 #include <cerrno>
@@ -45,6 +46,15 @@ void set_action(CLI::App *command, Globals &globals, std::function<int()> action
 	command->callback([&globals, action = std::move(action)] {
 		if (!globals.parse_only)
 			globals.exit_status = action();
+	});
+}
+
+void set_configured_action(CLI::App *command, Globals &globals, std::function<int()> action)
+{
+	auto path = add_config_option(*command);
+	set_action(command, globals, [command, path, action = std::move(action)] {
+		auto status = configure(*command, command->get_name(), *path);
+		return status ? action() : fail(status.error());
 	});
 }
 

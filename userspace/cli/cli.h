@@ -51,6 +51,10 @@ CLI::App *add_command(CLI::App &app, const std::string &name, const std::string 
 /// Set the action of the subcommand; @action returns the exit status.
 void set_action(CLI::App *command, Globals &globals, std::function<int()> action);
 
+/// The same for a command that takes the configuration file: adds --config. @action runs
+/// once options have the values of the file.
+void set_configured_action(CLI::App *command, Globals &globals, std::function<int()> action);
+
 /// Counts, none below 0 ("-1" would be very large).
 inline const CLI::Range kCount(0, 1 << 30);
 /// Fractional numbers; unlike CLI::Range it rejects "nan".

@@ -318,7 +318,7 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--device", options->device, "device, or a saved image of one")
 		->capture_default_str();
 	command->add_option("COMMAND", options->command, "command and arguments, after --");
-	set_action(command, globals, [options, accesses, &globals] {
+	set_configured_action(command, globals, [options, accesses, &globals] {
 		options->watch.asked = accesses->count() > 0;
 		/* Probes are a sample already. */
 		if (!options->probes.patterns.empty() && !options->watch.asked) {

@@ -181,9 +181,11 @@ void add_report_command(CLI::App &app, Globals &globals)
 			  "forbids");
 	add_weights_option(command, options->weights);
 	command->add_flag("--list-weights", options->list_weights,
-			  "print the weights built in, as a file for --weights");
+			  "print the weights built in, as a file for --weights")
+		->configurable(false);
 	add_suppression_options(command, options->suppressions);
-	set_action(command, globals, [options, &globals] { return run(*options, globals); });
+	set_configured_action(command, globals,
+			      [options, &globals] { return run(*options, globals); });
 }
 
 } // namespace lockscope::cli

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscoped: drains the module into a store continuously. The module may be unloaded and
 // loaded again, and the daemon restarted.
+#include "config/config.h"
 #include "lockscoped/deadlocks.h"
+#include "lockscoped/options.h"
 
-#include "lockclass/abi.h"
 #include "record/session.h"
 #include "util/file.h"
 #include "util/stop.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <chrono>
@@ -27,15 +26,6 @@ using std::chrono::milliseconds;
 constexpr auto kSnapshotEvery = std::chrono::minutes(5);
 constexpr auto kWaitForModule = milliseconds(500);
 
-constexpr const char *kStoreFolder = "/var/lib/lockscope";
-
-struct Options {
-	/* An open device would block unloading the module. */
-	SessionOptions session{
-		kDevicePath, std::string(kStoreFolder) + "/lockscope.db", {}, Hold::Briefly};
-	int interval_ms = 250;
-};
-
 int fail(const Error &error)
 {
 	std::fprintf(stderr, "lockscoped: %s\n", error.what.c_str());
@@ -52,7 +42,7 @@ bool worth_waiting(const Error &error, const std::string &device)
 }
 
 /// Record one load of the module until it is unloaded or a signal arrives.
-Status follow(Session &session, const Options &options)
+Status follow(Session &session, const DaemonOptions &options)
 {
 	auto last_snapshot = Clock::now();
 	LS_TRY_STATUS(session.begin());
@@ -76,7 +66,7 @@ Status follow(Session &session, const Options &options)
 	}
 }
 
-int run(const Options &options)
+int run(const DaemonOptions &options)
 {
 	bool waiting = false;
 	DeadlockWatch watch(options.session.device);
@@ -108,32 +98,19 @@ int main(int argc, char **argv)
 {
 	std::signal(SIGXFSZ, SIG_IGN);
 	catch_signals();
-	Options options;
-	CLI::App app{"Drains the LockScope module into a store, for days"};
-	app.set_version_flag("--version", "lockscoped " LOCKSCOPE_VERSION);
-	auto *output = app.add_option("-o,--output", options.session.store,
-				      "store to write; an earlier one goes on");
-	output->capture_default_str();
-	app.add_option("--device", options.session.device, "device to read")->capture_default_str();
-	app.add_option("--symbols", options.session.symbol_dirs,
-		       "folder with modules that have debug information")
-		->allow_extra_args(false);
-	app.add_option("--interval", options.interval_ms,
-		       "milliseconds between two looks at the log")
-		->check(CLI::Range(1, 60000))
-		->capture_default_str();
-	app.footer("SIGTERM stores what is left and exits 0. The module may be unloaded and loaded "
-		   "again.\n"
-		   "Example:\n  lockscoped -o /var/lib/lockscope/lockscope.db");
+	DaemonOptions options;
+	auto app = make_daemon_app(options);
 	try {
-		app.parse(argc, argv);
+		app->parse(argc, argv);
 	} catch (const CLI::Success &e) {
-		return app.exit(e);
+		return app->exit(e);
 	} catch (const CLI::ParseError &e) {
 		return fail(usage_error(e.what(), "see lockscoped --help"));
 	}
+	if (auto status = configure(*app, "lockscoped", *options.config); !status)
+		return fail(status.error());
 	/* The daemon creates its default folder, but not one given as an option. */
-	if (output->count() == 0)
+	if (app->get_option("--output")->count() == 0)
 		if (auto made = make_folder(kStoreFolder); !made)
 			return fail(made.error());
 	return run(options);
