@@ -81,7 +81,7 @@ static void recall(unsigned int nr)
 		err(1, "open for writing");
 }
 
-/* An owner of its own: that is whom the table of open files belongs to. */
+/* An owner of its own: owners are tables of open files. */
 static void *owners(void *unused)
 {
 	if (unshare(CLONE_FILES))
