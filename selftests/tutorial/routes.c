@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A table of routes with a deadlock that Linux had: the two orders of locks in net/netrom that
- * "netrom: fix possible dead-lock in nr_rt_ioctl()" mended (6.9, 6.1.92). See docs/tutorial.md.
+ * "netrom: fix possible dead-lock in nr_rt_ioctl()" mended (6.10, 6.1.93). See docs/tutorial.md.
  *
  *	echo add 7 > /dev/routes	a node
  *	echo drop 7 > /dev/routes	it goes
