@@ -209,6 +209,7 @@ void ls_confirm_resume(void)
 {
 	if (paused) {
 		paused->closing = 0;
+		/* A hook that finds the plan finds its gates usable. */
 		smp_store_release(&plan, paused);
 		paused = NULL;
 	}
@@ -232,8 +233,8 @@ static struct ls_confirm *replace_plan(struct ls_confirm *next)
 	do {
 		preempt_disable();
 		busy = last && ls_plans_busy(last) && --turns;
-		/* A hook that finds the plan finds it complete. */
 		if (!busy)
+			/* A hook that finds the plan finds it complete. */
 			smp_store_release(&plan, next);
 		preempt_enable();
 		if (busy)
