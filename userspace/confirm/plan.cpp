@@ -134,7 +134,7 @@ Status make_deadly(const Model &model, const Finding &finding, PlannedFinding &p
 		return Error{0, std::string("--deadly: ") + why, "confirm it without --deadly",
 			     Exit::Usage};
 	};
-	if (plan.sides.size() < 2)
+	if (plan.sides.size() < 2 || finding.edges.empty())
 		return refuse("the finding has no two sides that wait for each other");
 	for (const auto &edge : finding.edges) {
 		if (from_interrupt(edge) || to_interrupt(edge))
