@@ -148,7 +148,8 @@ void ls_confirm_at(u64 lock, u64 ip)
 			continue;
 		}
 		ls_fetch_add(&c->meets[p->plan].state.sides[p->side].firsts, 1);
-		if (!wait && !ls_plan_deadly(&c->meets[p->plan]) && level == LS_TASK && !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES))
+		if (!wait && level == LS_TASK && !ls_plan_deadly(&c->meets[p->plan]) &&
+		    !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES))
 			wait = i;
 	}
 	if (!wait)

@@ -33,8 +33,12 @@ static u64 not_before[PATIENT_TASKS];
 #define PASS_SPIN (2 * NSEC_PER_MSEC)
 /* The same again, should the clock stand still. */
 #define MAX_TURNS 200000
-/* CPUs of a guest stand still for longer than that: the other one has to have made a step. */
+/*
+ * CPUs of a guest stand still for longer than that, and tasks are preempted: the other context has
+ * to have had the time for a step.
+ */
 #define MIN_TURNS 32
+#define MIN_NAPS 1000
 /* How long one waits that would run into the other side, which may be preempted while it is inside. */
 #define BEGIN_SLEEP (1 * NSEC_PER_SEC)
 #define BEGIN_SPIN (1 * NSEC_PER_MSEC)
@@ -48,9 +52,11 @@ static u64 passed(u64 since)
 }
 
 /* Does a wait for another context that is inside go on? @turn: steps made. */
-static bool goes_on(u64 start, u64 limit, u32 turn)
+static bool goes_on(enum ls_gate_how how, u64 start, u64 limit, u32 turn)
 {
-	return turn < MIN_TURNS || (turn < MAX_TURNS && passed(start) < limit);
+	u32 least = how == LS_GATE_SLEEP ? MIN_NAPS : MIN_TURNS;
+
+	return turn < least || (turn < MAX_TURNS && passed(start) < limit);
 }
 
 static u64 *task_pause(void)
@@ -133,7 +139,7 @@ static void let_pass(const struct ls_gate *g, enum ls_gate_how how)
 
 	if (!g->holds)
 		return;
-	while (gone < 2 && goes_on(start, limit, turn++)) {
+	while (gone < 2 && goes_on(how, start, limit, turn++)) {
 		bool holds;
 
 		preempt_disable_notrace();
@@ -212,7 +218,7 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 		if (on)
 			preempt_disable_notrace();
 		now = start + passed(start);
-	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && goes_on(start, limit, turn++));
+	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && goes_on(how, start, limit, turn++));
 	ignore(false);
 	if (how != LS_GATE_SLEEP)
 		this_cpu_ptr(&spent)->ns += now - start;

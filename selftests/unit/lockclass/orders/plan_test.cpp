@@ -228,7 +228,7 @@ TEST(Plan, AccessesMeetAtTheSameBytes)
 {
 	Plans p({race(2)});
 	ls_plan &m = p[0];
-	const ls_gate_object waits{kA + 4, 4, LS_ACC_WRITE, 5};
+	const ls_gate_object waits{kA + 4, 4, LS_ACC_WRITE, 5, 0};
 	const auto arrives = [&](ls_gate_object at, ls_u64 task = 2) {
 		return ls_gate_access(&m, 1, task, &at, apart);
 	};
@@ -236,12 +236,12 @@ TEST(Plan, AccessesMeetAtTheSameBytes)
 	ASSERT_GT(ls_gate_patience(&m, 1, LS_GATE_SLEEP, kMs), 0u)
 		<< "the other may be an interrupt";
 	ASSERT_TRUE(ls_gate_enter(&m, 0, 1, 0, &waits, kMs));
-	EXPECT_EQ(arrives({kA, 4, LS_ACC_WRITE, 0}), LS_GATE_NOTHING) << "the bytes before";
-	EXPECT_EQ(arrives({kA + 8, 4, LS_ACC_WRITE, 0}), LS_GATE_NOTHING) << "the bytes behind";
+	EXPECT_EQ(arrives({kA, 4, LS_ACC_WRITE, 0, 0}), LS_GATE_NOTHING) << "the bytes before";
+	EXPECT_EQ(arrives({kA + 8, 4, LS_ACC_WRITE, 0, 0}), LS_GATE_NOTHING) << "the bytes behind";
 	EXPECT_EQ(m.state.sides[0].strangers, 2u);
-	EXPECT_EQ(arrives({kA + 4, 4, LS_ACC_WRITE, 5}), LS_GATE_NOTHING) << "one lock";
-	EXPECT_EQ(arrives({kA + 4, 4, LS_ACC_WRITE, 0}, 1), LS_GATE_NOTHING) << "itself";
-	ASSERT_EQ(arrives({kA, 8, LS_ACC_READ, 6}), LS_GATE_MET);
+	EXPECT_EQ(arrives({kA + 4, 4, LS_ACC_WRITE, 5, 0}), LS_GATE_NOTHING) << "one lock";
+	EXPECT_EQ(arrives({kA + 4, 4, LS_ACC_WRITE, 0, 0}, 1), LS_GATE_NOTHING) << "itself";
+	ASSERT_EQ(arrives({kA, 8, LS_ACC_READ, 6, 0}), LS_GATE_MET);
 	ls_gate_open(&m, 1, LS_GATE_MET, false);
 	EXPECT_TRUE(ls_gate_opened(&m, 0));
 	EXPECT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
@@ -272,7 +272,7 @@ TEST(Plan, AccessesThatDoNotConflictDoNotMeet)
 	};
 	for (const auto &c : cases) {
 		Plans p({race(1)});
-		const ls_gate_object waits{kA, 8, c.a, 0}, comes{kA, 8, c.b, 0};
+		const ls_gate_object waits{kA, 8, c.a, 0, 0}, comes{kA, 8, c.b, 0, 0};
 		ASSERT_TRUE(ls_gate_enter(&p[0], 0, 1, 0, &waits, kMs));
 		EXPECT_EQ(ls_gate_access(&p[0], 0, 2, &comes, apart), c.met) << c.a << " " << c.b;
 	}
