@@ -145,7 +145,7 @@ Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
 		LS_TRY_STATUS(session.drain());
 		LS_TRY_STATUS(prover.tick());
 	}
-	if (proof && prover.settled()) {
+	if (proof && prover.seconds_to_confirm(0)) {
 		std::fprintf(stderr,
 			     "lockscope: it is a deadlock; waiting for the kernel to report it\n");
 		LS_TRY_STATUS(proof->gather(session.source()));
@@ -260,7 +260,7 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 		LS_TRY_STATUS(session->close());
 		if (module->ours())
 			LS_TRY_STATUS(session->recorder().end());
-		if (!proof || !prover.settled())
+		if (!proof || !prover.seconds_to_confirm(0))
 			return success();
 		/* Tasks wait below its hooks for good. */
 		module->keep();
