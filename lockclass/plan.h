@@ -8,9 +8,9 @@
  * waits before its access until the other one is about to access the same bytes.
  *
  * No context waits with a lock of the cycle held, so a gate cannot cause the deadlock that it
- * is about. But for deadly plans, which are to do so: their gates stand before the last
- * acquisition of each side. Times are in ns. All functions: any context; callers look up the lock, wait and
- * record evidence.
+ * is about. Deadly plans are to cause it: their gates stand before the last acquisition of each
+ * side. Times are in ns. All functions: any context; callers look up the lock, wait and record
+ * evidence.
  */
 #ifndef LOCKSCOPE_PLAN_H
 #define LOCKSCOPE_PLAN_H
