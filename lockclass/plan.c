@@ -124,3 +124,50 @@ bool ls_confirm_begins(const struct ls_confirm *c, ls_u32 plan, ls_u32 side, ls_
 	}
 	return false;
 }
+
+ls_u64 ls_confirm_first(const struct ls_confirm *c, const struct ls_ctx *ctx, ls_u32 plan, ls_u32 side)
+{
+	ls_u32 i;
+
+	for (i = ctx->depth; i-- > 0;)
+		if (ls_confirm_begins(c, plan, side, ctx->held[i].ip))
+			return ctx->held[i].lock;
+	return 0;
+}
+
+/* Interrupts come where they are waited for, and deadly plans are to cause what others avoid. */
+static bool keeps_out(const struct ls_confirm *c, const struct ls_confirm_point *p)
+{
+	return p->role == LS_CONFIRM_FIRST && !c->meets[p->plan].flags[p->side];
+}
+
+bool ls_confirm_inside(const struct ls_confirm *c, ls_u64 ip)
+{
+	ls_u32 i;
+
+	for (i = ls_confirm_find(c, ip); i; i = ls_confirm_next(c, i))
+		if (keeps_out(c, &c->points[i - 1]))
+			return true;
+	return false;
+}
+
+bool ls_confirm_bars(const struct ls_confirm *c, const struct ls_ctx *own, ls_u64 ip, ls_u64 other)
+{
+	ls_u32 i, k;
+
+	for (k = ls_confirm_find(c, other); k; k = ls_confirm_next(c, k)) {
+		const struct ls_confirm_point *inside = &c->points[k - 1];
+
+		if (!keeps_out(c, inside))
+			continue;
+		for (i = ls_confirm_find(c, ip); i; i = ls_confirm_next(c, i)) {
+			const struct ls_confirm_point *p = &c->points[i - 1];
+
+			if (p->plan == inside->plan && keeps_out(c, p) &&
+			    (p->side != inside->side || c->meets[p->plan].nr_sides == 1) &&
+			    !ls_confirm_first(c, own, p->plan, LS_CONFIRM_SIDES))
+				return true;
+		}
+	}
+	return false;
+}

@@ -16,6 +16,7 @@
 #define LOCKSCOPE_PLAN_H
 
 #include "abi.h"
+#include "held.h"
 #include "port.h"
 
 #define LS_CONFIRM_HASH 2048u	/* places for acquire sites, a power of two */
@@ -62,13 +63,6 @@ struct ls_gate {
 	ls_u64 not_before;	/* no further wait until then */
 };
 
-/* The context that began a side last: it is inside until it releases its first lock. */
-struct ls_inside {
-	ls_u64 task;
-	ls_u64 lock;
-	ls_u64 since;		/* 0: none yet */
-};
-
 /* A plan. */
 struct ls_plan {
 	ls_u32 nr_sides;
@@ -76,8 +70,6 @@ struct ls_plan {
 	ls_u32 turn;		/* the side that does not wait */
 	ls_u32 fails;		/* waits without a meeting since it changed */
 	ls_u32 together;	/* sides that are still watched */
-	ls_u32 entering;	/* a context decides whether it may begin its side */
-	struct ls_inside inside[LS_CONFIRM_SIDES];
 	struct ls_gate gates[LS_CONFIRM_SIDES];
 	struct ls_confirm_state state;
 };
@@ -106,6 +98,19 @@ ls_u32 ls_confirm_find(const struct ls_confirm *c, ls_u64 ip);
 ls_u32 ls_confirm_next(const struct ls_confirm *c, ls_u32 point);
 /* Does an acquisition at @ip begin side @side of plan @plan? @side LS_CONFIRM_SIDES: any. */
 bool ls_confirm_begins(const struct ls_confirm *c, ls_u32 plan, ls_u32 side, ls_u64 ip);
+
+/* The lock that @ctx acquired first as side @side of plan @plan, 0: none. @side LS_CONFIRM_SIDES: any. */
+ls_u64 ls_confirm_first(const struct ls_confirm *c, const struct ls_ctx *ctx, ls_u32 plan, ls_u32 side);
+
+/*
+ * A context is inside a side from the decision to acquire its first lock until it releases that.
+ * Sides of one plan that are inside at the same time run into the deadlock, which a plan makes
+ * likelier, as hooks take longer with it. Runs of one side do no harm, unless it is the only one.
+ */
+/* Is a context inside that acquired a lock at @ip? */
+bool ls_confirm_inside(const struct ls_confirm *c, ls_u64 ip);
+/* May @own not acquire at @ip now, as it would begin a side while one that began at @other is inside? */
+bool ls_confirm_bars(const struct ls_confirm *c, const struct ls_ctx *own, ls_u64 ip, ls_u64 other);
 
 LS_INLINE bool ls_plan_deadly(const struct ls_plan *m)
 {
@@ -165,19 +170,6 @@ enum ls_gate_watched {
 enum ls_gate_watched ls_gate_watch(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u64 first,
 				   ls_u64 last);
 void ls_gate_prove(struct ls_plan *m, ls_u32 side);
-
-/* Does context @task hold @lock? */
-typedef bool (*ls_plan_holds)(ls_u64 task, ls_u64 lock);
-/*
- * May @task begin @side now, acquiring @lock? Not while another side is inside: they would run
- * into the deadlock, which a plan makes likelier, as hooks take longer with it. True: it is
- * inside from now on. Preemption is off, no interrupt calls this.
- */
-bool ls_plan_begin(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u64 lock, ls_u64 now,
-		   ls_plan_holds holds);
-
-/* Is any context inside a side? Preemption is off. */
-bool ls_plan_busy(const struct ls_plan *m, ls_u64 now, ls_plan_holds holds);
 
 /* Is evidence still wanted? Only the first confirmation is recorded. */
 LS_INLINE bool ls_plan_records(const struct ls_plan *m)

@@ -323,42 +323,6 @@ void ls_gate_prove(struct ls_plan *m, ls_u32 side)
 	ls_store_release(&m->gates[side].state, LS_GATE_FREE);
 }
 
-/* Until then a context that began may not have been seen to hold its lock yet. */
-#define BEGIN_TIME (200 * US)
-
-static bool is_inside(const struct ls_inside *i, ls_u64 task, ls_u64 now, ls_plan_holds holds)
-{
-	return i->since && i->task != task && (now - i->since < BEGIN_TIME || holds(i->task, i->lock));
-}
-
-bool ls_plan_begin(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u64 lock, ls_u64 now,
-		   ls_plan_holds holds)
-{
-	bool free = true;
-	ls_u32 k, was = 0;
-
-	while (!ls_cmpxchg(&m->entering, &was, 1u))
-		was = 0;
-	/* Runs of one side do not harm each other, unless it is the only one. */
-	for (k = 0; k < m->nr_sides && free; k++)
-		if ((k != side || m->nr_sides == 1) && is_inside(&m->inside[k], task, now, holds))
-			free = false;
-	if (free)
-		m->inside[side] = (struct ls_inside){ .task = task, .lock = lock, .since = now };
-	ls_store_release(&m->entering, 0u);
-	return free;
-}
-
-bool ls_plan_busy(const struct ls_plan *m, ls_u64 now, ls_plan_holds holds)
-{
-	ls_u32 k;
-
-	for (k = 0; k < m->nr_sides; k++)
-		if (is_inside(&m->inside[k], 0, now, holds))
-			return true;
-	return false;
-}
-
 struct ls_confirm_arrival *ls_plan_arrival(struct ls_plan *m, ls_u32 side)
 {
 	struct ls_confirm_side *s = &m->state.sides[side];

@@ -29,17 +29,6 @@ struct ls_confirm *ls_plan_now(void)
 	return READ_ONCE(plan);
 }
 
-/* The lock that @ctx acquired first as side @side of plan @nr, 0: none. */
-static u64 first_lock(const struct ls_confirm *c, const struct ls_ctx *ctx, u32 nr, u32 side)
-{
-	u32 i;
-
-	for (i = ctx->depth; i-- > 0;)
-		if (ls_confirm_begins(c, nr, side, ctx->held[i].ip))
-			return ctx->held[i].lock;
-	return 0;
-}
-
 /* Side @p->side arrives at its last acquisition, @lock. */
 static noinline void arrive(struct ls_confirm *c, const struct ls_confirm_point *p, struct ls_cpu *pc,
 			    struct ls_ctx *ctx, u32 level, u64 lock, u64 ip)
@@ -62,7 +51,7 @@ static noinline void arrive(struct ls_confirm *c, const struct ls_confirm_point 
 			ls_gate_open(m, p->side, met, true);
 		}
 	}
-	first = first_lock(c, holder, p->plan, p->side);
+	first = ls_confirm_first(c, holder, p->plan, p->side);
 	if (!first) {
 		/* The interrupt's own part, for the record of what it holds. */
 		if (by_interrupt)
@@ -97,7 +86,7 @@ static noinline bool arrive_deadly(struct ls_confirm *c, const struct ls_confirm
 				   struct ls_gate_visit *visit, struct ls_ctx *ctx, u32 level)
 {
 	struct ls_plan *m = &c->meets[p->plan];
-	u64 lock = visit->at.addr, first = first_lock(c, ctx, p->plan, p->side);
+	u64 lock = visit->at.addr, first = ls_confirm_first(c, ctx, p->plan, p->side);
 	bool waited;
 
 	if (!first || level != LS_TASK)
@@ -149,7 +138,7 @@ void ls_confirm_at(u64 lock, u64 ip)
 		}
 		ls_fetch_add(&c->meets[p->plan].state.sides[p->side].firsts, 1);
 		if (!wait && level == LS_TASK && !ls_plan_deadly(&c->meets[p->plan]) &&
-		    !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES))
+		    !ls_confirm_first(c, ctx, p->plan, LS_CONFIRM_SIDES))
 			wait = i;
 	}
 	if (!wait)
@@ -161,16 +150,11 @@ void ls_confirm_at(u64 lock, u64 ip)
 		const struct ls_confirm_point *p = &c->points[i - 1];
 
 		if (p->role == LS_CONFIRM_FIRST &&
-		    !first_lock(c, ctx, p->plan, LS_CONFIRM_SIDES) &&
+		    !ls_confirm_first(c, ctx, p->plan, LS_CONFIRM_SIDES) &&
 		    ls_gate_wait(&c->meets[p->plan], p->side, &visit, ls_gate_clock()) != LS_GATE_NO_WAIT)
 			break;
 	}
-	for (i = wait; i; i = ls_confirm_next(c, i)) {
-		const struct ls_confirm_point *p = &c->points[i - 1];
-
-		if (p->role == LS_CONFIRM_FIRST && !(c->meets[p->plan].flags[p->side] & LS_CONFIRM_INTERRUPTED))
-			ls_gate_begin_side(&c->meets[p->plan], p->side, lock, count);
-	}
+	ls_gate_begin(&visit);
 	/* Unloading waits for this, and then for tasks that were preempted in module code. */
 	ls_fetch_add(&c->waiting, ~0u);
 }
@@ -221,9 +205,9 @@ void ls_confirm_resume(void)
 #define LEAVE_LIMIT 2000
 
 /*
- * @next, or NULL, is the plan from now on. A side that is inside is not known to the next plan:
- * another one would begin meanwhile, into the deadlock. Returns the last plan, whose gates are
- * open.
+ * @next, or NULL, is the plan from now on. Gates open at once, but contexts begin by the last plan
+ * while a side is inside that the next one does not know: another one would begin meanwhile, into
+ * the deadlock. Returns the last plan.
  */
 static struct ls_confirm *replace_plan(struct ls_confirm *next)
 {
@@ -231,9 +215,11 @@ static struct ls_confirm *replace_plan(struct ls_confirm *next)
 	u32 turns = LEAVE_LIMIT;
 	bool busy;
 
+	if (last)
+		ls_store(&last->closing, 1u);
 	do {
 		preempt_disable();
-		busy = last && ls_plans_busy(last) && --turns;
+		busy = last && ls_plans_busy(last, next) && --turns;
 		if (!busy)
 			/* A hook that finds the plan finds it complete. */
 			smp_store_release(&plan, next);

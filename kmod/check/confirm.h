@@ -12,9 +12,10 @@ DECLARE_STATIC_KEY_FALSE(ls_confirm_key);	/* there is a plan */
 
 /*
  * An acquisition is about to happen. Any context, preemption off by one level, which may be
- * given up meanwhile.
+ * given up meanwhile. Record the lock as held, and then call ls_confirm_done().
  */
 void ls_confirm_at(u64 lock, u64 ip);
+void ls_confirm_done(void);
 
 /* Process context. @plans and @points are copied; -EINVAL, -EBUSY, -ENOMEM. */
 int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,

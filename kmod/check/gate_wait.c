@@ -10,6 +10,7 @@
 #include <linux/sched/clock.h>
 
 #include "base/preempt.h"
+#include "check/confirm.h"
 #include "check/gate_wait.h"
 #include "core/context.h"
 #include "core/stacks.h"
@@ -182,34 +183,97 @@ noinline void ls_confirm_fill(struct ls_confirm_context *to, struct ls_ctx *ctx,
 	ctx->busy = 0;
 }
 
-static bool holds(ls_u64 task, ls_u64 lock)
+/*
+ * Acquire site at which the CPU's task begins a side, until the lock is on its held-lock stack.
+ * Preemption is off meanwhile. One context at a time decides whether it may begin.
+ */
+static DEFINE_PER_CPU(u64, beginning);
+static u32 deciding;
+
+/*
+ * What is looked for: contexts that bar @own from acquiring at @ip; without @own, those inside a
+ * side that @next does not know.
+ */
+struct look {
+	const struct ls_confirm *plan;
+	const struct ls_ctx *own;
+	u64 ip;
+	const struct ls_confirm *next;
+};
+
+static bool found_at(const struct look *l, u64 ip)
 {
-	return ls_context_holds((struct task_struct *)task, lock);
+	if (l->own)
+		return ls_confirm_bars(l->plan, l->own, l->ip, ip);
+	return ls_confirm_inside(l->plan, ip) && !(l->next && ls_confirm_inside(l->next, ip));
 }
 
-bool ls_plans_busy(const struct ls_confirm *c)
+static bool found_in(const struct look *l, const struct ls_ctx *ctx)
 {
 	u32 i;
 
-	for (i = 0; i < c->nr_meets; i++)
-		if (ls_plan_busy(&c->meets[i], ls_gate_clock(), holds))
+	for (i = 0; ctx != l->own && i < LS_MAX_DEPTH && i < ls_load(&ctx->depth); i++)
+		if (found_at(l, ls_load(&ctx->held[i].ip)))
 			return true;
 	return false;
 }
 
-/* Wait, for a short time, until no other side is inside. */
-noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned long count)
+/* All contexts: those of interrupts, and of tasks, on a CPU or not. */
+static bool found(const struct look *l)
 {
-	u64 start = ls_gate_clock(), now = start, limit;
-	u32 level;
-	struct ls_ctx *ctx = ls_context_of(this_cpu_ptr(&ls_cpus), count, &level);
-	enum ls_gate_how how = how_to_wait(ctx, false, false, count);
-	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
-	u32 turn = 0;
+	int cpu;
+	u32 i;
 
-	if (ls_plan_begin(m, side, (u64)current, lock, now, holds))
+	for_each_online_cpu(cpu) {
+		const struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
+		/* What began before that is held by now, or was released. */
+		u64 at = smp_load_acquire(per_cpu_ptr(&beginning, cpu));
+
+		if (at && found_at(l, at))
+			return true;
+		for (i = 0; i < LS_NR_LEVELS - 1; i++)
+			if (found_in(l, &pc->level[i]))
+				return true;
+	}
+	for (i = ls_context_next(0); i < ls_context_count(); i = ls_context_next(i + 1))
+		if (found_in(l, &ls_contexts[i]))
+			return true;
+	return false;
+}
+
+bool ls_plans_busy(const struct ls_confirm *c, const struct ls_confirm *next)
+{
+	return found(&(struct look){ .plan = c, .next = next });
+}
+
+/* Preemption off, no interrupt calls this. */
+static bool may_begin(const struct ls_confirm *c, const struct ls_ctx *own, u64 ip)
+{
+	u32 free = 0;
+	bool may;
+
+	while (!ls_cmpxchg(&deciding, &free, 1u)) {
+		free = 0;
+		cpu_relax();
+	}
+	may = !found(&(struct look){ .plan = c, .own = own, .ip = ip });
+	if (may)
+		this_cpu_write(beginning, ip);
+	ls_store_release(&deciding, 0u);
+	return may;
+}
+
+noinline void ls_gate_begin(const struct ls_gate_visit *v)
+{
+	u64 start = ls_gate_clock(), limit;
+	u32 level, turn = 0;
+	struct ls_ctx *ctx = ls_context_of(this_cpu_ptr(&ls_cpus), v->count, &level);
+	enum ls_gate_how how = how_to_wait(ctx, false, false, v->count);
+	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
+
+	if (may_begin(v->plan, ctx, v->ip))
 		return;
-	limit = how == LS_GATE_SLEEP ? BEGIN_SLEEP : may_spin(now) ? BEGIN_SPIN : 0;
+	limit = how == LS_GATE_SLEEP ? BEGIN_SLEEP : may_spin(start) ? BEGIN_SPIN : 0;
 	ignore(true);
 	do {
 		if (on)
@@ -217,11 +281,17 @@ noinline void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned
 		pause_for(how);
 		if (on)
 			preempt_disable_notrace();
-		now = start + passed(start);
-	} while (!ls_plan_begin(m, side, (u64)current, lock, now, holds) && goes_on(how, start, limit, turn++));
+		ctx = ls_context_of(this_cpu_ptr(&ls_cpus), v->count, &level);
+	} while (!may_begin(v->plan, ctx, v->ip) && goes_on(how, start, limit, turn++));
 	ignore(false);
 	if (how != LS_GATE_SLEEP)
-		this_cpu_ptr(&spent)->ns += now - start;
+		this_cpu_ptr(&spent)->ns += passed(start);
+}
+
+void ls_confirm_done(void)
+{
+	/* Pairs with found(): the lock is on its held-lock stack. */
+	smp_store_release(this_cpu_ptr(&beginning), 0);
 }
 
 /* Two sides may have begun to wait at the same time, and each found none. */

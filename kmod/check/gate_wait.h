@@ -19,8 +19,8 @@ static inline u64 ls_gate_clock(void)
 
 /* NULL: none. Preemption off, or counted in its waiting since it was looked up. */
 struct ls_confirm *ls_plan_now(void);
-/* Is any context inside a side of a plan? Preemption is off. */
-bool ls_plans_busy(const struct ls_confirm *c);
+/* Is any context inside a side of @c that @next, or NULL, does not know? Preemption is off. */
+bool ls_plans_busy(const struct ls_confirm *c, const struct ls_confirm *next);
 
 /* What a context waits before, and where. */
 struct ls_gate_visit {
@@ -44,7 +44,10 @@ enum ls_gate_waited {
 };
 /* Wait at the gate of @side. */
 enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const struct ls_gate_visit *v, u64 now);
-/* Wait, for a short time, until no other side is inside. */
-void ls_gate_begin_side(struct ls_plan *m, u32 side, u64 lock, unsigned long count);
+/*
+ * Wait, for a short time, until no other side of a plan that begins at @v is inside. The context
+ * is inside until ls_confirm_done(), and while it holds the lock. Preemption is off in between.
+ */
+void ls_gate_begin(const struct ls_gate_visit *v);
 
 #endif /* LOCKSCOPE_GATE_WAIT_H */

@@ -21,8 +21,10 @@ static noinline void acquire_leave(u64 lock, u64 ip, unsigned long func5)
 	if (static_branch_unlikely(&ls_confirm_key)) {
 		ls_confirm_at(lock, ip);
 		/* The hooks may have been stopped while it slept. */
-		if (!READ_ONCE(ls_active))
-			goto out;
+		if (READ_ONCE(ls_active))
+			ls_acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+		ls_confirm_done();
+		goto out;
 	}
 	ls_acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
 out:

@@ -98,6 +98,14 @@ static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
 	wait_for(pc, function, ip, WAIT_DESC);
 }
 
+static void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
+{
+	if (freezes(desc >> LS_DESC_KIND_SHIFT, ip))
+		wait_for(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+	else
+		ls_acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+}
+
 void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5)
 {
 	u32 desc, kind;
@@ -118,14 +126,12 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		if (static_branch_unlikely(&ls_confirm_key)) {
 			ls_confirm_at(lock, ip);
 			/* The hooks may have been stopped, or the task moved, while it slept. */
-			if (!READ_ONCE(ls_active))
-				break;
-			pc = this_cpu_ptr(&ls_cpus);
+			if (READ_ONCE(ls_active))
+				acquire(this_cpu_ptr(&ls_cpus), lock, ip, desc);
+			ls_confirm_done();
+			break;
 		}
-		if (freezes(kind, ip))
-			wait_for(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
-		else
-			ls_acquire(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
+		acquire(pc, lock, ip, desc);
 		break;
 	case LS_OP_RELEASE:
 		if (freezes(kind, ip)) {
@@ -190,8 +196,10 @@ out:
 static noinline void at_gate(u64 lock, u64 ip)
 {
 	preempt_disable_notrace();
-	if (ls_active)
+	if (ls_active) {
 		ls_confirm_at(lock, ip);
+		ls_confirm_done();
+	}
 	ls_leave();
 }
 

@@ -432,34 +432,70 @@ TEST(Plan, ThreeSidesMeetAtOnce)
 	EXPECT_EQ(m.state.confirmed, 1u);
 }
 
+/* A context that acquired locks at these sites. */
+std::unique_ptr<ls_ctx> holding(std::vector<ls_u64> ips)
+{
+	auto ctx = std::make_unique<ls_ctx>();
+	for (std::size_t i = 0; i < ips.size(); i++) {
+		ctx->held[i].ip = ips[i];
+		ctx->held[i].lock = kA + i;
+	}
+	ctx->depth = static_cast<ls_u32>(ips.size());
+	return ctx;
+}
+
+TEST(Plan, FindsTheFirstLockOfASide)
+{
+	Plans p({sides(2)});
+	const auto ctx = holding({5, first_site(0, 1), 7});
+	EXPECT_EQ(ls_confirm_first(&p.confirm, ctx.get(), 0, 1), kA + 1);
+	EXPECT_EQ(ls_confirm_first(&p.confirm, ctx.get(), 0, LS_CONFIRM_SIDES), kA + 1);
+	EXPECT_EQ(ls_confirm_first(&p.confirm, ctx.get(), 0, 0), 0u);
+	EXPECT_EQ(ls_confirm_first(&p.confirm, holding({}).get(), 0, 1), 0u);
+}
+
 TEST(Plan, OneSideIsInsideAtATime)
 {
-	static std::set<std::pair<ls_u64, ls_u64>> held;
-	const auto holds = [](ls_u64 task, ls_u64 lock) { return held.count({task, lock}) > 0; };
-	const auto begin = [&](ls_plan &m, ls_u32 side, ls_u64 task, ls_u64 lock, ls_u64 now) {
-		return ls_plan_begin(&m, side, task, lock, now, holds);
+	Plans p({sides(2), sides(1), sides(2, 1), deadly(2), race(2)});
+	const auto idle = holding({});
+	const auto bars = [&](ls_u64 ip, ls_u64 other, const ls_ctx *own) {
+		return ls_confirm_bars(&p.confirm, own, ip, other);
 	};
-	held.clear();
-	Plans p({sides(2), sides(1)});
-	EXPECT_TRUE(begin(p[0], 0, 1, kA, kMs));
-	EXPECT_TRUE(begin(p[0], 0, 3, kA, kMs)) << "runs of one side";
-	EXPECT_FALSE(begin(p[0], 1, 2, kB, kMs)) << "it is about to hold A";
-	held.insert({3, kA});
-	EXPECT_FALSE(begin(p[0], 1, 2, kB, 9 * kMs));
-	EXPECT_TRUE(begin(p[0], 1, 3, kB, 9 * kMs)) << "the same context";
-	held.clear();
-	EXPECT_TRUE(begin(p[0], 1, 2, kB, 20 * kMs));
-	EXPECT_EQ(p[0].entering, 0u);
+	EXPECT_TRUE(bars(first_site(0, 0), first_site(0, 1), idle.get()));
+	EXPECT_TRUE(bars(first_site(0, 1), first_site(0, 0), idle.get()));
+	EXPECT_FALSE(bars(first_site(0, 0), first_site(0, 0), idle.get())) << "runs of one side";
+	EXPECT_FALSE(bars(first_site(0, 0), first_site(0, 1) + 1, idle.get())) << "not its first";
+	EXPECT_FALSE(bars(first_site(0, 0), first_site(1, 0), idle.get())) << "another plan";
+	EXPECT_FALSE(bars(first_site(0, 0), 0x999999, idle.get()));
+	EXPECT_FALSE(bars(first_site(0, 1), first_site(0, 0), holding({first_site(0, 0)}).get()))
+		<< "inside already";
+	EXPECT_TRUE(bars(first_site(1, 0), first_site(1, 0), idle.get()))
+		<< "the only side excludes itself";
+	for (unsigned int plan : {2u, 3u, 4u})
+		EXPECT_FALSE(bars(first_site(plan, 0), first_site(plan, 1), idle.get())) << plan;
 
-	EXPECT_TRUE(ls_plan_busy(&p[0], 20 * kMs, holds)) << "it is about to hold B";
-	EXPECT_FALSE(ls_plan_busy(&p[0], 30 * kMs, holds));
-	held.insert({2, kB});
-	EXPECT_TRUE(ls_plan_busy(&p[0], 30 * kMs, holds));
-	EXPECT_FALSE(ls_plan_busy(&p[1], 30 * kMs, holds));
-	held.clear();
+	EXPECT_TRUE(ls_confirm_inside(&p.confirm, first_site(0, 1)));
+	EXPECT_TRUE(ls_confirm_inside(&p.confirm, first_site(1, 0)));
+	EXPECT_FALSE(ls_confirm_inside(&p.confirm, first_site(0, 1) + 1));
+	EXPECT_FALSE(ls_confirm_inside(&p.confirm, first_site(2, 1))) << "where it is interrupted";
+	EXPECT_FALSE(ls_confirm_inside(&p.confirm, first_site(3, 0))) << "deadly";
+}
 
-	EXPECT_TRUE(begin(p[1], 0, 1, kA, kMs));
-	EXPECT_FALSE(begin(p[1], 0, 2, kB, kMs)) << "the only side excludes itself";
+/* Sides of two plans begin at one site: each of them counts. */
+TEST(Plan, OneSiteBeginsSidesOfTwoPlans)
+{
+	Plans p({sides(2), sides(2)});
+	p.points.push_back({first_site(0, 0), 1, 0, LS_CONFIRM_FIRST, 0});
+	ls_confirm_init(&p.confirm, p.meets.get(), p.plans.data(), 2, p.points.data(),
+			static_cast<ls_u32>(p.points.size()));
+	const auto bars = [&](ls_u64 other, const ls_ctx *own) {
+		return ls_confirm_bars(&p.confirm, own, first_site(0, 0), other);
+	};
+	EXPECT_TRUE(bars(first_site(0, 1), holding({}).get()));
+	EXPECT_TRUE(bars(first_site(1, 1), holding({}).get()));
+	const auto own = holding({first_site(0, 1)});
+	EXPECT_FALSE(bars(first_site(0, 1), own.get()));
+	EXPECT_TRUE(bars(first_site(1, 1), own.get())) << "of the other plan it is outside";
 }
 
 TEST(Plan, TheTurnPassesWhenNothingComes)
