@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace lockscope {
 
@@ -173,7 +174,11 @@ void rank_finding(const Model &model, Finding &finding)
 
 void sort_findings(std::vector<Finding> &findings)
 {
-	std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
+	/* Findings are large: each is moved once. */
+	std::vector<std::size_t> order(findings.size());
+	std::iota(order.begin(), order.end(), std::size_t{0});
+	std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+		const Finding &a = findings[i], &b = findings[j];
 		if (a.severity != b.severity)
 			return a.severity > b.severity;
 		/* The points of data races are on another scale. */
@@ -183,6 +188,11 @@ void sort_findings(std::vector<Finding> &findings)
 			return a.score > b.score;
 		return a.title < b.title;
 	});
+	std::vector<Finding> sorted;
+	sorted.reserve(findings.size());
+	for (const auto i : order)
+		sorted.push_back(std::move(findings[i]));
+	findings = std::move(sorted);
 }
 
 } // namespace lockscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/ci.h"
+#include "report/stream.h"
 
 #include <string>
 #include <vector>
@@ -20,5 +21,8 @@ bool foreign_format(const std::string &format);
 /// that is a folder. Returns 0, or the exit status of the failure.
 int deliver_foreign(const std::string &format, const Model &model, const Analysis &analysis,
 		    const CiOptions &options, const std::string &out);
+
+/// Like deliver(), for what @make makes in parts.
+int deliver_parts(const std::function<void(const Sink &)> &make, const std::string &path);
 
 } // namespace lockscope::cli

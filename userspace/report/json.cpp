@@ -2,6 +2,7 @@
 // The report as JSON: "lockscope-report/1".
 #include "report/completeness.h"
 #include "report/json_parts.h"
+#include "report/json_text.h"
 #include "report/report.h"
 
 #include "analysis/filters/beliefs.h"
@@ -37,7 +38,7 @@ Json fault_stack_json(const Model &model, const ShownStack &shown)
 		{"entry", context_of(model, observation).describe()},
 		{"task", task_name(observation)},
 		{"run", observation.run},
-		{"stack", stack_json(model, shown.stack)},
+		{"stack", stack_json(shown.stack)},
 		{"held", held_json(model, observation)}};
 }
 
@@ -60,9 +61,9 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i, Instan
 		{"run", observation.run},
 		{"from_instance", instances.number(ends.first)},
 		{"to_instance", instances.number(ends.second)},
-		{"from_stack", stack_json(model, edge.from_stack)},
+		{"from_stack", stack_json(edge.from_stack)},
 		{"from_stack_of", edge.borrowed ? "another-acquisition" : "acquisition"},
-		{"to_stack", stack_json(model, edge.to_stack)},
+		{"to_stack", stack_json(edge.to_stack)},
 		{"held", held_json(model, observation)}};
 }
 
@@ -290,40 +291,52 @@ static Json annotations_json(const Model &model)
 	return out;
 }
 
-std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options)
+void json_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		 const Sink &sink)
 {
 	const Run latest = model.runs.empty() ? Run{} : model.runs.back();
-	Json out = {{"schema", "lockscope-report/1"},
-		    {"incomplete", incomplete_json(model)},
-		    {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
-		    {"backend", latest.backend},
-		    {"runs", model.runs.size()},
-		    {"losses", losses_json(model)},
-		    {"coverage", coverage_json(model, analysis)},
-		    {"self_check", analysis.self_check},
-		    {"suppressions", suppressions_json(analysis.suppressions)},
-		    {"semaphores", semaphores_json(model)},
-		    {"lock_rules", rules_json(model)},
-		    {"left_out", left_out_json(tally(analysis, options))},
-		    {"findings", Json::array()}};
+	JsonText out(model, sink);
+	out.members({{"schema", "lockscope-report/1"},
+		     {"incomplete", incomplete_json(model)},
+		     {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
+		     {"backend", latest.backend},
+		     {"runs", model.runs.size()},
+		     {"losses", losses_json(model)},
+		     {"coverage", coverage_json(model, analysis)},
+		     {"self_check", analysis.self_check},
+		     {"suppressions", suppressions_json(analysis.suppressions)},
+		     {"semaphores", semaphores_json(model)},
+		     {"lock_rules", rules_json(model)},
+		     {"left_out", left_out_json(tally(analysis, options))}});
+	const auto shown = select_findings(analysis, options);
+	out.list("findings", shown.size(),
+		 [&](std::size_t i) { return finding_json(model, *shown[i], i + 1); });
 	if (!model.annotations.empty())
-		out["annotations"] = annotations_json(model);
+		out.member("annotations", annotations_json(model));
 	if (analysis.selection.any())
-		out["selection"] = selection_json(model, analysis.selection);
+		out.member("selection", selection_json(model, analysis.selection));
 	if (analysis.new_since)
-		out["new_since"] = *analysis.new_since;
+		out.member("new_since", *analysis.new_since);
 	if (analysis.raw)
-		out["raw_nesting"] = {{"known", analysis.raw->known},
-				      {"spinlock_classes", analysis.raw->spinlocks}};
-	std::size_t rank = 0;
-	for (const auto *finding : select_findings(analysis, options))
-		out["findings"].push_back(finding_json(model, *finding, ++rank));
-	return dump(out);
+		out.member("raw_nesting", {{"known", analysis.raw->known},
+					   {"spinlock_classes", analysis.raw->spinlocks}});
+	out.end();
+}
+
+std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options)
+{
+	std::string out;
+	json_report(model, analysis, options, [&](std::string_view part) { out += part; });
+	return out;
 }
 
 std::string json_finding(const Model &model, const Finding &finding, std::size_t rank)
 {
-	return dump(finding_json(model, finding, rank));
+	std::string out;
+	JsonText text(model, [&](std::string_view part) { out += part; });
+	text.members(finding_json(model, finding, rank));
+	text.end();
+	return out;
 }
 
 } // namespace lockscope

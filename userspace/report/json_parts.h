@@ -19,8 +19,10 @@ using Json = nlohmann::ordered_json;
 /// Indented, with a final newline.
 std::string dump(const Json &json);
 
-/// Every frame, functions inlined into it first.
-Json stack_json(const Model &model, const std::vector<CodeId> &stack);
+/// Stands for a stack in what JsonText writes, see json_text.h; a binary value.
+Json stack_json(const std::vector<CodeId> &stack);
+/// The frames of one place, functions inlined there first.
+Json frames_json(const Model &model, CodeId place);
 
 /// Numbers for the lock instances in one list: 1, 2, ...; null for unknown ones.
 class Instances {

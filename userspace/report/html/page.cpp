@@ -94,13 +94,15 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 {
 	using namespace html;
 	const bool incomplete = !incompleteness(model).empty();
+	const LockGraph graph(model, Runs(model.runs.size(), true));
 	const std::string run = run_section(model, analysis, incomplete);
 	std::string out =
 		head_of(model) + "<body>" + header_of(model, analysis, options) + "<main>";
 	if (incomplete)
 		out += run;
 	out += findings_section(model, analysis, options) +
-	       graph_section(model, analysis, options) + rules_section(model) + stat_section(stat);
+	       graph_section(model, graph, analysis, options) + rules_section(model) +
+	       stat_section(stat);
 	if (!incomplete)
 		out += run;
 	out += "</main>";
@@ -111,7 +113,7 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	const std::string data = "<script type=\"application/json\" id=\"graph-data\">";
 	const std::size_t used = out.size() + scripts.size() + data.size() + kMarginBytes;
 	out += data +
-	       graph_json(model, analysis, options,
+	       graph_json(model, graph, analysis, options,
 			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0) +
 	       "</script>";
 	return out + scripts;
