@@ -15,9 +15,15 @@ std::string function_key(const Code &code)
 
 AccessIndex::AccessIndex(const Model &model) : model_(model)
 {
+	std::vector<bool> known(model.code.size());
+	const auto takes_lock = [&](CodeId at) {
+		if (!known[index(at)])
+			locking_.insert(function_key(model[at]));
+		known[index(at)] = true;
+	};
 	for (const auto &observation : model.observations)
 		if (observation.acquisition())
-			locking_.insert(function_key(model[observation.acquired.at]));
+			takes_lock(observation.acquired.at);
 	std::vector<std::size_t> by_time(model.accesses.size());
 	for (std::size_t i = 0; i < by_time.size(); i++)
 		by_time[i] = i;
@@ -29,7 +35,7 @@ AccessIndex::AccessIndex(const Model &model) : model_(model)
 	for (auto i : by_time) {
 		const auto &access = model.accesses[i];
 		for (const auto &guard : access.guards)
-			locking_.insert(function_key(model[guard.at]));
+			takes_lock(guard.at);
 		if (access.data == kNoData)
 			continue;
 		by_data_[index(access.data)].push_back(i);

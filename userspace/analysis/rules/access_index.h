@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -54,7 +55,7 @@ public:
 private:
 	const Model &model_;
 	std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_data_;
-	std::set<std::string> locking_;
+	std::unordered_set<std::string> locking_;
 	std::unordered_map<std::string, std::set<Place>> written_, unlocked_;
 	std::map<Place, Roles> roles_;
 	std::map<std::pair<std::uint32_t, std::uint32_t>, const std::string *> comms_;

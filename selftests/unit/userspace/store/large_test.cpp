@@ -154,15 +154,17 @@ LogBuilder ring(bool later)
 	if (later)
 		std::reverse(sides.begin(), sides.end());
 	std::uint32_t pid = later ? 900 : 100;
-	for (const auto &[held, taken] : sides)
+	for (const auto &[held, taken] : sides) {
+		pid++;
 		log.acquire(
-			{.pid = ++pid,
+			{.pid = pid,
 			 .comm = later ? "other" : "task",
 			 .cpu = static_cast<std::uint16_t>(pid % 4),
 			 .stack = {"caller_of_" + taken}},
 			{{.cls = classes[held], .address = pid * 64u, .function = "hold_" + held}},
 			{.cls = classes[taken], .address = pid * 32u, .function = "take_" + taken});
-	log.fault(LS_FINDING_BAD_UNLOCK, {.pid = ++pid}, {},
+	}
+	log.fault(LS_FINDING_BAD_UNLOCK, {.pid = pid + 1}, {},
 		  {.cls = classes["a_lock"], .function = "let_go"});
 	return log;
 }
