@@ -51,20 +51,16 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i, Instan
 		       finding.classes.begin();
 	};
 	const auto ends = shown_instances(model, edge);
-	return {{"from", number(edge.from)},
-		{"to", number(edge.to)},
-		{"mode", dependency_name(edge.kind)},
-		{"context", level_name(observation.acquired.val)},
-		{"entry", edge.shown().context.describe()},
-		{"count", edge.count},
-		{"task", task_name(observation)},
-		{"run", observation.run},
-		{"from_instance", instances.number(ends.first)},
-		{"to_instance", instances.number(ends.second)},
-		{"from_stack", stack_json(edge.from_stack)},
-		{"from_stack_of", edge.borrowed ? "another-acquisition" : "acquisition"},
-		{"to_stack", stack_json(edge.to_stack)},
-		{"held", held_json(model, observation)}};
+	/* Numbered in this order. */
+	Json from = instances.number(ends.first), to = instances.number(ends.second);
+	return object("from", number(edge.from), "to", number(edge.to), "mode",
+		      dependency_name(edge.kind), "context", level_name(observation.acquired.val),
+		      "entry", edge.shown().context.describe(), "count", edge.count, "task",
+		      task_name(observation), "run", observation.run, "from_instance",
+		      std::move(from), "to_instance", std::move(to), "from_stack",
+		      stack_json(edge.from_stack), "from_stack_of",
+		      edge.borrowed ? "another-acquisition" : "acquisition", "to_stack",
+		      stack_json(edge.to_stack), "held", held_json(model, observation));
 }
 
 Json semaphore_json(const ClassCounts &counts)
@@ -103,24 +99,16 @@ Json rules_json(const Model &model)
 
 Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 {
-	Json out = {{"id", finding.id},
-		    {"rank", rank},
-		    {"kind", name(finding.kind)},
-		    {"severity", name(finding.severity)},
-		    {"confidence", name(finding.confidence)},
-		    {"score", finding.score},
-		    {"title", finding.title},
-		    {"classes", Json::array()},
-		    {"edges", Json::array()},
-		    {"accesses", Json::array()},
-		    {"features", Json::array()},
-		    {"filters", Json::array()}};
+	Json out = object("id", finding.id, "rank", rank, "kind", name(finding.kind), "severity",
+			  name(finding.severity), "confidence", name(finding.confidence), "score",
+			  finding.score, "title", finding.title, "classes", Json::array(), "edges",
+			  Json::array(), "accesses", Json::array(), "features", Json::array(),
+			  "filters", Json::array());
 	for (ClassId cls : finding.classes) {
 		const auto &c = model[cls];
-		out["classes"].push_back({{"name", c.name},
-					  {"kind", kind_name(c.kind)},
-					  {"origin", origin_name(c.origin)},
-					  {"module", c.module.empty() ? "vmlinux" : c.module}});
+		out["classes"].push_back(object("name", c.name, "kind", kind_name(c.kind), "origin",
+						origin_name(c.origin), "module",
+						c.module.empty() ? "vmlinux" : c.module));
 		if (const auto *counts = semaphore_counts(model, cls))
 			out["classes"].back()["semaphore"] = semaphore_json(*counts);
 	}
@@ -170,10 +158,10 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 	}
 	for (const auto &feature : finding.features)
 		out["features"].push_back(
-			{{"name", feature.name}, {"points", feature.points}, {"why", feature.why}});
+			object("name", feature.name, "points", feature.points, "why", feature.why));
 	for (const auto &filter : finding.filters)
 		out["filters"].push_back(
-			{{"name", filter.name}, {"hidden", filter.hidden}, {"why", filter.why}});
+			object("name", filter.name, "hidden", filter.hidden, "why", filter.why));
 	return out;
 }
 

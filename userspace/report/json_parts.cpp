@@ -36,27 +36,17 @@ Json stack_json(const std::vector<CodeId> &stack)
 	return Json::binary(std::move(places));
 }
 
-Json frames_json(const Model &model, CodeId place)
+void for_frames(const Code &code, const std::function<void(const JsonFrame &)> &visit)
 {
-	Json out = Json::array();
-	const auto &code = model[place];
-	auto add = [&](const std::string &function, const SourceLine *line, bool inlined) {
-		out.push_back({{"function", function.empty() ? "?" : function},
-			       {"offset", hex(code.offset)},
-			       {"module", code.module},
-			       {"file", line ? line->file : ""},
-			       {"line", line ? line->line : 0},
-			       {"inlined", inlined}});
-	};
+	const std::string offset = hex(code.offset);
 	const SourceLine *outer = nullptr;
 	for (const auto &line : code.lines) {
 		if (line.inlined)
-			add(line.function, &line, true);
+			visit({line.function, offset, code.module, &line, true});
 		else
 			outer = &line;
 	}
-	add(code.function, outer, false);
-	return out;
+	visit({code.function, offset, code.module, outer, false});
 }
 
 Json verdict_json(const Verdict &verdict)

@@ -49,6 +49,37 @@ void JsonText::put_string(const std::string &text)
 	out_ += '"';
 }
 
+/* Like an object, which would take ten times as long. */
+void JsonText::put_frame(const JsonFrame &frame, std::size_t depth)
+{
+	const auto name = [&](std::string_view text) {
+		new_line(depth + 1);
+		out_ += '"';
+		out_ += text;
+		out_ += "\": ";
+	};
+	out_ += '{';
+	name("function");
+	put_string(frame.function.empty() ? "?" : frame.function);
+	out_ += ',';
+	name("offset");
+	put_string(frame.offset);
+	out_ += ',';
+	name("module");
+	put_string(frame.module);
+	out_ += ',';
+	name("file");
+	put_string(frame.line ? frame.line->file : "");
+	out_ += ',';
+	name("line");
+	out_ += std::to_string(frame.line ? frame.line->line : 0);
+	out_ += ',';
+	name("inlined");
+	out_ += frame.inlined ? "true" : "false";
+	new_line(depth);
+	out_ += '}';
+}
+
 const std::string &JsonText::frames(CodeId place, std::size_t depth)
 {
 	if (depth != frame_depth_)
@@ -59,13 +90,12 @@ const std::string &JsonText::frames(CodeId place, std::size_t depth)
 		return at->second;
 	std::string before;
 	before.swap(out_);
-	const Json all = frames_json(model_, place);
-	for (std::size_t i = 0; i < all.size(); i++) {
-		if (i)
+	for_frames(model_[place], [&](const JsonFrame &frame) {
+		if (!out_.empty())
 			out_ += ',';
 		new_line(depth);
-		put(all[i], depth);
-	}
+		put_frame(frame, depth);
+	});
 	at->second.swap(out_);
 	out_.swap(before);
 	return at->second;

@@ -31,6 +31,7 @@ private:
 	void begin_member(std::string_view name);
 	void put(const Json &value, std::size_t depth);
 	void put_string(const std::string &text);
+	void put_frame(const JsonFrame &frame, std::size_t depth);
 	void put_stack(const Json::binary_t &places, std::size_t depth);
 	const std::string &frames(CodeId place, std::size_t depth);
 	void new_line(std::size_t depth);

@@ -3,32 +3,86 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace lockscope {
 
 namespace {
 
+/// Edges between locks by one of their ends, in their order.
+class Neighbours {
+public:
+	template <typename End>
+	Neighbours(const LockGraph &graph, std::size_t nodes, End end_of) : first_(nodes + 1)
+	{
+		const auto each = [&](auto visit) {
+			const auto &all = graph.dependencies();
+			for (std::uint32_t i = 0; i < all.size(); i++)
+				/* A context that can be interrupted with a lock held does not
+				 * sleep. */
+				if (!all[i].need && !is_interrupt(all[i].from) &&
+				    !is_interrupt(all[i].to))
+					visit(index(end_of(all[i])), i + 1);
+		};
+		each([&](std::uint32_t node, std::uint32_t) { first_[node + 1]++; });
+		std::partial_sum(first_.begin(), first_.end(), first_.begin());
+		auto at = first_;
+		edges_.resize(first_.back());
+		each([&](std::uint32_t node, std::uint32_t edge) { edges_[at[node]++] = edge; });
+	}
+
+	std::span<const std::uint32_t> operator[](std::uint32_t node) const
+	{
+		return {edges_.data() + first_[node], first_[node + 1] - first_[node]};
+	}
+
+private:
+	std::vector<std::uint32_t> first_, edges_;
+};
+
+/// What the searches for both interrupts share.
+struct Locks {
+	explicit Locks(const LockGraph &orders)
+		: graph(orders), nodes(nodes_of(orders)),
+		  out(orders, nodes, [](const Dependency &d) { return d.from; }),
+		  in(orders, nodes, [](const Dependency &d) { return d.to; })
+	{
+	}
+
+	static std::size_t nodes_of(const LockGraph &graph)
+	{
+		std::size_t most = 0;
+		for (const auto &dependency : graph.dependencies())
+			for (ClassId cls : {dependency.from, dependency.to})
+				if (!is_interrupt(cls))
+					most = std::max<std::size_t>(most, index(cls) + 1);
+		return most;
+	}
+
+	const LockGraph &graph;
+	std::size_t nodes;
+	Neighbours out, in;
+};
+
 /// The search for one interrupt.
 class Search {
 public:
-	Search(const LockGraph &graph, ClassId interrupt)
-		: graph_(graph), interrupt_(interrupt), out_(nodes_of(graph)), leads_(out_.size()),
-		  steps_(2 * out_.size())
+	Search(const Locks &locks, ClassId interrupt)
+		: locks_(locks), graph_(locks.graph), interrupt_(interrupt), leads_(locks.nodes),
+		  steps_(2 * locks.nodes)
 	{
-		for (std::uint32_t edge = 1; edge <= graph.dependencies().size(); edge++) {
-			const auto &dependency = graph.dependency(edge);
+		for (std::uint32_t edge = 1; edge <= graph_.dependencies().size(); edge++) {
+			const auto &dependency = graph_.dependency(edge);
 			if (dependency.from == interrupt)
 				taken_[dependency.to] = edge;
 			else if (dependency.to == interrupt)
 				held_[dependency.from] = edge;
-			/* A context that can be interrupted with a lock held does not sleep. */
-			else if (!dependency.need && !is_interrupt(dependency.from) &&
-				 !is_interrupt(dependency.to))
-				out_[index(dependency.from)].push_back(edge);
 		}
-		find_leading();
+		if (!taken_.empty())
+			find_leading();
 	}
 
 	void run(std::vector<InterruptCycle> &out)
@@ -63,24 +117,9 @@ private:
 	}
 	bool visited(const State &state) { return step(state).search == search_; }
 
-	static std::size_t nodes_of(const LockGraph &graph)
-	{
-		std::size_t out = 0;
-		for (const auto &dependency : graph.dependencies())
-			for (ClassId cls : {dependency.from, dependency.to})
-				if (!is_interrupt(cls))
-					out = std::max<std::size_t>(out, index(cls) + 1);
-		return out;
-	}
-
 	/* Most locks that an interrupt takes lead to none that is held while it can come. */
 	void find_leading()
 	{
-		std::vector<std::vector<std::uint32_t>> in(out_.size());
-		for (const auto &edges : out_)
-			for (auto edge : edges)
-				in[index(graph_.dependency(edge).to)].push_back(
-					index(graph_.dependency(edge).from));
 		std::vector<std::uint32_t> open;
 		auto add = [&](std::uint32_t cls) {
 			if (!leads_[cls])
@@ -92,8 +131,8 @@ private:
 		while (!open.empty()) {
 			const auto cls = open.back();
 			open.pop_back();
-			for (auto before : in[cls])
-				add(before);
+			for (auto edge : locks_.in[cls])
+				add(index(graph_.dependency(edge).from));
 		}
 	}
 
@@ -128,7 +167,7 @@ private:
 			const State at = queue[next_state];
 			if (at != start && ends(at, start, taken, found, out))
 				continue;
-			for (auto edge : out_[index(at.cls)]) {
+			for (auto edge : locks_.out[index(at.cls)]) {
 				const auto can = usable(kinds(edge), at.only_recursive);
 				const State next{graph_.dependency(edge).to,
 						 !(can & (LS_DEP_EN | LS_DEP_SN))};
@@ -167,10 +206,10 @@ private:
 		return true;
 	}
 
+	const Locks &locks_;
 	const LockGraph &graph_;
 	ClassId interrupt_;
 	std::map<ClassId, std::uint32_t> taken_, held_; ///< edges of the interrupt, by lock
-	std::vector<std::vector<std::uint32_t>> out_;	///< edges, by lock
 	std::vector<bool> leads_;  ///< by lock: to one that is held while the interrupt can come
 	std::vector<Step> steps_;  ///< two for each lock, see step()
 	std::uint32_t search_ = 0; ///< number of the search
@@ -182,8 +221,9 @@ private:
 std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph)
 {
 	std::vector<InterruptCycle> out;
+	const Locks locks(graph);
 	for (ClassId interrupt : {kHardirqClass, kSoftirqClass})
-		Search(graph, interrupt).run(out);
+		Search(locks, interrupt).run(out);
 	return out;
 }
 

@@ -354,10 +354,16 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 	Wanted wanted;
 	if (edges.empty())
 		return facts;
+	/* A chain shows dependencies of its last lock alone. */
+	std::vector<bool> last(model.classes.size());
 	for (auto edge : edges) {
 		const auto &dependency = graph.dependency(edge);
 		wanted[pair_key(dependency.from, dependency.to)] = edge;
 		facts[edge];
+		for (ClassId cls : {dependency.from, dependency.to})
+			if (!is_interrupt(cls) &&
+			    (cls == dependency.to || is_interrupt(dependency.to)))
+				last[index(cls)] = true;
 	}
 	std::vector<const Chain *> below;
 	for (std::size_t number = 0; number < model.runs.size(); number++) {
@@ -367,7 +373,7 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 		for (const auto &chain : run.chains) {
 			/* Count 0: held like that after another lock was released, never
 			 * acquired like that. */
-			if (chain.cls == kNoClass || chain.count == 0)
+			if (chain.cls == kNoClass || chain.count == 0 || !last[index(chain.cls)])
 				continue;
 			below.clear();
 			for (auto up = chain.parent; up != 0; up = run.chains[up].parent)

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 namespace lockscope::test {
@@ -45,7 +46,7 @@ public:
 		for (auto run : runs) {
 			LS_TRY_STATUS(begin_run(run));
 			LS_TRY_STATUS(store_.begin());
-			LS_TRY_STATUS(put_classes());
+			LS_TRY_STATUS(put_classes(run));
 			LS_TRY_STATUS(put_observations(run));
 			LS_TRY_STATUS(put_reports());
 			LS_TRY_STATUS(put_races(run));
@@ -86,9 +87,29 @@ private:
 		return success();
 	}
 
-	Status put_classes()
+	/// Classes that the run met.
+	std::vector<bool> met(std::uint32_t run) const
 	{
+		std::vector<bool> out(plan_.classes.size());
+		for (const auto &observation : plan_.observations) {
+			if (observation.run != run)
+				continue;
+			out[observation.acquired.cls] = true;
+			for (const auto &lock : observation.held)
+				out[lock.cls] = true;
+		}
+		for (const auto &race : plan_.races)
+			if (race.run == run)
+				out[race.guard] = true;
+		return out;
+	}
+
+	Status put_classes(std::uint32_t run)
+	{
+		const auto known = met(run);
 		for (std::uint32_t i = 1; i < plan_.classes.size(); i++) {
+			if (!known[i])
+				continue;
 			const auto &cls = plan_.classes[i];
 			ClassRecord record;
 			record.id = record.canonical = numbers_[i];
@@ -322,7 +343,11 @@ private:
 
 	Status put_races(std::uint32_t run)
 	{
-		for (std::uint32_t data = 1; data <= plan_.data; data++) {
+		std::set<std::uint32_t> raced;
+		for (const auto &race : plan_.races)
+			if (race.run == run)
+				raced.insert(race.data);
+		for (const auto data : raced) {
 			const std::string name =
 				"mod" + std::to_string(data % 100) + "_stat" + std::to_string(data);
 			DataRecord record;
