@@ -24,6 +24,7 @@
 #include "util/text.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -221,6 +222,14 @@ public:
 	{
 		Analysis out;
 		out.edges = all_.graph.size();
+		/* What accesses show needs nothing of the orders of locks. */
+		auto accesses = std::async(model_.accesses.empty()
+						   ? std::launch::deferred
+						   : std::launch::async | std::launch::deferred,
+					   [&] {
+						   return OfAccesses{data_races(model_, weights_),
+								     infer_rules(model_)};
+					   });
 		add_cycles(out.findings);
 		const auto cycles = std::count_if(
 			out.findings.begin(), out.findings.end(), [](const Finding &finding) {
@@ -231,9 +240,10 @@ public:
 			out.findings.push_back(std::move(deadlock));
 		for (auto &fault : faults(model_, by_place_, by_class_))
 			out.findings.push_back(std::move(fault));
-		for (auto &race : data_races(model_, weights_))
+		auto [races, rules] = accesses.get();
+		for (auto &race : races)
 			out.findings.push_back(std::move(race));
-		add_violations(out.findings);
+		add_violations(rules, out.findings);
 		for (auto &section : empty_sections(model_))
 			out.findings.push_back(std::move(section));
 		sort_findings(out.findings);
@@ -252,6 +262,11 @@ public:
 	}
 
 private:
+	struct OfAccesses {
+		std::vector<Finding> races;
+		std::vector<Rule> rules;
+	};
+
 	Shape shape_of(const LockGraph &graph, FindingKind kind, const Cycle &cycle) const
 	{
 		Shape shape{kind, {}};
@@ -281,6 +296,15 @@ private:
 			add(cycle.edges.size() == 2 ? FindingKind::InconsistentIrqState
 						    : FindingKind::IrqInversion,
 			    cycle.edges);
+	}
+
+	/// Findings beside cycles, about: there may be many of each.
+	std::size_t others() const
+	{
+		return model_.races.size() + model_.inversions.size() +
+		       static_cast<std::size_t>(
+			       std::count_if(model_.observations.begin(), model_.observations.end(),
+					     [](const Observation &seen) { return seen.fault(); }));
 	}
 
 	/*
@@ -314,6 +338,7 @@ private:
 						edges.insert(cycle->begin(), cycle->end());
 			orders->facts = chain_facts(model_, orders->runs, orders->graph, edges);
 		}
+		out.reserve(shapes.size() + others());
 		for (const auto &shape : shapes)
 			if (auto finding = finding_of(own, shape))
 				out.push_back(std::move(*finding));
@@ -671,9 +696,9 @@ private:
 	}
 
 	/* Only those of significant rules; `rules --check` has the others. */
-	void add_violations(std::vector<Finding> &out) const
+	void add_violations(const std::vector<Rule> &rules, std::vector<Finding> &out) const
 	{
-		for (auto &violation : guard_violations(model_, infer_rules(model_)))
+		for (auto &violation : guard_violations(model_, rules))
 			if (violation.severity > Severity::Note &&
 			    !reported_as_race(model_, violation, out))
 				out.push_back(std::move(violation));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace lockscope {
 
@@ -188,11 +189,19 @@ void sort_findings(std::vector<Finding> &findings)
 			return a.score > b.score;
 		return a.title < b.title;
 	});
-	std::vector<Finding> sorted;
-	sorted.reserve(findings.size());
-	for (const auto i : order)
-		sorted.push_back(std::move(findings[i]));
-	findings = std::move(sorted);
+	/* In place, one cycle of the permutation after the other. */
+	for (std::size_t start = 0; start < order.size(); start++) {
+		if (order[start] == start)
+			continue;
+		Finding first = std::move(findings[start]);
+		std::size_t at = start;
+		while (order[at] != start) {
+			findings[at] = std::move(findings[order[at]]);
+			at = std::exchange(order[at], at);
+		}
+		findings[at] = std::move(first);
+		order[at] = at;
+	}
 }
 
 } // namespace lockscope

@@ -125,6 +125,10 @@ void JsonText::put(const Json &value, std::size_t depth)
 		put_string(value.get_ref<const std::string &>());
 	} else if (value.is_binary()) {
 		put_stack(value.get_binary(), depth);
+	} else if (value.is_number_unsigned()) {
+		out_ += std::to_string(value.get<std::uint64_t>());
+	} else if (value.is_boolean()) {
+		out_ += value.get<bool>() ? "true" : "false";
 	} else if (!value.is_structured() || value.empty()) {
 		out_ += scalar(value);
 	} else {

@@ -440,6 +440,18 @@ Result<bool> next_run(Database &db, Statement &runs)
 	return more || !db.salvaging() ? more : Result<bool>(false);
 }
 
+/* Growing step by step takes up to twice the memory. A hint only: the number may be anything. */
+void make_room(Database &db, Model &model)
+{
+	constexpr std::int64_t kMost = 1 << 22;
+	const auto expected = db.query_integer("SELECT sum(sights) FROM run");
+	if (!expected || *expected < 0 || *expected > kMost)
+		return;
+	const std::size_t all = model.observations.size() + static_cast<std::size_t>(*expected);
+	if (all > 2 * model.observations.capacity())
+		model.observations.reserve(all);
+}
+
 Status load_runs(Database &db, const std::string &path, Model &model)
 {
 	/* One snapshot of a store that may be written concurrently. */
@@ -454,6 +466,7 @@ Status load_runs(Database &db, const std::string &path, Model &model)
 	if (!runs)
 		return runs.error();
 	const bool writing = is_being_written(path);
+	make_room(db, model);
 	Lines lines;
 	for (;;) {
 		auto more = next_run(db, *runs);
