@@ -93,20 +93,41 @@ function drawPicture(nodes, edges, marked) {
 				bad: isBad(edge) } }))],
 		layout: { name: "dagre", rankDir: "LR", nodeSep: 14, rankSep: 60, padding: 16 },
 	});
+	inColumns();
 	showReadable(marked);
 	picture.on("tap", "node", (event) => showNode(graph.nodes.get(Number(event.target.id()))));
 	picture.on("dbltap", "node", (event) => zoomTo(graph.nodes.get(Number(event.target.id()))));
 	picture.on("tap", "edge", (event) => showEdge(graph.edges[Number(event.target.id().slice(1))]));
 }
 
-// All of it where names can be read then, else a part of it.
+const kLeastZoom = 0.6, kUsualZoom = 0.8;
+
+// Parts of the graph without an edge between them stand side by side, as many as the width has
+// room for; the layout puts each below the last one.
+function inColumns() {
+	const parts = picture.elements().components(), gap = 40;
+	const boxes = parts.map((part) => part.boundingBox());
+	const wide = Math.max(...boxes.map((box) => box.w)) + gap;
+	const ends = Array(Math.max(1, Math.floor((picture.width() / kUsualZoom + gap) / wide))).fill(0);
+	parts.forEach((part, i) => {
+		const column = ends.indexOf(Math.min(...ends));
+		part.nodes().shift({ x: column * wide - boxes[i].x1, y: ends[column] - boxes[i].y1 });
+		ends[column] += boxes[i].h + gap / 2;
+	});
+	picture.fit(undefined, 16);
+}
+
+// All of it where names can be read then, else its beginning, or what is around the marked one.
 function showReadable(marked) {
-	const kLeastZoom = 0.6, kUsualZoom = 0.8;
+	const box = picture.elements().boundingBox();
 	if (picture.zoom() > 1)
 		picture.zoom(1);
 	else if (picture.zoom() < kLeastZoom)
 		picture.zoom(kUsualZoom);
+	const zoom = picture.zoom();
 	picture.center(marked ? picture.getElementById(marked.id) : undefined);
+	if (!marked && box.h * zoom > picture.height())
+		picture.pan({ x: Math.max(picture.pan().x, 16 - box.x1 * zoom), y: 16 - box.y1 * zoom });
 }
 
 function markEdge(edge) {
