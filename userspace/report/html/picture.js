@@ -51,6 +51,8 @@ function pictureStyle(c) {
 		{ selector: "node[?marked], node:selected", style: { "border-width": 7 } },
 		{ selector: "edge", style: { "curve-style": "bezier", "target-arrow-shape": "triangle",
 			width: 1.3, "line-color": c.line, "target-arrow-color": c.line } },
+		{ selector: "edge.far", style: { "curve-style": "unbundled-bezier",
+			"control-point-distances": 50, "control-point-weights": 0.5 } },
 		{ selector: "edge[?bad]", style: { width: 2.6, "line-color": c.bad, "target-arrow-color": c.bad } },
 		{ selector: "edge:selected", style: { width: 4, "line-color": c.link, "target-arrow-color": c.link } },
 	];
@@ -93,7 +95,8 @@ function drawPicture(nodes, edges, marked) {
 				bad: isBad(edge) } }))],
 		layout: { name: "dagre", rankDir: "LR", nodeSep: 14, rankSep: 60, padding: 16 },
 	});
-	inColumns();
+	inRows();
+	bendFar();
 	showReadable(marked);
 	picture.on("tap", "node", (event) => showNode(graph.nodes.get(Number(event.target.id()))));
 	picture.on("dbltap", "node", (event) => zoomTo(graph.nodes.get(Number(event.target.id()))));
@@ -102,19 +105,29 @@ function drawPicture(nodes, edges, marked) {
 
 const kLeastZoom = 0.6, kUsualZoom = 0.8;
 
-// Parts of the graph without an edge between them stand side by side, as many as the width has
-// room for; the layout puts each below the last one.
-function inColumns() {
-	const parts = picture.elements().components(), gap = 40;
-	const boxes = parts.map((part) => part.boundingBox());
-	const wide = Math.max(...boxes.map((box) => box.w)) + gap;
-	const ends = Array(Math.max(1, Math.floor((picture.width() / kUsualZoom + gap) / wide))).fill(0);
-	parts.forEach((part, i) => {
-		const column = ends.indexOf(Math.min(...ends));
-		part.nodes().shift({ x: column * wide - boxes[i].x1, y: ends[column] - boxes[i].y1 });
-		ends[column] += boxes[i].h + gap / 2;
-	});
+// Parts of the graph without an edge between them stand side by side, as far as the width has room;
+// the layout puts each below the last one.
+function inRows() {
+	const gap = 40, width = picture.width() / kUsualZoom;
+	let x = 0, y = 0, height = 0;
+	for (const part of picture.elements().components()) {
+		const box = part.boundingBox();
+		if (x > 0 && x + box.w > width) {
+			x = 0;
+			y += height + gap / 2;
+			height = 0;
+		}
+		part.nodes().shift({ x: x - box.x1, y: y - box.y1 });
+		x += box.w + gap;
+		height = Math.max(height, box.h);
+	}
 	picture.fit(undefined, 16);
+}
+
+// The layout has left room for them above what they pass.
+function bendFar() {
+	picture.edges().filter((edge) =>
+		Math.abs(edge.source().position("x") - edge.target().position("x")) > 300).addClass("far");
 }
 
 // All of it where names can be read then, else its beginning, or what is around the marked one.
