@@ -290,8 +290,10 @@ noinline void ls_gate_begin(const struct ls_gate_visit *v)
 
 void ls_confirm_done(void)
 {
-	/* Pairs with found(): the lock is on its held-lock stack. */
-	smp_store_release(this_cpu_ptr(&beginning), 0);
+	/* An interrupt leaves alone what the task below it begins. */
+	if (!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
+		/* Pairs with found(): the lock is on its held-lock stack. */
+		smp_store_release(this_cpu_ptr(&beginning), 0);
 }
 
 /* Two sides may have begun to wait at the same time, and each found none. */
