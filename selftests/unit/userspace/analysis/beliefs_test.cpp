@@ -92,9 +92,8 @@ TEST_F(BeliefTest, InstancesThatAreHandedOverCloseNoCycle)
 	const Filter *why = filter(finding, "counts-events");
 	ASSERT_NE(why, nullptr);
 	EXPECT_TRUE(finding.hidden());
-	EXPECT_EQ(why->why,
-		  "sem is handed over, no lock: 100 of 2,000 releases by a task that had "
-		  "not acquired it, z = -16.8; 55 of 60 semaphores handed over");
+	EXPECT_EQ(why->why, "sem is handed over, no lock: 100 of 2,000 releases by a task that had "
+			    "not acquired it, z = -16.8; 55 of 60 semaphores handed over");
 }
 
 /* Each one was handed over, and too little was seen to call that an exception. */
