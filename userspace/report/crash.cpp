@@ -94,9 +94,9 @@ public:
 	}
 
 	/// What stands in this line from @words on.
-	std::string rest(std::string_view words) const
+	std::string_view rest(std::string_view words) const
 	{
-		return lines_[at_].substr(lines_[at_].find(words));
+		return std::string_view(lines_[at_]).substr(lines_[at_].find(words));
 	}
 
 	/// The function of the next "at: ", in this line or below; the line after it is next.
@@ -208,10 +208,10 @@ std::string crash_title(FindingKind kind, const std::string &report)
 	case FindingKind::LongHold:
 		return titled("INFO: task hung in", text.stack_below("Call Trace:", kOfWaiting));
 	case FindingKind::DataRace:
-		return text.rest("KCSAN: ");
+		return std::string(text.rest("KCSAN: "));
 	default:
 		/* A headline that no rule is about is the title. */
-		return text.rest(head);
+		return std::string(text.rest(head));
 	}
 }
 

@@ -112,7 +112,7 @@ TEST(Crash, TheCallerOfALockingFunctionIsToBlame)
 	EXPECT_EQ(crash_title(FindingKind::NestedLockNotHeld,
 			      "WARNING: Nested lock was not taken\nCall Trace:\n <TASK>\n"
 			      "  down_write+0x1\n  __x64_sys_foo+0x1\n"),
-		  "WARNING: nested lock was not taken in foo");
+		  "WARNING: nested lock was not taken in sys_foo");
 	EXPECT_EQ(crash_title(FindingKind::DoubleUnlock,
 			      "WARNING: bad unlock balance detected!\n[<0x5>] mutex_unlock+0x5\n"
 			      "Call Trace:\n  mutex_unlock+0x5\n  foo.isra.0+0x1 [bar]\n"),
@@ -134,7 +134,8 @@ TEST(Crash, TheLogHasTheReportAndMore)
 		else if (!line.empty())
 			EXPECT_TRUE(line.starts_with("lockscope: ")) << line;
 	EXPECT_EQ(plain, crash.report);
-	EXPECT_TRUE(crash.log.starts_with("lockscope: recorded by image on 6.1.0-test-amd64\n"));
+	EXPECT_TRUE(crash.log.starts_with("lockscope: recorded by "));
+	EXPECT_NE(crash.log.find(" on 6.1.0-test-amd64\nlockscope: "), std::string::npos);
 	EXPECT_NE(crash.log.find("\nlockscope: lost_stacks 12"), std::string::npos);
 	EXPECT_NE(crash.log.find("side 2 holds [B]"), std::string::npos);
 }
