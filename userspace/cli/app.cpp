@@ -109,6 +109,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_graph_command(*app, globals);
 	add_confirm_command(*app, globals);
 	add_rules_command(*app, globals);
+	add_export_command(*app, globals);
 	add_stat_command(*app, globals);
 	add_top_command(*app, globals);
 	add_waits_command(*app, globals);

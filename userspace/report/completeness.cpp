@@ -99,19 +99,34 @@ void judge(const Run &run, const std::string &which, std::vector<Incomplete> &ou
 
 } // namespace
 
+static std::vector<Incomplete> damage_of(const Model &model)
+{
+	std::vector<Incomplete> out;
+	for (const auto &file : model.damaged)
+		out.push_back({"damaged", file + " is damaged: what can be read is below"});
+	return out;
+}
+
 std::vector<Incomplete> incompleteness(const Model &model)
 {
 	std::vector<Incomplete> out;
 	if (model.runs.empty())
 		out.push_back({"no-runs", "nothing was recorded"});
-	for (const auto &file : model.damaged)
-		out.push_back({"damaged", file + " is damaged: what can be read is below"});
+	for (auto &why : damage_of(model))
+		out.push_back(std::move(why));
 	for (std::size_t i = 0; i < model.runs.size(); i++)
 		judge(model.runs[i],
 		      model.runs.size() > 1 ? "run " + std::to_string(i + 1) + " of " +
 						      std::to_string(model.runs.size()) + ": "
 					    : "",
 		      out);
+	return out;
+}
+
+std::vector<Incomplete> incompleteness(const Model &model, std::uint32_t run)
+{
+	auto out = damage_of(model);
+	judge(model.runs[run], "", out);
 	return out;
 }
 
