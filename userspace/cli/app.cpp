@@ -104,6 +104,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 		"Example:\n  lockscope record -- make -C /usr/src/linux && lockscope report");
 	add_record_command(*app, globals);
 	add_report_command(*app, globals);
+	add_serve_command(*app, globals);
 	add_show_command(*app, globals);
 	add_diff_command(*app, globals);
 	add_graph_command(*app, globals);

@@ -27,6 +27,7 @@ void add_record_command(CLI::App &app, Globals &globals);
 void add_report_command(CLI::App &app, Globals &globals);
 void add_diff_command(CLI::App &app, Globals &globals);
 void add_confirm_command(CLI::App &app, Globals &globals);
+void add_serve_command(CLI::App &app, Globals &globals);
 void add_show_command(CLI::App &app, Globals &globals);
 void add_graph_command(CLI::App &app, Globals &globals);
 void add_rules_command(CLI::App &app, Globals &globals);

@@ -31,14 +31,14 @@ Status write_crashes(const Model &model, const Analysis &analysis, const ReportO
 	return success();
 }
 
+} // namespace
+
 std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
 {
 	StatReport stat = stat_of(model);
 	arrange(stat, stat_orders().front().name, "");
 	return html_report(model, analysis, options, stat);
 }
-
-} // namespace
 
 bool foreign_format(const std::string &format)
 {

@@ -21,4 +21,7 @@ bool foreign_format(const std::string &format);
 int deliver_foreign(const std::string &format, const Model &model, const Analysis &analysis,
 		    const CiOptions &options, const std::string &out);
 
+/// The report as HTML, with the statistics of the runs.
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options);
+
 } // namespace lockscope::cli

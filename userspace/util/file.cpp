@@ -43,7 +43,7 @@ std::string read_line(const std::string &path)
 	return data->substr(0, data->find('\n'));
 }
 
-Status write_file(const std::string &path, const std::string &data)
+Status write_file(const std::string &path, const std::string &data, unsigned mode)
 {
 	const char *hint = "choose another place with -o";
 	/* A pipe or device is written directly: it cannot be replaced. */
@@ -55,7 +55,9 @@ Status write_file(const std::string &path, const std::string &data)
 	if (!fd.valid())
 		return os_error(errno, "cannot write " + path, hint);
 	if (known && !special)
-		(void)::fchmod(fd.get(), status.st_mode & 07777);
+		mode = status.st_mode & 07777;
+	if (mode && !special)
+		(void)::fchmod(fd.get(), mode);
 	std::size_t done = 0;
 	while (done < data.size()) {
 		ssize_t n = ::write(fd.get(), data.data() + done, data.size() - done);
