@@ -30,8 +30,8 @@ constexpr std::size_t kMarginBytes = 1000;
 std::string head_of(const Model &model)
 {
 	Fragment fragment;
-	std::string releases = model.runs.empty() ? "" : model.runs.back().release;
-	add(fragment.root(), "title", "", "LockScope report, kernel " + releases);
+	const std::string latest = model.runs.empty() ? "" : model.runs.back().release;
+	add(fragment.root(), "title", "", "LockScope report, " + system_name(latest));
 	return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	       "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
 	       policy() +
@@ -65,7 +65,7 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 		const auto spots = blind_spots(model);
 		auto details = add(box, "details");
 		add(details, "summary", "",
-		    counted(spots.size(), "thing") + " never seen on any kernel");
+		    counted(spots.size(), "thing") + " never seen " + where_never_seen(model));
 		auto list = add(details, "ul");
 		for (const auto &spot : spots)
 			add(list, "li", "", spot);
