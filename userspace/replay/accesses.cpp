@@ -84,7 +84,7 @@ std::uint32_t Player::site(const Event &event, std::uint32_t own, std::uint32_t 
 	record.pid = t.pid;
 	record.tgid = t.tgid;
 	record.nr_guards = static_cast<__u16>(t.ctx.depth);
-	record.cpu = event.cpu;
+	record.cpu = event.cpu == LS_CPU_UNKNOWN ? 0 : event.cpu;
 	fill(record.comm, t.comm);
 	if (!log_.put(record, LS_REC_ACCESS, guards, t.ctx.depth * sizeof(guards[0])))
 		accesses_.losses[LS_ALOSS_EVENTS]++;

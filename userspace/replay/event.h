@@ -19,7 +19,7 @@ struct Event {
 	std::string_view thread; ///< identifies it in the trace
 	std::string_view comm;	 ///< its name in reports
 	std::uint32_t pid = 0, tgid = 0;
-	std::uint16_t cpu = 0;
+	std::uint16_t cpu = LS_CPU_UNKNOWN;
 	std::uint64_t time_ns = 0; ///< 0: not known, the number of the event is used
 	std::string_view object;   ///< identifies the lock, variable or thread
 	std::string_view name;	   ///< that of the lock in reports

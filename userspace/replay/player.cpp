@@ -172,7 +172,7 @@ void Player::acquire(const Event &event, std::uint32_t own)
 	taken.thread = own;
 	taken.lock = lock_address(id);
 	taken.time_ns = event.time_ns ? event.time_ns : events_;
-	taken.cpu = event.cpu;
+	taken.cpu = event.cpu == LS_CPU_UNKNOWN ? 0 : event.cpu;
 	if (const int held = ls_held_find(&t.ctx, taken.lock); held >= 0) {
 		if (event.nests) {
 			t.again[taken.lock]++;
