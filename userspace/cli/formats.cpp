@@ -32,14 +32,15 @@ Status write_crashes(const Model &model, const Analysis &analysis, const ReportO
 	return success();
 }
 
-std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+} // namespace
+
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		    const GraphPart *part)
 {
 	StatReport stat = stat_of(model);
 	arrange(stat, stat_orders().front().name, "");
-	return html_report(model, analysis, options, stat);
+	return html_report(model, analysis, options, stat, part);
 }
-
-} // namespace
 
 bool foreign_format(const std::string &format)
 {

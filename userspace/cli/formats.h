@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/ci.h"
+#include "report/html/html.h"
 
 #include <string>
 #include <vector>
@@ -20,5 +21,9 @@ bool foreign_format(const std::string &format);
 /// that is a folder. Returns 0, or the exit status of the failure.
 int deliver_foreign(const std::string &format, const Model &model, const Analysis &analysis,
 		    const CiOptions &options, const std::string &out);
+
+/// The report for a browser; @part: see html_report().
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		    const GraphPart *part = nullptr);
 
 } // namespace lockscope::cli

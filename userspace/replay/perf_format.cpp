@@ -108,11 +108,11 @@ std::optional<Location> frame_of(std::string_view text)
 /* The lock's own functions, and those of tracing. */
 bool is_locks_own(const std::string &function)
 {
-	static constexpr std::string_view kOwn[] = {
+	static constexpr std::string_view kLockFunctions[] = {
 		"lock_acquire", "lock_release", "perf_trace", "trace_",	     "__traceiter", "_raw_",
 		"__raw_",	"mutex_",	"__mutex_",   "ww_mutex",    "down_",	    "up_",
 		"rwsem_",	"rt_mutex",	"rt_spin",    "__bpf_trace", "do_raw_"};
-	return std::any_of(std::begin(kOwn), std::end(kOwn),
+	return std::any_of(std::begin(kLockFunctions), std::end(kLockFunctions),
 			   [&](std::string_view own) { return function.starts_with(own); });
 }
 

@@ -44,7 +44,8 @@ std::string head_of(const Model &model)
 	       "</style></head>";
 }
 
-std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		      const GraphPart *part)
 {
 	Fragment fragment;
 	auto header = add(fragment.root(), "header");
@@ -72,6 +73,8 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 		set(add(add(box, "p"), "a", "", "All that is known of this record"), "href",
 		    "#run");
 	}
+	if (part)
+		add(header, "p", "summary", part->title);
 	for (std::size_t i = 1; i < summary.size(); i++)
 		if (!summary[i].empty())
 			add(header, "p", "summary", summary[i]);
@@ -90,13 +93,13 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 } // namespace html
 
 std::string html_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
-			const StatReport &stat)
+			const StatReport &stat, const GraphPart *part)
 {
 	using namespace html;
 	const bool incomplete = !incompleteness(model).empty();
 	const std::string run = run_section(model, analysis, incomplete);
-	std::string out =
-		head_of(model) + "<body>" + header_of(model, analysis, options) + "<main>";
+	std::string out = head_of(model) + (part ? "<body data-view=\"graph\">" : "<body>") +
+			  header_of(model, analysis, options, part) + "<main>";
 	if (incomplete)
 		out += run;
 	out += findings_section(model, analysis, options) +
@@ -112,7 +115,7 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	const std::size_t used = out.size() + scripts.size() + data.size() + kMarginBytes;
 	out += data +
 	       graph_json(model, analysis, options,
-			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0) +
+			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0, part) +
 	       "</script>";
 	return out + scripts;
 }
