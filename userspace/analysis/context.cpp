@@ -89,6 +89,9 @@ const char *kind_words(EntryKind kind)
 
 std::string plain_function(const std::string &function)
 {
+	/* A place of a trace, such as "Account.java:17": no function has a colon. */
+	if (function.find(':') != function.npos)
+		return function;
 	return function.substr(0, function.find_first_of(".#", 1));
 }
 

@@ -33,11 +33,12 @@ Status write_crashes(const Model &model, const Analysis &analysis, const ReportO
 
 } // namespace
 
-std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		    const GraphPart *part)
 {
 	StatReport stat = stat_of(model);
 	arrange(stat, stat_orders().front().name, "");
-	return html_report(model, analysis, options, stat);
+	return html_report(model, analysis, options, stat, part);
 }
 
 bool foreign_format(const std::string &format)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/ci.h"
+#include "report/html/html.h"
 
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ bool foreign_format(const std::string &format);
 int deliver_foreign(const std::string &format, const Model &model, const Analysis &analysis,
 		    const CiOptions &options, const std::string &out);
 
-/// The report as HTML, with the statistics of the runs.
-std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options);
+/// The report as HTML, with the statistics of the runs; @part: see html_report().
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		    const GraphPart *part = nullptr);
 
 } // namespace lockscope::cli

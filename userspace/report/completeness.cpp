@@ -83,7 +83,9 @@ void judge(const Run &run, const std::string &which, std::vector<Incomplete> &ou
 			    known);
 		break;
 	}
-	if (acquisitions == 0 && run.end == RunEnd::Finished)
+	/* A trace may be one of accesses alone. */
+	const bool accesses = run.backend == kTraceBackend && value(run, kAccessesCounter);
+	if (acquisitions == 0 && !accesses && run.end == RunEnd::Finished)
 		add("empty", "no acquisition was seen");
 	if (run.backend == "bpf")
 		add("no-module",

@@ -172,6 +172,24 @@ async function graphView(page) {
 	check("from an order to its finding", await page.locator(".finding.at").isVisible());
 }
 
+// What `lockscope graph` writes: opened at the graph, with what was asked for.
+async function part(page) {
+	const visible = await page.locator(".view:visible").evaluateAll((all) => all.map((view) => view.id));
+	check(`the graph first, not ${visible}`, visible.join() === "graph");
+	check("two locks", await page.evaluate(() => graph.nodes.size) === 2);
+	check("what it is of", await page.getByText("Lock order around foo*").isVisible());
+	if (await page.evaluate(() => canDraw))
+		check("both are drawn", await page.evaluate(() => picture.nodes().length) === 2);
+	await page.locator("#graph td a").first().click();
+	check("from an order to its finding", await page.locator(".finding.at").isVisible());
+}
+
+async function alone(page) {
+	check("one lock", await page.evaluate(() => graph.nodes.size) === 1);
+	check("no order", await page.evaluate(() => graph.edges.length) === 0);
+	check("its name", (await page.evaluate(() => [...graph.nodes.values()][0].name)).startsWith("foo"));
+}
+
 async function large(page, seconds) {
 	console.log(`# opened in ${seconds} s, ${kOpenSeconds} s wanted`);
 	check(`opened in ${seconds} s`, seconds < 10 * kOpenSeconds);
@@ -279,6 +297,12 @@ async function main() {
 	await test(browser, "graph without its library", "plain", {}, async (page) => {
 		check("no library", await page.evaluate(() => !canDraw));
 		await graphView(page);
+	});
+	await test(browser, "part of the graph", "part", {}, part);
+	await test(browser, "a lock alone", "alone", {}, alone);
+	await test(browser, "part of the graph, hostile names", "part-hostile", {}, async (page) => {
+		check("locks", await page.evaluate(() => graph.nodes.size) > 0);
+		check("no script of a name ran", await page.evaluate(() => window.flag) === undefined);
 	});
 	await test(browser, "10,000 orders", "edges", {}, large);
 	await test(browser, "hostile names", "hostile", {}, hostile);

@@ -6,15 +6,22 @@
 #include "report/report.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace lockscope {
 
+/// A part of the lock-order graph, which the file opens with.
+struct GraphPart {
+	std::string title;
+	std::set<ClassId> locks; ///< others are not in the graph
+};
+
 /// One file that loads nothing, at most kMostHtmlBytes. @stat is in the order in which it is to
 /// be listed. Names may be anything: they are text, on one line, of valid UTF-8.
 std::string html_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
-			const StatReport &stat);
+			const StatReport &stat, const GraphPart *part = nullptr);
 
 /// The Content Security Policy of the file, for a server's header as well.
 std::string html_policy();

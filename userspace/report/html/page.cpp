@@ -43,7 +43,8 @@ std::string head_of(const std::string &title)
 	       "</style></head>";
 }
 
-std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		      const GraphPart *part)
 {
 	Fragment fragment;
 	auto header = add(fragment.root(), "header");
@@ -64,13 +65,15 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 		const auto spots = blind_spots(model);
 		auto details = add(box, "details");
 		add(details, "summary", "",
-		    counted(spots.size(), "thing") + " never seen on any kernel");
+		    counted(spots.size(), "thing") + " never seen " + where_never_seen(model));
 		auto list = add(details, "ul");
 		for (const auto &spot : spots)
 			add(list, "li", "", spot);
 		set(add(add(box, "p"), "a", "", "All that is known of this record"), "href",
 		    "#run");
 	}
+	if (part)
+		add(header, "p", "summary", part->title);
 	for (std::size_t i = 1; i < summary.size(); i++)
 		if (!summary[i].empty())
 			add(header, "p", "summary", summary[i]);
@@ -119,14 +122,15 @@ std::string html_index(const std::string &folder, const std::vector<HtmlIndexRow
 }
 
 std::string html_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
-			const StatReport &stat)
+			const StatReport &stat, const GraphPart *part)
 {
 	using namespace html;
 	const bool incomplete = !incompleteness(model).empty();
 	const std::string run = run_section(model, analysis, incomplete);
 	const std::string release = model.runs.empty() ? "" : model.runs.back().release;
-	std::string out = head_of("LockScope report, kernel " + release) + "<body>" +
-			  header_of(model, analysis, options) + "<main>";
+	std::string out = head_of("LockScope report, " + system_name(release)) +
+			  (part ? "<body data-view=\"graph\">" : "<body>") +
+			  header_of(model, analysis, options, part) + "<main>";
 	if (incomplete)
 		out += run;
 	out += findings_section(model, analysis, options) +
@@ -142,7 +146,7 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	const std::size_t used = out.size() + scripts.size() + data.size() + kMarginBytes;
 	out += data +
 	       graph_json(model, analysis, options,
-			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0) +
+			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0, part) +
 	       "</script>";
 	return out + scripts;
 }
