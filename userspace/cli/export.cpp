@@ -100,23 +100,24 @@ void add_export_command(CLI::App &app, Globals &globals)
 			    "  lockscope export --format speedscope -o locks.speedscope.json");
 	auto options = std::make_shared<ExportArgs>();
 	command->add_option("--format", options->format,
-			    "kcidb, junit: for CI; syzkaller: a folder of crashes; speedscope: "
-			    "times of record --stat")
+			    "kcidb and junit are for CI, syzkaller is a folder of crashes, "
+			    "speedscope has the times of record --stat")
 		->check(CLI::IsMember({"kcidb", "junit", "syzkaller", "speedscope"}))
 		->required();
 	command->add_option("-o,--output", options->out,
 			    "write here instead of standard output; for syzkaller a folder");
 	command->add_option("--fail-on", options->fail_on,
-			    "kcidb, junit: findings this severe or worse fail a test")
+			    "for kcidb and junit: findings this severe or worse fail a test")
 		->check(CLI::IsMember({"note", "warning", "error", "none"}))
 		->capture_default_str();
 	command->add_flag("--allow-incomplete", options->allow_incomplete,
-			  "kcidb, junit: a run that is incomplete passes as well");
-	command->add_option("--origin", options->origin, "kcidb: the CI system, as KCIDB names it")
+			  "for kcidb and junit: a run that is incomplete passes as well");
+	command->add_option("--origin", options->origin,
+			    "for kcidb: the CI system, as KCIDB names it")
 		->capture_default_str();
 	command->add_option("--build", options->build,
-			    "kcidb: id of the build that was tested; none: one for each kernel is "
-			    "in the file")
+			    "for kcidb: id of the build that was tested; none: one for each kernel "
+			    "is in the file")
 		->type_name("ID");
 	add_selection_options(command, options->selection);
 	command->add_flag("--all", options->selection.all,
