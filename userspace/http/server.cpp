@@ -102,7 +102,7 @@ MHD_Result queue(MHD_Connection *connection, const HttpResponse &answer)
 		(void)MHD_add_response_header(response, name, value.c_str());
 	};
 	add(MHD_HTTP_HEADER_CONTENT_TYPE, answer.type);
-	/* Only a header can say who may frame a page. */
+	/* Only a header can say which pages may frame this one. */
 	add("Content-Security-Policy", answer.policy + "; frame-ancestors 'none'");
 	add("X-Content-Type-Options", "nosniff");
 	add("Cross-Origin-Resource-Policy", "same-origin");

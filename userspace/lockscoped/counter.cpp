@@ -183,7 +183,7 @@ void FindingCounter::take()
 	end({});
 }
 
-/* A failure is told once: recording is what matters. */
+/* A failure is reported once: recording is what matters. */
 void FindingCounter::end(const std::string &problem)
 {
 	pipe_.reset();

@@ -109,7 +109,7 @@ void DaemonMetrics::publish()
 	render();
 	if (options_.file.empty() || published_ - written_ < kWriteEvery)
 		return;
-	/* Told once: recording is what matters. */
+	/* Reported once: recording is what matters. */
 	const auto status = write();
 	if (!status && !unwritten_)
 		std::fprintf(stderr, "lockscoped: %s\n", status.error().what.c_str());
