@@ -69,9 +69,9 @@ public:
 	}
 
 private:
-	void put(std::vector<std::size_t> stack, std::uint64_t time)
+	void put(const std::vector<std::size_t> &stack, std::uint64_t time)
 	{
-		samples_.push_back(std::move(stack));
+		samples_.push_back(stack);
 		weights_.push_back(time);
 		end_ = added(end_, time);
 	}

@@ -220,7 +220,7 @@ TEST(Kcidb, ABuildOfTheSubmitter)
 TEST(Kcidb, HostileNamesAndLongLogs)
 {
 	Model model = model_of(hostile_log());
-	model.runs[0].release = std::string("6.1\0\x1b\xff/../x", 12);
+	model.runs[0].release = std::string("6.1\0\x1b\xff/../x", 11);
 	model.runs[0].started = std::numeric_limits<std::int64_t>::max();
 	model.runs[0].updated = std::numeric_limits<std::int64_t>::min();
 	const json out = kcidb_of(model);
