@@ -44,4 +44,5 @@ leave() {
 }
 
 once() { "$1" $base once; }
-again() { "$1" $base 3; }
+# What confirm ends before its plan is this process, not one that it has started.
+again() { exec "$1" $base 3; }
