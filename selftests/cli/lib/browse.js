@@ -64,6 +64,8 @@ const marked = (page) => page.evaluate(() => cards.filter(isShown).indexOf(atCar
 async function views(page) {
 	for (const id of ["findings", "graph", "rules", "stat", "run"]) {
 		await page.click(`nav a[href="#${id}"]`);
+		// The page follows its address in an event of its own.
+		await page.locator("#" + id).waitFor();
 		const visible = await page.locator(".view:visible").evaluateAll((all) => all.map((view) => view.id));
 		check(`view ${id} alone, not ${visible}`, visible.join() === id);
 	}
@@ -275,6 +277,7 @@ async function layouts(browser) {
 				{ viewport: { width, height: 900 }, colorScheme }, async (page) => {
 					for (const id of ["findings", "graph", "rules", "stat", "run"]) {
 						await page.click(`nav a[href="#${id}"]`);
+						await page.locator("#" + id).waitFor();
 						const wide = await page.evaluate(() => document.documentElement.scrollWidth);
 						check(`${id} is ${wide} wide`, wide <= width);
 						await page.screenshot({ path: path.join(folder, `${id}-${width}-${colorScheme}.png`) });
