@@ -49,6 +49,7 @@ ZSH ?= $(PREFIX)/share/zsh/site-functions
 install-programs:
 	install -D -t $(DESTDIR)$(PREFIX)/bin out/bin/lockscope out/bin/lockscoped
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope/annotations userspace/annotations/tables/*.txt
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/lockscope/monitoring userspace/lockscoped/monitoring/*
 	install -d $(DESTDIR)$(PREFIX)/share $(DESTDIR)$(UNITS)
 	cp -r --no-preserve=ownership out/share/man out/share/bash-completion out/share/fish $(DESTDIR)$(PREFIX)/share/
 	install -D -m 644 -t $(DESTDIR)$(ZSH) out/share/zsh/site-functions/*

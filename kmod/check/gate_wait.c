@@ -290,8 +290,10 @@ noinline void ls_gate_begin(const struct ls_gate_visit *v)
 
 void ls_confirm_done(void)
 {
-	/* Pairs with found(): the lock is on its held-lock stack. */
-	smp_store_release(this_cpu_ptr(&beginning), 0);
+	/* An interrupt leaves alone what the task below it begins. */
+	if (!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
+		/* Pairs with found(): the lock is on its held-lock stack. */
+		smp_store_release(this_cpu_ptr(&beginning), 0);
 }
 
 /* Two sides may have begun to wait at the same time, and each found none. */
@@ -317,7 +319,8 @@ noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const str
 	u32 turns = MAX_TURNS;
 	u64 limit = ls_gate_patience(m, side, how, now);
 
-	if (!limit || now < READ_ONCE(*task_pause()) || (how != LS_GATE_SLEEP && !may_spin(now)))
+	/* Nothing spares a task that is to end: it may wait as the one side, and then as the other. */
+	if (!limit || (!deadly && now < READ_ONCE(*task_pause())) || (how != LS_GATE_SLEEP && !may_spin(now)))
 		return LS_GATE_NO_WAIT;
 	if (!ls_gate_enter(m, side, (u64)current, raw_smp_processor_id(), &v->at, now))
 		return LS_GATE_NO_WAIT;

@@ -202,6 +202,8 @@ function syzkaller(    head, i, name) {
 		return whole(named("WARNING: held lock freed in", at_after()))
 	if (head ~ /INFO: task .*blocked (in I\/O wait )?for more than [0-9]+ seconds/)
 		return whole(named("INFO: task hung in", top_of_trace(WAITING)))
+	if (head ~ /BUG: KCSAN: /)
+		return substr(head, index(head, "KCSAN: "))
 	# Whatever no rule is about is a title by itself.
 	return substr(head, match(head, HEADS))
 }

@@ -55,6 +55,9 @@ std::string_view system_call(std::string_view function)
 
 std::string_view plain_name(std::string_view function)
 {
+	/* A place of a trace, such as "Account.java:17": no function has a colon. */
+	if (function.find(':') != function.npos)
+		return function;
 	return function.substr(0, function.find_first_of(".#", 1));
 }
 

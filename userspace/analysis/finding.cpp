@@ -220,7 +220,9 @@ std::string short_name(const LockClass &cls)
 		return out.substr(at + 8) + role;
 	if (auto at = out.find(" @ "); at != out.npos && cls.origin == LS_ORIGIN_INIT)
 		return out.substr(0, at) + role;
-	if (cls.origin == LS_ORIGIN_STATIC || cls.origin == LS_ORIGIN_PERCPU)
+	/* Locks of a trace are of no module, and may have any name. */
+	if (!cls.module.empty() &&
+	    (cls.origin == LS_ORIGIN_STATIC || cls.origin == LS_ORIGIN_PERCPU))
 		if (auto colon = out.find(':'); colon != out.npos && colon + 1 < out.size())
 			out = out.substr(colon + 1);
 	return out;

@@ -104,15 +104,18 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 		"Example:\n  lockscope record -- make -C /usr/src/linux && lockscope report");
 	add_record_command(*app, globals);
 	add_report_command(*app, globals);
+	add_serve_command(*app, globals);
 	add_show_command(*app, globals);
 	add_diff_command(*app, globals);
 	add_graph_command(*app, globals);
 	add_confirm_command(*app, globals);
 	add_rules_command(*app, globals);
+	add_export_command(*app, globals);
 	add_stat_command(*app, globals);
 	add_top_command(*app, globals);
 	add_waits_command(*app, globals);
 	add_merge_command(*app, globals);
+	add_replay_command(*app, globals);
 	add_suppress_command(*app, globals);
 	add_instrument_command(*app, globals);
 	add_doctor_command(*app, globals);

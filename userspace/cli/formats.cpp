@@ -3,12 +3,12 @@
 
 #include "cli/cli.h"
 
+#include "report/crash.h"
 #include "report/formats.h"
 #include "report/html/html.h"
 #include "stat/stat.h"
 #include "util/file.h"
 #include "util/file_writer.h"
-#include "util/utf8.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -27,23 +27,23 @@ Status write_crashes(const Model &model, const Analysis &analysis, const ReportO
 	for (const auto *finding : select_findings(analysis, options)) {
 		const std::string crash = folder + "/" + finding->id;
 		LS_TRY_STATUS(make_folder(crash));
-		LS_TRY_STATUS(
-			write_file(crash + "/description", plain_line(finding->title) + "\n"));
-		LS_TRY_STATUS(
-			write_file(crash + "/report0", dmesg_finding(model, *finding, false)));
-		LS_TRY_STATUS(write_file(crash + "/log0", dmesg_finding(model, *finding, true)));
+		const Crash made = crash_of(model, *finding);
+		LS_TRY_STATUS(write_file(crash + "/description", made.title + "\n"));
+		LS_TRY_STATUS(write_file(crash + "/report0", made.report));
+		LS_TRY_STATUS(write_file(crash + "/log0", made.log));
 	}
 	return success();
 }
 
-std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+} // namespace
+
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		    const GraphPart *part)
 {
 	StatReport stat = stat_of(model);
 	arrange(stat, stat_orders().front().name, "");
-	return html_report(model, analysis, options, stat);
+	return html_report(model, analysis, options, stat, part);
 }
-
-} // namespace
 
 bool foreign_format(const std::string &format)
 {

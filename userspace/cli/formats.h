@@ -3,6 +3,7 @@
 #pragma once
 
 #include "report/ci.h"
+#include "report/html/html.h"
 #include "report/stream.h"
 
 #include <string>
@@ -24,5 +25,9 @@ int deliver_foreign(const std::string &format, const Model &model, const Analysi
 
 /// Like deliver(), for what @make makes in parts.
 int deliver_parts(const std::function<void(const Sink &)> &make, const std::string &path);
+
+/// The report as HTML, with the statistics of the runs; @part: see html_report().
+std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		    const GraphPart *part = nullptr);
 
 } // namespace lockscope::cli

@@ -2,16 +2,19 @@
 // lockscope graph: locks and their order as a picture.
 #include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/formats.h"
 #include "cli/suppressed.h"
 
 #include "analysis/filters/annotations.h"
 #include "report/graph.h"
+#include "report/html/html.h"
 #include "store/load.h"
 #include "util/fd.h"
 #include "util/file.h"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -90,10 +93,23 @@ std::string format_of(const GraphArgs &options)
 {
 	if (!options.format.empty())
 		return options.format;
-	for (const char *format : {"svg", "png", "pdf"})
+	for (const char *format : {"svg", "png", "pdf", "html"})
 		if (options.out.ends_with(std::string(".") + format))
 			return format;
 	return "dot";
+}
+
+/// The report in a browser, opened at the locks of @picture, with the findings about them.
+std::string html_around(const Model &model, Analysis &analysis, const Picture &picture)
+{
+	GraphPart part;
+	part.title = picture.title;
+	part.locks.insert(picture.locks.begin(), picture.locks.end());
+	for (auto &finding : analysis.findings)
+		if (std::none_of(finding.classes.begin(), finding.classes.end(),
+				 [&](ClassId cls) { return part.locks.contains(cls); }))
+			finding.left_out = true;
+	return html_of(model, analysis, {}, &part);
 }
 
 int run(const GraphArgs &options)
@@ -135,6 +151,11 @@ int run(const GraphArgs &options)
 		std::fprintf(stderr, "lockscope: %zu lock classes around these are left out\n",
 			     picture.left_out);
 	const std::string format = format_of(options);
+	if (format == "html" && picture.locks.empty())
+		return fail(usage_error("no lock is part of finding " + id,
+					"lockscope report --format html has it"));
+	if (format == "html")
+		return deliver(html_around(*model, *analysis, picture), options.out);
 	const std::string text = dot_text(picture);
 	return format == "dot" ? deliver(text, options.out) : draw(text, format, options.out);
 }
@@ -158,9 +179,11 @@ void add_graph_command(CLI::App &app, Globals &globals)
 			    "how many dependencies away those may be")
 		->check(CLI::Range(0, 16))
 		->capture_default_str();
-	command->add_option("--format", options->format,
-			    "dot, or svg, png, pdf by graphviz (default: as FILE of -o ends)")
-		->check(CLI::IsMember({"dot", "svg", "png", "pdf"}));
+	command->add_option(
+		       "--format", options->format,
+		       "dot, html for a browser, or svg, png, pdf by graphviz (default: as FILE "
+		       "of -o ends)")
+		->check(CLI::IsMember({"dot", "html", "svg", "png", "pdf"}));
 	command->add_option("-o,--output", options->out, "write here instead of standard output");
 	add_suppression_options(command, options->suppressions);
 	set_action(command, globals, [options] { return run(*options); });

@@ -231,8 +231,12 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 			  " before: one never came while the other waited, in " + tries(c.waits);
 		return out;
 	}
-	/* One that keeps its CPU may be what keeps the other side away. */
-	if (pairs.matching > 0 && pairs.gated == 0 && c.unhindered >= kExpected) {
+	/*
+	 * One that keeps its CPU may be what keeps the other side away; so may the lock that a side
+	 * of a deadly plan holds while it waits.
+	 */
+	if (!finding.deadly && pairs.matching > 0 && pairs.gated == 0 &&
+	    c.unhindered >= kExpected) {
 		out.reason = "order";
 		out.why = "one side never came while the other waited, in " + tries(c.waits) +
 			  ", but came " + with_commas(least) + " times else: something orders them";

@@ -75,10 +75,12 @@ Status Prover::replan()
 			out.push_back(start + place.offset);
 		return out;
 	});
+	/* The sides of a test that runs already may meet before the call returns. */
+	const auto now = Clock::now();
 	LS_TRY_STATUS(session_.source().set_plans(plan_.plans, plan_.points));
 	for (auto &finding : plan_.findings) {
 		finding = numbers[finding];
-		proofs_[finding].since = Clock::now();
+		proofs_[finding].since = now;
 	}
 	return success();
 }
@@ -97,15 +99,16 @@ Status Prover::tick()
 			return state.error();
 		Proof &proof = proofs_[plan_.findings[i]];
 		proof.now = std::move(*state);
+		proof.read_at = seconds(proof);
 		const ls_confirm_state sum = total(proof);
 		if (sum.confirmed && !proof.confirmed) {
 			proof.confirmed = Clock::now();
-			proof.until_confirmed = seconds(proof);
+			proof.until_confirmed = proof.read_at;
 		}
 		const PlannedFinding &finding = findings_[plan_.findings[i]];
 		proof.settled = fully_confirmed(finding, sum) ||
 				(proof.confirmed && Clock::now() - *proof.confirmed > kFurther) ||
-				judge(finding, sum, seconds(proof), names()).result ==
+				judge(finding, sum, proof.read_at, names()).result ==
 					VerdictResult::Refuted;
 		changed_ = changed_ || proven_race(plan_.findings[i]);
 	}
@@ -162,7 +165,8 @@ ConfirmNames Prover::names() const
 
 Verdict Prover::verdict(std::size_t i) const
 {
-	const double planned = seconds(proofs_[i]);
+	/* Not by the time of now: what was settled is judged as it was when it was read. */
+	const double planned = proofs_[i].read_at;
 	Verdict out = judge(findings_[i], total(proofs_[i]), planned, names());
 	if (out.result == VerdictResult::NotReached && planned == 0)
 		out.why = "code of it was never loaded while the test ran";

@@ -47,6 +47,7 @@ private:
 		std::optional<Clock::time_point> since;	  ///< of the present plan
 		std::optional<Clock::time_point> confirmed; ///< the first time
 		double seconds = 0;			    ///< with earlier plans
+		double read_at = 0; ///< in seconds as above, the last reading of its state
 		double until_confirmed = 0;
 		bool settled = false;
 	};

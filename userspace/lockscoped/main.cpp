@@ -42,7 +42,7 @@ bool worth_waiting(const Error &error, const std::string &device)
 }
 
 /// Record one load of the module until it is unloaded or a signal arrives.
-Status follow(Session &session, const DaemonOptions &options)
+Status follow(Session &session, const DaemonOptions &options, DaemonMetrics *metrics)
 {
 	auto last_snapshot = Clock::now();
 	LS_TRY_STATUS(session.begin());
@@ -60,6 +60,8 @@ Status follow(Session &session, const DaemonOptions &options)
 			session.give_up(status.error());
 			return status;
 		}
+		if (metrics)
+			metrics->drained(session);
 		if (stop_signal())
 			return session.close();
 		nap(milliseconds(options.interval_ms));
@@ -69,6 +71,13 @@ Status follow(Session &session, const DaemonOptions &options)
 int run(const DaemonOptions &options)
 {
 	bool waiting = false;
+	std::unique_ptr<DaemonMetrics> metrics;
+	if (options.metrics.wanted()) {
+		auto opened = DaemonMetrics::open(options.metrics, options.session.store);
+		if (!opened)
+			return fail(opened.error());
+		metrics = std::move(*opened);
+	}
 	DeadlockWatch watch(options.session.device);
 	while (!stop_signal()) {
 		auto session = Session::open(options.session);
@@ -79,6 +88,8 @@ int run(const DaemonOptions &options)
 				std::fprintf(stderr, "lockscoped: waiting for %s\n",
 					     options.session.device.c_str());
 			waiting = true;
+			if (metrics)
+				metrics->waiting();
 			nap(kWaitForModule);
 			continue;
 		}
@@ -86,7 +97,7 @@ int run(const DaemonOptions &options)
 		std::fprintf(stderr, "lockscoped: %s in %s\n",
 			     (*session)->recorder().resumed() ? "going on with a run" : "new run",
 			     options.session.store.c_str());
-		if (auto status = follow(**session, options); !status)
+		if (auto status = follow(**session, options, metrics.get()); !status)
 			return fail(status.error());
 	}
 	return stop_signal() == SIGTERM ? 0 : static_cast<int>(Exit::Interrupted);
@@ -107,6 +118,8 @@ int main(int argc, char **argv)
 	} catch (const CLI::ParseError &e) {
 		return fail(usage_error(e.what(), "see lockscoped --help"));
 	}
+	if (options.count_findings)
+		return count_store(options.session.store);
 	if (auto status = configure(*app, "lockscoped", *options.config); !status)
 		return fail(status.error());
 	/* The daemon creates its default folder, but not one given as an option. */

@@ -22,6 +22,21 @@ std::unique_ptr<CLI::App> make_daemon_app(DaemonOptions &options)
 			"milliseconds between two looks at the log")
 		->check(CLI::Range(1, 60000))
 		->capture_default_str();
+	app->add_option("--metrics-file", options.metrics.file,
+			"file for node_exporter, written every 15 seconds, such as "
+			"/var/lib/prometheus/node-exporter/lockscope.prom");
+	app->add_option("--metrics-listen", options.metrics.listen,
+			"address and port where Prometheus finds /metrics, such as "
+			"127.0.0.1:9464")
+		->check(CLI::Validator(
+			[](const std::string &text) {
+				const auto address = parse_listen_address(text);
+				return address ? std::string() : address.error().what;
+			},
+			""));
+	app->add_flag(kCountOption, options.count_findings, "print findings as numbers")
+		->group("")
+		->configurable(false);
 	options.config = add_config_option(*app);
 	app->footer(
 		"SIGTERM stores what is left and exits 0. The module may be unloaded and loaded "

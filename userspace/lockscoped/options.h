@@ -2,6 +2,8 @@
 // The command line of lockscoped.
 #pragma once
 
+#include "lockscoped/metrics.h"
+
 #include "record/session.h"
 
 #include "lockclass/abi.h"
@@ -20,6 +22,8 @@ struct DaemonOptions {
 	SessionOptions session{
 		kDevicePath, std::string(kStoreFolder) + "/lockscope.db", {}, Hold::Briefly};
 	int interval_ms = 250;
+	MetricsOptions metrics;
+	bool count_findings = false;	     ///< see lockscoped/counter.h
 	std::shared_ptr<std::string> config; ///< path of the configuration file
 };
 

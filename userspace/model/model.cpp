@@ -75,6 +75,11 @@ std::uint64_t Model::counter(const std::string &name) const
 	return sum;
 }
 
+std::string system_name(const std::string &release)
+{
+	return (release.starts_with(kTraceRelease) ? "" : "kernel ") + release;
+}
+
 bool numbered(const std::string &name)
 {
 	for (auto at = name.find('#'); at != name.npos; at = name.find('#', at + 1))
@@ -128,9 +133,11 @@ std::string place_name(const Code &code)
 {
 	if (code.function.empty())
 		return "?";
-	char offset[24];
-	std::snprintf(offset, sizeof(offset), "+0x%llx",
-		      static_cast<unsigned long long>(code.offset));
+	char offset[24] = "";
+	/* No return address is the start of a function; a place of a trace has no offset. */
+	if (code.offset)
+		std::snprintf(offset, sizeof(offset), "+0x%llx",
+			      static_cast<unsigned long long>(code.offset));
 	std::string out = code.function + offset;
 	if (!code.module.empty() && code.module != "vmlinux")
 		out += " [" + code.module + "]";

@@ -319,6 +319,12 @@ struct Run {
 	std::vector<std::string> unread; ///< tables that could only be read in part
 };
 
+/// Backend of runs that were read from a trace; the release of such a run begins like this, and
+/// goes on with the name of the trace.
+inline constexpr const char *kTraceBackend = "trace", *kTraceRelease = "trace ";
+/// What was recorded: "kernel 6.1.0", or "trace NAME".
+std::string system_name(const std::string &release);
+
 /// The class of an interrupt in lists of classes: "<hardirq>", "<softirq>".
 const LockClass &interrupt_class(ClassId id);
 

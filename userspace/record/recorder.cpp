@@ -102,6 +102,7 @@ Status Recorder::drain()
 			named_.clear();
 			return stored.error();
 		}
+		records_ += records.size();
 		if (decoder_.broken())
 			return Error{
 				0,
@@ -289,23 +290,34 @@ std::uint64_t Recorder::object(std::uint64_t lock, std::uint32_t val) const
 	return lock && at != object_offset_.end() ? keyed_hash(run_.key, lock - at->second) : 0;
 }
 
-Status Recorder::put_counters()
+std::map<std::string, std::uint64_t> Recorder::counters() const
 {
+	std::map<std::string, std::uint64_t> out;
 	for (const auto &counter : counter_names())
-		LS_TRY_STATUS(store_.put_counter(run_, counter.name, counter.get(info_)));
+		out[counter.name] = counter.get(info_);
 	for (const auto &loss : kLosses)
-		LS_TRY_STATUS(store_.put_counter(run_, loss.stored, info_.losses[loss.loss]));
+		out[loss.stored] = info_.losses[loss.loss];
 	if (access_info_) {
 		for (const auto &counter : access_counter_names())
-			LS_TRY_STATUS(
-				store_.put_counter(run_, counter.name, counter.get(*access_info_)));
+			out[counter.name] = counter.get(*access_info_);
 		for (int i = 0; i < LS_NR_ALOSSES; i++)
-			LS_TRY_STATUS(store_.put_counter(run_, kAccessLosses[i].name,
-							 access_info_->losses[i]));
+			out[kAccessLosses[i].name] = access_info_->losses[i];
 	}
-	LS_TRY_STATUS(store_.put_counter(run_, kMinorCounter, info_.abi_minor));
-	return store_.put_counter(run_, kMalformedCounter,
-				  malformed_before_ + decoder_.malformed());
+	out[kMinorCounter] = info_.abi_minor;
+	out[kMalformedCounter] = malformed_before_ + decoder_.malformed();
+	return out;
+}
+
+std::uint64_t Recorder::lag_bytes() const
+{
+	return info_.log_bytes > run_.log_offset ? info_.log_bytes - run_.log_offset : 0;
+}
+
+Status Recorder::put_counters()
+{
+	for (const auto &[name, value] : counters())
+		LS_TRY_STATUS(store_.put_counter(run_, name, value));
+	return success();
 }
 
 Status Recorder::snapshot()

@@ -65,6 +65,13 @@ public:
 	const ls_info &info() const { return info_; }
 	const std::optional<ls_access_info> &access_info() const { return access_info_; }
 	Progress progress() const;
+	/// Counters of the run by their names in the store, see model/counters.h; from the last
+	/// read, as all of these.
+	std::map<std::string, std::uint64_t> counters() const;
+	std::uint64_t records() const { return records_; } ///< stored by this recorder
+	/// Part of the module's log that is not stored.
+	std::uint64_t lag_bytes() const;
+	std::int64_t started() const { return run_.started; }
 	/// Refused records and those of unknown type, as text; empty when there are none.
 	const std::string &problem() const { return decoder_.problem(); }
 	bool resumed() const { return run_.resumed; }
@@ -109,6 +116,7 @@ private:
 	ls_info info_{};
 	RunState run_;
 	LogDecoder decoder_;
+	std::uint64_t records_ = 0;
 	std::uint64_t malformed_before_ = 0; ///< counted by an earlier recorder of this run
 	std::unordered_map<std::uint64_t, std::uint32_t> code_; ///< open rows by address
 	std::unordered_map<std::uint32_t, std::uint32_t>

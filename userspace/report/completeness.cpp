@@ -83,7 +83,9 @@ void judge(const Run &run, const std::string &which, std::vector<Incomplete> &ou
 			    known);
 		break;
 	}
-	if (acquisitions == 0 && run.end == RunEnd::Finished)
+	/* A trace may be one of accesses alone. */
+	const bool accesses = run.backend == kTraceBackend && value(run, kAccessesCounter);
+	if (acquisitions == 0 && !accesses && run.end == RunEnd::Finished)
 		add("empty", "no acquisition was seen");
 	if (run.backend == "bpf")
 		add("no-module",
@@ -99,19 +101,34 @@ void judge(const Run &run, const std::string &which, std::vector<Incomplete> &ou
 
 } // namespace
 
+static std::vector<Incomplete> damage_of(const Model &model)
+{
+	std::vector<Incomplete> out;
+	for (const auto &file : model.damaged)
+		out.push_back({"damaged", file + " is damaged: what can be read is below"});
+	return out;
+}
+
 std::vector<Incomplete> incompleteness(const Model &model)
 {
 	std::vector<Incomplete> out;
 	if (model.runs.empty())
 		out.push_back({"no-runs", "nothing was recorded"});
-	for (const auto &file : model.damaged)
-		out.push_back({"damaged", file + " is damaged: what can be read is below"});
+	for (auto &why : damage_of(model))
+		out.push_back(std::move(why));
 	for (std::size_t i = 0; i < model.runs.size(); i++)
 		judge(model.runs[i],
 		      model.runs.size() > 1 ? "run " + std::to_string(i + 1) + " of " +
 						      std::to_string(model.runs.size()) + ": "
 					    : "",
 		      out);
+	return out;
+}
+
+std::vector<Incomplete> incompleteness(const Model &model, std::uint32_t run)
+{
+	auto out = damage_of(model);
+	judge(model.runs[run], "", out);
 	return out;
 }
 

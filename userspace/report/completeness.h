@@ -33,6 +33,8 @@ struct Incomplete {
 
 /// Empty if all runs of @model finished with all of their observations.
 std::vector<Incomplete> incompleteness(const Model &model);
+/// The same of one run, by its number. A damaged file counts for all of them.
+std::vector<Incomplete> incompleteness(const Model &model, std::uint32_t run);
 
 /// What was lost in all runs of @model, "lost_stacks 12"; empty: nothing.
 std::vector<std::string> losses_of(const Model &model);

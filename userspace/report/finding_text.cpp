@@ -155,8 +155,8 @@ private:
 			head += ", about " + with_commas(count) + " times";
 		out_.wrap(4, head, Tone::Bold, 2);
 		if (model_.runs.size() > 1)
-			out_.wrap(6, "seen in run " + std::to_string(observation.run + 1) +
-					     ", kernel " + model_.runs[observation.run].release);
+			out_.wrap(6, "seen in run " + std::to_string(observation.run + 1) + ", " +
+					     system_name(model_.runs[observation.run].release));
 	}
 
 	void print_edge(const FindingEdge &edge, std::size_t number)

@@ -42,8 +42,10 @@ public:
 	std::size_t lock(ClassId cls)
 	{
 		const auto [at, added] = by_class_.try_emplace(index(cls), picture.nodes.size());
-		if (added)
+		if (added) {
 			picture.nodes.push_back(lock_node(model_, cls));
+			picture.locks.push_back(cls);
+		}
 		return at->second;
 	}
 	bool has(ClassId cls) const { return by_class_.count(index(cls)) != 0; }

@@ -28,7 +28,8 @@ struct Picture {
 	std::string title, status; ///< first and second line
 	std::vector<Node> nodes;
 	std::vector<Arrow> arrows;
-	std::size_t left_out = 0; ///< lock classes that found no room
+	std::vector<ClassId> locks; ///< those among the nodes
+	std::size_t left_out = 0;   ///< lock classes that found no room
 };
 
 /// One finding: locks with the dependencies between them; the locks around a fault; the

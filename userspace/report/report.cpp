@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report/report.h"
 
+#include "util/text.h"
+
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 namespace lockscope {
 
@@ -81,10 +85,43 @@ bool watched_queues(const Run &run)
 	});
 }
 
+bool traces_only(const Model &model)
+{
+	return !model.runs.empty() &&
+	       std::all_of(model.runs.begin(), model.runs.end(),
+			   [](const Run &run) { return run.backend == kTraceBackend; });
+}
+
 } // namespace
+
+std::string systems_of(const Model &model)
+{
+	std::set<std::string> kernels, traces;
+	for (const auto &run : model.runs)
+		if (run.release.starts_with(kTraceRelease))
+			traces.insert(run.release.substr(std::strlen(kTraceRelease)));
+		else
+			kernels.insert(run.release);
+	std::string out;
+	if (!kernels.empty() || traces.empty())
+		out = "kernel " + join({kernels.begin(), kernels.end()}, ", ");
+	if (!traces.empty())
+		out += (out.empty() ? "" : ", ") + std::string(kTraceRelease) +
+		       join({traces.begin(), traces.end()}, ", ");
+	return out;
+}
+
+const char *where_never_seen(const Model &model)
+{
+	return traces_only(model) ? "in any trace" : "on any kernel";
+}
 
 std::vector<std::string> blind_spots(const Model &model)
 {
+	if (traces_only(model))
+		return {"what the program that wrote it did not record",
+			"interrupts, which count as the task that they interrupt",
+			"orders of threads other than by fork and join"};
 	std::vector<std::string> spots = {
 		"percpu-rwsem readers on their fast path",
 		"bit spinlocks and local_lock, which are inlined",

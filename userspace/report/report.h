@@ -57,8 +57,12 @@ const char *dependency_name(std::uint32_t kind);
 /// What that stands for.
 const char *dependency_words(std::uint32_t kind);
 
+/// What the runs are of: "kernel 6.1.0, 6.12.1", "trace run.std".
+std::string systems_of(const Model &model);
 /// Blind spots of LockScope on any kernel in the mode that it ran in, one sentence each.
 std::vector<std::string> blind_spots(const Model &model);
+/// Where these are never seen: "on any kernel", or "in any trace" when there is nothing else.
+const char *where_never_seen(const Model &model);
 /// Further blind spots of the backend without the module.
 const std::vector<std::string> &bpf_blind_spots();
 /// Was a run of @model recorded by that backend?

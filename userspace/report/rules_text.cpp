@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <set>
 
 namespace lockscope {
 
@@ -117,9 +116,6 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 		       bool few)
 {
 	Printer out(style);
-	std::set<std::string> releases;
-	for (const auto &run : model.runs)
-		releases.insert(run.release);
 	std::size_t left_out = 0, count[kVerdicts] = {};
 	std::vector<std::vector<const Rule *>> groups;
 	for (const auto &rule : rules) {
@@ -135,8 +131,8 @@ std::string text_rules(const Model &model, const std::vector<Rule> &rules, const
 		groups.back().push_back(&rule);
 	}
 	out.wrap(0,
-		 "LockScope rules: kernel " + join({releases.begin(), releases.end()}, ", ") +
-			 ", " + counted(model.runs.size(), "run") + ", " +
+		 "LockScope rules: " + systems_of(model) + ", " +
+			 counted(model.runs.size(), "run") + ", " +
 			 with_commas(model.counter(kAccessesCounter)) + " accesses in " +
 			 counted(model.accesses.size(), "way"),
 		 Tone::Bold);

@@ -74,14 +74,10 @@ void print_header(const Model &model, const Analysis &analysis,
 		  const std::vector<const Finding *> &shown, const ReportOptions &options,
 		  Printer &out)
 {
-	std::set<std::string> releases;
-	for (const auto &run : model.runs)
-		releases.insert(run.release);
 	const auto accesses = model.counter(kAccessesCounter);
 	out.wrap(0,
-		 "LockScope: kernel " + join({releases.begin(), releases.end()}, ", ") + ", " +
-			 counted(model.runs.size(), "run") + ", " +
-			 with_commas(model.counter("acquisitions")) + " acquisitions" +
+		 "LockScope: " + systems_of(model) + ", " + counted(model.runs.size(), "run") +
+			 ", " + with_commas(model.counter("acquisitions")) + " acquisitions" +
 			 (accesses ? ", " + with_commas(accesses) + " accesses" : ""),
 		 Tone::Bold);
 	std::size_t count[3] = {};
@@ -169,7 +165,8 @@ void print_blind_spots(const Model &model, bool in_full, Printer &out)
 	const std::size_t bpf = has_bpf_run(model) ? bpf_blind_spots().size() : 0;
 	if (!in_full) {
 		out.wrap(0,
-			 "Not seen: " + counted(spots.size(), "thing") + " on any kernel" +
+			 "Not seen: " + counted(spots.size(), "thing") + " " +
+				 where_never_seen(model) +
 				 (bpf ? ", " + std::to_string(bpf) + " without the module" : "") +
 				 (absent.empty() ? ""
 						 : ", " + counted(absent.size(), "function") +
@@ -183,7 +180,8 @@ void print_blind_spots(const Model &model, bool in_full, Printer &out)
 			 "Lock functions that this kernel lacks: " +
 				 join({absent.begin(), absent.end()}, ", "),
 			 Tone::Plain, 2);
-	out.wrap(0, "Not seen on any kernel: " + join(spots, "; "), Tone::Plain, 2);
+	out.wrap(0, std::string("Not seen ") + where_never_seen(model) + ": " + join(spots, "; "),
+		 Tone::Plain, 2);
 	if (bpf)
 		out.wrap(0, "Not seen without the module: " + join(bpf_blind_spots(), "; "),
 			 Tone::Plain, 2);

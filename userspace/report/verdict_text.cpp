@@ -106,14 +106,19 @@ std::string summary(const Json &evidence)
 
 } // namespace
 
-void print_verdict(const Verdict &verdict, Printer &out)
+std::string verdict_line(const Verdict &verdict)
 {
 	std::string line = std::string("Verdict: ") + name(verdict.result);
 	if (!verdict.reason.empty())
 		line += " (" + verdict.reason + ")";
 	if (const auto why = describe(verdict); !why.empty())
 		line += ": " + why;
-	out.wrap(4, line, verdict_tone(verdict.result), 2);
+	return line;
+}
+
+void print_verdict(const Verdict &verdict, Printer &out)
+{
+	out.wrap(4, verdict_line(verdict), verdict_tone(verdict.result), 2);
 }
 
 void print_evidence(const Verdict &verdict, Printer &out)

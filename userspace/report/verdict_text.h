@@ -8,6 +8,7 @@
 namespace lockscope {
 
 /// One line: result, reason, tries.
+std::string verdict_line(const Verdict &verdict);
 void print_verdict(const Verdict &verdict, Printer &out);
 
 /// Its evidence: both sides as they met, with locks held and stacks. Nothing without evidence.

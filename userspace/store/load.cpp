@@ -9,6 +9,8 @@
 #include "store/schema.h"
 #include "store/writer.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -530,6 +532,18 @@ Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage)
 	for (const auto &path : paths)
 		LS_TRY_STATUS(load_store(path, model, damage));
 	return model;
+}
+
+std::uint64_t store_bytes(const std::string &path)
+{
+	/* Not opened: closing a file drops locks that SQLite has on it. */
+	std::uint64_t bytes = 0;
+	for (const auto &file : {path, path + "-wal"}) {
+		struct stat status {};
+		if (::stat(file.c_str(), &status) == 0)
+			bytes += static_cast<std::uint64_t>(status.st_size);
+	}
+	return bytes;
 }
 
 } // namespace lockscope

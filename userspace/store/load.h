@@ -4,6 +4,7 @@
 #include "model/model.h"
 #include "util/result.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,8 @@ Status load_store(const std::string &path, Model &model, Damage damage = Damage:
 
 /// Load several stores into one model.
 Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage = Damage::Refuse);
+
+/// Size of the store at @path with its write-ahead log; 0 if it does not exist.
+std::uint64_t store_bytes(const std::string &path);
 
 } // namespace lockscope

@@ -93,7 +93,8 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 	RunState run;
 	{
 		LS_STATEMENT(find, "SELECT id, log_offset, sights, key,"
-				   " (SELECT max(id) FROM code WHERE run = run.id), finish FROM run"
+				   " (SELECT max(id) FROM code WHERE run = run.id), finish,"
+				   " started FROM run"
 				   " WHERE instance = ? AND boot = ?");
 		find.bind(0, instance).bind(1, boot);
 		auto row = find.step();
@@ -105,6 +106,7 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 			run.observations = static_cast<std::uint32_t>(find.integer(2));
 			run.codes = static_cast<std::uint32_t>(find.integer(4));
 			run.finish = static_cast<RunEnd>(find.integer(5));
+			run.started = find.integer(6);
 			run.resumed = true;
 			if (auto key = find.blob(3); key.size() == sizeof(run.key))
 				std::memcpy(run.key.data(), key.data(), sizeof(run.key));
@@ -130,6 +132,7 @@ Result<RunState> StoreWriter::begin_run(const ls_info &info, const std::string &
 	insert.bind(4, build_id).bind(5, now).bind(6, now).bind_blob(7, key_blob(run.key));
 	LS_TRY_STATUS(insert.run());
 	run.id = db_->last_id();
+	run.started = now;
 	LS_TRY_STATUS(end_others(run, backend, boot));
 	return run;
 }

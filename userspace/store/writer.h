@@ -28,6 +28,7 @@ struct RunState {
 	std::uint64_t log_offset = 0;
 	std::uint32_t observations = 0; ///< ordinal of the next observation
 	std::uint32_t codes = 0;	///< highest code row
+	std::int64_t started = 0;	///< seconds since 1970
 	HashKey key{};
 	bool resumed = false;
 	RunEnd finish = RunEnd::Open; ///< state left by an earlier recorder

@@ -25,6 +25,8 @@ public:
 
 	int get() const { return fd_; }
 	bool valid() const { return fd_ >= 0; }
+	/// The descriptor, which the caller owns from now on.
+	int release() { return std::exchange(fd_, -1); }
 	void reset()
 	{
 		if (fd_ >= 0)

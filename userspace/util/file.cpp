@@ -43,7 +43,7 @@ std::string read_line(const std::string &path)
 	return data->substr(0, data->find('\n'));
 }
 
-Result<FileWriter> FileWriter::open(const std::string &path)
+Result<FileWriter> FileWriter::open(const std::string &path, unsigned mode)
 {
 	FileWriter out;
 	/* A pipe or device is written directly: it cannot be replaced. */
@@ -57,7 +57,9 @@ Result<FileWriter> FileWriter::open(const std::string &path)
 	if (!out.fd_.valid())
 		return out.error(errno);
 	if (known && !special)
-		(void)::fchmod(out.fd_.get(), status.st_mode & 07777);
+		mode = status.st_mode & 07777;
+	if (mode && !special)
+		(void)::fchmod(out.fd_.get(), mode);
 	return out;
 }
 
@@ -95,9 +97,9 @@ Status FileWriter::finish()
 	return success();
 }
 
-Status write_file(const std::string &path, const std::string &data)
+Status write_file(const std::string &path, const std::string &data, unsigned mode)
 {
-	auto file = FileWriter::open(path);
+	auto file = FileWriter::open(path, mode);
 	if (!file)
 		return file.error();
 	LS_TRY_STATUS(file->write(data));

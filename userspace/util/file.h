@@ -17,8 +17,9 @@ Result<std::string> read_file(const std::string &path);
 std::string read_line(const std::string &path);
 
 /// Write @data to @path. A regular file is replaced as a whole, or not at all,
-/// and keeps its mode.
-Status write_file(const std::string &path, const std::string &data);
+/// and keeps its mode; @mode, if it is not 0, is the mode of one that is new,
+/// whatever the umask.
+Status write_file(const std::string &path, const std::string &data, unsigned mode = 0);
 
 /// Create the folder, mode 0700, unless it exists. Its parent must exist.
 Status make_folder(const std::string &path);

@@ -10,10 +10,11 @@
 namespace lockscope {
 
 /// A file written in parts. A regular one is replaced as a whole by finish(), and keeps its mode;
-/// without finish() it stays as it was.
+/// without finish() it stays as it was. @mode, if it is not 0, is the mode of one that is new,
+/// whatever the umask.
 class FileWriter {
 public:
-	static Result<FileWriter> open(const std::string &path);
+	static Result<FileWriter> open(const std::string &path, unsigned mode = 0);
 	FileWriter(FileWriter &&) = default;
 	FileWriter &operator=(FileWriter &&) = delete;
 	~FileWriter();

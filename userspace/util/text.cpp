@@ -130,6 +130,18 @@ std::string join(const std::vector<std::string> &parts, std::string_view separat
 	return out;
 }
 
+std::string url_encoded(std::string_view text)
+{
+	std::string out;
+	for (const char c : text) {
+		const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+				   (c >= '0' && c <= '9') ||
+				   std::string_view("-._~").find(c) != std::string_view::npos;
+		out += plain ? std::string(1, c) : "%" + to_hex({&c, 1});
+	}
+	return out;
+}
+
 std::string with_commas(std::uint64_t value)
 {
 	std::string digits = std::to_string(value);

@@ -34,6 +34,9 @@ bool glob_matches(std::string_view pattern, std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 
+/// As a part of the path of a URL: all but letters, digits and "-._~" as %XX.
+std::string url_encoded(std::string_view text);
+
 /// "1,234,567"
 std::string with_commas(std::uint64_t value);
 /// "1 run", "2 runs"

@@ -64,6 +64,8 @@ const marked = (page) => page.evaluate(() => cards.filter(isShown).indexOf(atCar
 async function views(page) {
 	for (const id of ["findings", "graph", "rules", "stat", "run"]) {
 		await page.click(`nav a[href="#${id}"]`);
+		// The page follows its address in an event of its own.
+		await page.locator("#" + id).waitFor();
 		const visible = await page.locator(".view:visible").evaluateAll((all) => all.map((view) => view.id));
 		check(`view ${id} alone, not ${visible}`, visible.join() === id);
 	}
@@ -172,6 +174,24 @@ async function graphView(page) {
 	check("from an order to its finding", await page.locator(".finding.at").isVisible());
 }
 
+// What `lockscope graph` writes: opened at the graph, with what was asked for.
+async function part(page) {
+	const visible = await page.locator(".view:visible").evaluateAll((all) => all.map((view) => view.id));
+	check(`the graph first, not ${visible}`, visible.join() === "graph");
+	check("two locks", await page.evaluate(() => graph.nodes.size) === 2);
+	check("what it is of", await page.getByText("Lock order around foo*").isVisible());
+	if (await page.evaluate(() => canDraw))
+		check("both are drawn", await page.evaluate(() => picture.nodes().length) === 2);
+	await page.locator("#graph td a").first().click();
+	check("from an order to its finding", await page.locator(".finding.at").isVisible());
+}
+
+async function alone(page) {
+	check("one lock", await page.evaluate(() => graph.nodes.size) === 1);
+	check("no order", await page.evaluate(() => graph.edges.length) === 0);
+	check("its name", (await page.evaluate(() => [...graph.nodes.values()][0].name)).startsWith("foo"));
+}
+
 async function large(page, seconds) {
 	console.log(`# opened in ${seconds} s, ${kOpenSeconds} s wanted`);
 	check(`opened in ${seconds} s`, seconds < 10 * kOpenSeconds);
@@ -257,6 +277,7 @@ async function layouts(browser) {
 				{ viewport: { width, height: 900 }, colorScheme }, async (page) => {
 					for (const id of ["findings", "graph", "rules", "stat", "run"]) {
 						await page.click(`nav a[href="#${id}"]`);
+						await page.locator("#" + id).waitFor();
 						const wide = await page.evaluate(() => document.documentElement.scrollWidth);
 						check(`${id} is ${wide} wide`, wide <= width);
 						await page.screenshot({ path: path.join(folder, `${id}-${width}-${colorScheme}.png`) });
@@ -279,6 +300,12 @@ async function main() {
 	await test(browser, "graph without its library", "plain", {}, async (page) => {
 		check("no library", await page.evaluate(() => !canDraw));
 		await graphView(page);
+	});
+	await test(browser, "part of the graph", "part", {}, part);
+	await test(browser, "a lock alone", "alone", {}, alone);
+	await test(browser, "part of the graph, hostile names", "part-hostile", {}, async (page) => {
+		check("locks", await page.evaluate(() => graph.nodes.size) > 0);
+		check("no script of a name ran", await page.evaluate(() => window.flag) === undefined);
 	});
 	await test(browser, "10,000 orders", "edges", {}, large);
 	await test(browser, "hostile names", "hostile", {}, hostile);

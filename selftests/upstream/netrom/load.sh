@@ -21,4 +21,5 @@ leave() {
 }
 
 once() { "$1" bpq0 once; }
-again() { "$1" bpq0 2; }
+# What confirm ends before its plan is this process, not one that it has started.
+again() { exec "$1" bpq0 2; }

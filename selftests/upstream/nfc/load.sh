@@ -21,4 +21,5 @@ leave() {
 }
 
 once() { "$1" "$simulator" once; }
-again() { "$1" "$simulator" 2; }
+# What confirm ends before its plan is this process, not one that it has started.
+again() { exec "$1" "$simulator" 2; }

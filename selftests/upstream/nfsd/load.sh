@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
 # Sourced in the guest, see selftests/guest/confirm/upstream. A server and two clients of it on
-# this machine: one gets delegations, the other has no callbacks, and so none. The export is
+# this machine: one gets delegations, the other none, as no network leads to its callbacks. The export is
 # what rpc.mountd would say when the kernel asks.
 module=nfsd
 locks="nfsd4_files|flc_lock"
@@ -30,7 +30,7 @@ prepare() {
 	echo "local $base/export 2147483647 9234 65534 65534 0" > /proc/net/rpc/nfsd.export/channel
 	printf "%s\n" "local 1 \\x00000000 2147483647 $base/export" > /proc/net/rpc/nfsd.fh/channel
 	mount -i -t nfs4 -o vers=4.1,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ $base/delegated
-	mount -i -t nfs4 -o vers=4.0,addr=127.0.0.1,clientaddr=0.0.0.0 127.0.0.1:/ $base/locked
+	mount -i -t nfs4 -o vers=4.0,addr=127.0.0.1,clientaddr=192.0.2.1 127.0.0.1:/ $base/locked
 }
 
 leave() {
@@ -44,4 +44,5 @@ leave() {
 }
 
 once() { "$1" $base once; }
-again() { "$1" $base 3; }
+# What confirm ends before its plan is this process, not one that it has started.
+again() { exec "$1" $base 3; }

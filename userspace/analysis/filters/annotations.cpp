@@ -40,6 +40,8 @@ std::vector<const Note *> notes_in(const Model &model, const std::string &releas
 Status load(Model &model)
 {
 	for (const auto &run : model.runs) {
+		if (run.backend == kTraceBackend)
+			continue;
 		auto [at, added] = model.annotations.try_emplace(run.release);
 		if (!added)
 			continue;

@@ -95,7 +95,7 @@ std::string describe_semaphore(const ClassCounts &counts)
 				      : "lock or signal, undecided: ") +
 	       with_commas(counts.unmatched_releases) + " of " +
 	       counted(counts.releases, "release") +
-	       " by somebody who had not acquired it, z = " + z + instances;
+	       " by a task that had not acquired it, z = " + z + instances;
 }
 
 const ClassCounts *semaphore_counts(const Model &model, ClassId cls)

@@ -14,7 +14,7 @@ const char *semaphore_verdict(const ClassCounts &counts);
 /// Standard deviations by which releases by other contexts exceed what a lock would show: (k -
 /// n p) / sqrt(n p (1 - p)) with p = 1/5 [RacerX 8.4].
 double semaphore_z(const ClassCounts &counts);
-/// The same as text: "a signal, no lock: 17 of 20 releases by somebody who had not acquired
+/// The same as text: "a signal, no lock: 17 of 20 releases by a task that had not acquired
 /// it, z = 7.3".
 std::string describe_semaphore(const ClassCounts &counts);
 

@@ -72,7 +72,8 @@ void add_head(pugi::xml_node card, const Finding &finding, std::size_t rank)
 	    name(finding.severity));
 	add(tags, "span", "tag", name(finding.confidence));
 	add(tags, "span", "tag", name(finding.kind));
-	if (finding.verdict)
+	/* The confidence says that it is confirmed. */
+	if (finding.verdict && finding.verdict->result != VerdictResult::Confirmed)
 		add(tags, "span", "tag verdict",
 		    std::string("confirm: ") + name(finding.verdict->result));
 	if (finding.fresh.value_or(false))
@@ -87,8 +88,7 @@ void add_head(pugi::xml_node card, const Finding &finding, std::size_t rank)
 void add_doubts(pugi::xml_node card, const Finding &finding)
 {
 	if (finding.verdict)
-		add_printed(card, "p", "words verdict",
-			    [&](Printer &out) { print_verdict(*finding.verdict, out); });
+		add(card, "p", "words verdict", verdict_line(*finding.verdict));
 	for (const auto &filter : finding.filters)
 		if (filter.name != kRefuted) /* the verdict */
 			add(card, "p", "words doubt",

@@ -142,7 +142,7 @@ struct GraphData {
 };
 
 GraphData graph_data(const Model &model, const LockGraph &graph, const BadEdges &bad,
-		     std::size_t witnesses, std::size_t room)
+		     std::size_t witnesses, std::size_t room, const GraphPart *part)
 {
 	Strings strings;
 	Json classes = Json::array(), edges = Json::array();
@@ -159,7 +159,15 @@ GraphData graph_data(const Model &model, const LockGraph &graph, const BadEdges 
 				   (LS_SPINNING_KINDS >> lock.kind & 1) != 0, lock.global()});
 		bytes += 60;
 	};
+	/* One that has no order is shown as well, if it is what was asked for. */
+	if (part)
+		for (const ClassId cls : part->locks)
+			if (!is_interrupt(cls))
+				add_class(cls);
 	for (const auto *dependency : sorted_orders(graph, bad)) {
+		if (part && !(part->locks.contains(dependency->from) &&
+			      part->locks.contains(dependency->to)))
+			continue;
 		if (bytes + strings.bytes > room) {
 			left_out++;
 			continue;
@@ -184,15 +192,15 @@ GraphData graph_data(const Model &model, const LockGraph &graph, const BadEdges 
 } // namespace
 
 std::string graph_json(const Model &model, const LockGraph &graph, const Analysis &analysis,
-		       const ReportOptions &options, std::size_t room)
+		       const ReportOptions &options, std::size_t room, const GraphPart *part)
 {
 	const BadEdges bad = bad_edges(analysis, options);
 	/* The last one that is added may be longer than what is left. */
 	constexpr std::size_t kLast = 20000;
 	room -= std::min(room, kLast);
-	GraphData data = graph_data(model, graph, bad, kMostWitnesses, room);
+	GraphData data = graph_data(model, graph, bad, kMostWitnesses, room, part);
 	if (data.left_out)
-		data = graph_data(model, graph, bad, 1, room);
+		data = graph_data(model, graph, bad, 1, room, part);
 	return data.text;
 }
 

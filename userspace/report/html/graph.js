@@ -166,6 +166,15 @@ function showCycles() {
 		...edgeList("Orders of findings", bad, (edge) => `${edge.from.brief} \u2192 ${edge.to.brief}`));
 }
 
+// What was asked for, where the file is of a part of the graph.
+function showPart() {
+	const { nodes, leftOut } = neighbourhood(Array.from(graph.nodes.values()), 0);
+	draw(nodes, edgesWithin(nodes), leftOut, null);
+	panel.replaceChildren(make("p", { textContent: "Orders of findings are red. Choose a lock or an " +
+		"order to see where it was observed." }),
+		...edgeList("Orders", graph.edges, (edge) => `${edge.from.brief} \u2192 ${edge.to.brief}`));
+}
+
 function showMatches() {
 	const wanted = findLock.value.toLowerCase();
 	const found = Array.from(graph.nodes.values()).filter((node) =>
@@ -188,7 +197,9 @@ function makeGraph() {
 	depthChoice.addEventListener("change", () => centre && zoomTo(centre));
 	$("#picture").append(make("div", { className: "tools" }, findLock,
 		make("label", {}, "orders away", depthChoice), cycles), ...pictureParts(), graphNote);
-	if (graph.edges.length > 0)
+	if (document.body.dataset.view === "graph")
+		showPart();
+	else if (graph.edges.length > 0)
 		showCycles();
 	else
 		graphNote.textContent = "No lock was taken while another one was held.";

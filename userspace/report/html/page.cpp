@@ -27,11 +27,10 @@ std::string policy()
 /// Around the graph's data.
 constexpr std::size_t kMarginBytes = 1000;
 
-std::string head_of(const Model &model)
+std::string head_of(const std::string &title)
 {
 	Fragment fragment;
-	std::string releases = model.runs.empty() ? "" : model.runs.back().release;
-	add(fragment.root(), "title", "", "LockScope report, kernel " + releases);
+	add(fragment.root(), "title", "", title);
 	return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	       "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
 	       policy() +
@@ -44,7 +43,8 @@ std::string head_of(const Model &model)
 	       "</style></head>";
 }
 
-std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options)
+std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		      const GraphPart *part)
 {
 	Fragment fragment;
 	auto header = add(fragment.root(), "header");
@@ -65,13 +65,15 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 		const auto spots = blind_spots(model);
 		auto details = add(box, "details");
 		add(details, "summary", "",
-		    counted(spots.size(), "thing") + " never seen on any kernel");
+		    counted(spots.size(), "thing") + " never seen " + where_never_seen(model));
 		auto list = add(details, "ul");
 		for (const auto &spot : spots)
 			add(list, "li", "", spot);
 		set(add(add(box, "p"), "a", "", "All that is known of this record"), "href",
 		    "#run");
 	}
+	if (part)
+		add(header, "p", "summary", part->title);
 	for (std::size_t i = 1; i < summary.size(); i++)
 		if (!summary[i].empty())
 			add(header, "p", "summary", summary[i]);
@@ -89,15 +91,47 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 
 } // namespace html
 
+std::string html_policy()
+{
+	return html::policy();
+}
+
+std::string html_index(const std::string &folder, const std::vector<HtmlIndexRow> &rows,
+		       std::size_t left_out)
+{
+	using namespace html;
+	Fragment fragment;
+	add(add(fragment.root(), "header"), "h1", "",
+	    "LockScope: " + counted(rows.size() + left_out, "store") + " in " + folder);
+	auto body = add(fragment.root(), "main");
+	auto table = add_table(body, "", {"store", "#bytes", "changed", "as"});
+	for (const auto &row : rows) {
+		auto line = add(table, "tr");
+		set(add(add(line, "td"), "a", "", row.name), "href", row.link);
+		add(line, "td", "number", with_commas(row.bytes));
+		add(line, "td", "", row.changed);
+		auto more = add(line, "td");
+		set(add(more, "a", "", "JSON"), "href", row.link + "report.json");
+		say(more, ", ");
+		set(add(more, "a", "", "metrics"), "href", row.link + "metrics");
+	}
+	if (left_out)
+		add(body, "p", "", left_out_words(left_out, "store", "lockscope serve FILE"));
+	return head_of("LockScope stores in " + folder) + "<body>" + fragment.text() +
+	       "</body></html>\n";
+}
+
 std::string html_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
-			const StatReport &stat)
+			const StatReport &stat, const GraphPart *part)
 {
 	using namespace html;
 	const bool incomplete = !incompleteness(model).empty();
 	const LockGraph graph(model, Runs(model.runs.size(), true));
 	const std::string run = run_section(model, analysis, incomplete);
-	std::string out =
-		head_of(model) + "<body>" + header_of(model, analysis, options) + "<main>";
+	const std::string release = model.runs.empty() ? "" : model.runs.back().release;
+	std::string out = head_of("LockScope report, " + system_name(release)) +
+			  (part ? "<body data-view=\"graph\">" : "<body>") +
+			  header_of(model, analysis, options, part) + "<main>";
 	if (incomplete)
 		out += run;
 	out += findings_section(model, analysis, options) +
@@ -114,7 +148,7 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	const std::size_t used = out.size() + scripts.size() + data.size() + kMarginBytes;
 	out += data +
 	       graph_json(model, graph, analysis, options,
-			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0) +
+			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0, part) +
 	       "</script>";
 	return out + scripts;
 }

@@ -92,9 +92,9 @@ std::string findings_section(const Model &model, const Analysis &analysis,
 /// The table of the graph's bad edges; its data is JSON for the script.
 std::string graph_section(const Model &model, const LockGraph &graph, const Analysis &analysis,
 			  const ReportOptions &options);
-/// Its data in at most @room bytes, orders of findings first.
+/// Its data in at most @room bytes, orders of findings first; @part: not null, only of its locks.
 std::string graph_json(const Model &model, const LockGraph &graph, const Analysis &analysis,
-		       const ReportOptions &options, std::size_t room);
+		       const ReportOptions &options, std::size_t room, const GraphPart *part);
 std::string rules_section(const Model &model);
 std::string stat_section(const StatReport &stat);
 

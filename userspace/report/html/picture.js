@@ -51,6 +51,8 @@ function pictureStyle(c) {
 		{ selector: "node[?marked], node:selected", style: { "border-width": 7 } },
 		{ selector: "edge", style: { "curve-style": "bezier", "target-arrow-shape": "triangle",
 			width: 1.3, "line-color": c.line, "target-arrow-color": c.line } },
+		{ selector: "edge.far", style: { "curve-style": "unbundled-bezier",
+			"control-point-distances": 50, "control-point-weights": 0.5 } },
 		{ selector: "edge[?bad]", style: { width: 2.6, "line-color": c.bad, "target-arrow-color": c.bad } },
 		{ selector: "edge:selected", style: { width: 4, "line-color": c.link, "target-arrow-color": c.link } },
 	];
@@ -93,20 +95,52 @@ function drawPicture(nodes, edges, marked) {
 				bad: isBad(edge) } }))],
 		layout: { name: "dagre", rankDir: "LR", nodeSep: 14, rankSep: 60, padding: 16 },
 	});
+	inRows();
+	bendFar();
 	showReadable(marked);
 	picture.on("tap", "node", (event) => showNode(graph.nodes.get(Number(event.target.id()))));
 	picture.on("dbltap", "node", (event) => zoomTo(graph.nodes.get(Number(event.target.id()))));
 	picture.on("tap", "edge", (event) => showEdge(graph.edges[Number(event.target.id().slice(1))]));
 }
 
-// All of it where names can be read then, else a part of it.
+const kLeastZoom = 0.6, kUsualZoom = 0.8;
+
+// Parts of the graph without an edge between them stand side by side, as far as the width has room;
+// the layout puts each below the last one.
+function inRows() {
+	const gap = 40, width = picture.width() / kUsualZoom;
+	let x = 0, y = 0, height = 0;
+	for (const part of picture.elements().components()) {
+		const box = part.boundingBox();
+		if (x > 0 && x + box.w > width) {
+			x = 0;
+			y += height + gap / 2;
+			height = 0;
+		}
+		part.nodes().shift({ x: x - box.x1, y: y - box.y1 });
+		x += box.w + gap;
+		height = Math.max(height, box.h);
+	}
+	picture.fit(undefined, 16);
+}
+
+// The layout has left room for them above what they pass.
+function bendFar() {
+	picture.edges().filter((edge) =>
+		Math.abs(edge.source().position("x") - edge.target().position("x")) > 300).addClass("far");
+}
+
+// All of it where names can be read then, else its beginning, or what is around the marked one.
 function showReadable(marked) {
-	const kLeastZoom = 0.6, kUsualZoom = 0.8;
+	const box = picture.elements().boundingBox();
 	if (picture.zoom() > 1)
 		picture.zoom(1);
 	else if (picture.zoom() < kLeastZoom)
 		picture.zoom(kUsualZoom);
+	const zoom = picture.zoom();
 	picture.center(marked ? picture.getElementById(marked.id) : undefined);
+	if (!marked && box.h * zoom > picture.height())
+		picture.pan({ x: Math.max(picture.pan().x, 16 - box.x1 * zoom), y: 16 - box.y1 * zoom });
 }
 
 function markEdge(edge) {

@@ -62,7 +62,7 @@ std::string run_section(const Model &model, const Analysis &analysis, bool first
 	add_list(section, "Losses", losses.empty() ? std::vector<std::string>{"none"} : losses);
 	if (!losses.empty())
 		add(section, "p", "words", "Findings may be missing.");
-	add_list(section, "Never seen on any kernel", blind_spots(model));
+	add_list(section, std::string("Never seen ") + where_never_seen(model), blind_spots(model));
 	if (has_bpf_run(model))
 		add_list(section, "Not seen without the module", bpf_blind_spots());
 	Printer footer({kOneLine, false});

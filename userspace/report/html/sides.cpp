@@ -100,8 +100,8 @@ void add_run_of(pugi::xml_node side, const Model &model, std::uint32_t run)
 {
 	if (model.runs.size() > 1)
 		add(side, "p", "words",
-		    "seen in run " + std::to_string(run + 1) + ", kernel " +
-			    model.runs[run].release);
+		    "seen in run " + std::to_string(run + 1) + ", " +
+			    system_name(model.runs[run].release));
 }
 
 std::string another_time_words(const Model &model, std::size_t observation)

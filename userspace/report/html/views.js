@@ -35,7 +35,7 @@ function currentView() {
 function followHash() {
 	const target = document.getElementById(location.hash.slice(1));
 	const view = target && target.closest(".view");
-	showView(view ? view.id : "findings");
+	showView(view ? view.id : document.body.dataset.view || "findings");
 	if (view && target !== view) {
 		for (let up = target; up; up = up.parentElement)
 			if (up.tagName === "DETAILS")

@@ -292,13 +292,16 @@ TEST(Identity, FieldsOutliveALayout)
 
 TEST(Identity, ShortNames)
 {
-	auto short_of = [](const char *name, ls_origin origin) {
+	auto short_of = [](const char *name, ls_origin origin, const char *module = "ext4") {
 		LockClass cls;
 		cls.name = name;
 		cls.origin = origin;
+		cls.module = module;
 		return short_name(cls);
 	};
 	EXPECT_EQ(short_of("ext4:foo_lock", LS_ORIGIN_STATIC), "foo_lock");
+	EXPECT_EQ(short_of("Account.java:17", LS_ORIGIN_STATIC, ""), "Account.java:17")
+		<< "of a trace";
 	EXPECT_EQ(short_of("&sb->s_umount @ alloc_super", LS_ORIGIN_INIT), "&sb->s_umount");
 	EXPECT_EQ(short_of("ext4_inode_cache+0x1a8 struct ext4_inode_info.i_data_sem",
 			   LS_ORIGIN_SLAB),

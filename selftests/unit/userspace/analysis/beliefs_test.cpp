@@ -53,7 +53,7 @@ TEST_F(BeliefTest, ASignalClosesNoCycle)
 	ASSERT_NE(why, nullptr);
 	EXPECT_TRUE(finding.hidden());
 	EXPECT_EQ(finding.confidence, Confidence::Possible);
-	EXPECT_EQ(why->why, "sem is a signal, no lock: 17 of 20 releases by somebody who had not "
+	EXPECT_EQ(why->why, "sem is a signal, no lock: 17 of 20 releases by a task that had not "
 			    "acquired it, z = 7.3");
 }
 
@@ -92,9 +92,8 @@ TEST_F(BeliefTest, InstancesThatAreHandedOverCloseNoCycle)
 	const Filter *why = filter(finding, "counts-events");
 	ASSERT_NE(why, nullptr);
 	EXPECT_TRUE(finding.hidden());
-	EXPECT_EQ(why->why,
-		  "sem is handed over, no lock: 100 of 2,000 releases by somebody who had "
-		  "not acquired it, z = -16.8; 55 of 60 semaphores handed over");
+	EXPECT_EQ(why->why, "sem is handed over, no lock: 100 of 2,000 releases by a task that had "
+			    "not acquired it, z = -16.8; 55 of 60 semaphores handed over");
 }
 
 /* Each one was handed over, and too little was seen to call that an exception. */
@@ -159,7 +158,7 @@ TEST_F(BeliefTest, ReportsShowTheNumbers)
 	EXPECT_EQ(json["semaphores"][0]["class"], "sem");
 	EXPECT_EQ(json["semaphores"][0]["verdict"], "lock");
 
-	const std::string line = "used as a lock: 2 of 20 releases by somebody who had not "
+	const std::string line = "used as a lock: 2 of 20 releases by a task that had not "
 				 "acquired it, z = -1.1";
 	EXPECT_NE(text_finding(model, analysis.findings[0], {200, false}).find(line),
 		  std::string::npos);

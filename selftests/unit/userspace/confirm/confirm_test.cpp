@@ -303,6 +303,10 @@ TEST_F(ConfirmTest, RefutedByAnOrder)
 	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "the other may need the CPU";
 	for (auto &side : state->sides)
 		side.kept_ns = 0;
+	auto deadly = plan;
+	deadly.deadly = true;
+	EXPECT_EQ(judged(deadly).result, VerdictResult::NotReached)
+		<< "the lock that one holds while it waits may keep the other away";
 	state->sides[0].met = state->sides[0].parted = 1;
 	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "one side did come";
 }
