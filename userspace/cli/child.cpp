@@ -14,7 +14,7 @@
 
 namespace lockscope::cli {
 
-Result<Child> Child::start(const std::vector<std::string> &command)
+Result<Child> Child::start(const std::vector<std::string> &command, Group group)
 {
 	/* The pipe closes on exec and carries errno when exec fails. */
 	int ends[2];
@@ -33,13 +33,15 @@ Result<Child> Child::start(const std::vector<std::string> &command)
 	if (pid == 0) {
 		/* Ignored signals would be inherited. */
 		::signal(SIGXFSZ, SIG_DFL);
+		if (group == Group::Own)
+			::setpgid(0, 0);
 		::execvp(argv[0], argv.data());
 		const int error = errno;
 		(void)!::write(write_end.get(), &error, sizeof(error));
 		::_exit(127);
 	}
 	write_end.reset();
-	Child child(pid);
+	Child child(pid, group);
 	int error = 0;
 	if (::read(read_end.get(), &error, sizeof(error)) == static_cast<ssize_t>(sizeof(error))) {
 		while (!child.poll())
@@ -70,13 +72,16 @@ void Child::stop()
 	using namespace std::chrono_literals;
 	if (poll())
 		return;
-	::kill(pid_, SIGTERM);
+	const bool own = group_ == Group::Own;
+	const pid_t target = own ? -pid_ : pid_;
+	::kill(target, SIGTERM);
 	for (int i = 0; i < 50; i++) {
-		if (poll())
+		/* A command that has ended may have left members of its group. */
+		if (poll() && (!own || ::kill(target, 0) != 0))
 			return;
 		std::this_thread::sleep_for(100ms);
 	}
-	::kill(pid_, SIGKILL);
+	::kill(target, SIGKILL);
 	for (int i = 0; i < 1000; i++) {
 		if (poll())
 			return;

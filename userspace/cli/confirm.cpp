@@ -133,7 +133,7 @@ Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
 		}
 		if (!child && !options.command.empty() &&
 		    (i == 0 || Clock::now() - begun >= kLeastRun)) {
-			auto started = Child::start(options.command);
+			auto started = Child::start(options.command, Child::Group::Own);
 			if (!started)
 				return started.error();
 			child.emplace(std::move(*started));
