@@ -23,7 +23,7 @@ public:
 				   Group group = Group::Shared);
 
 	Child(Child &&other) noexcept
-	    : pid_(std::exchange(other.pid_, -1)), group_(other.group_), status_(other.status_)
+		: pid_(std::exchange(other.pid_, -1)), group_(other.group_), status_(other.status_)
 	{
 	}
 	Child &operator=(Child &&) = delete;
