@@ -34,6 +34,18 @@ std::span<const ls_confirm_arrival> arrivals(const ls_confirm_side &side)
 	return {side.arrivals, std::min<std::size_t>(side.lasts, LS_CONFIRM_ARRIVALS)};
 }
 
+/*
+ * Arrivals with the first lock held, about: where an interrupt closes the side, the task may not
+ * have had it.
+ */
+std::uint64_t closings(const ls_confirm_side &side)
+{
+	const auto kept = arrivals(side);
+	const auto closing = std::count_if(
+		kept.begin(), kept.end(), [](const ls_confirm_arrival &a) { return a.first != 0; });
+	return kept.empty() ? 0 : side.lasts * static_cast<std::uint64_t>(closing) / kept.size();
+}
+
 std::span<const ls_held_rec> held(const ls_confirm_arrival &arrival)
 {
 	return {arrival.held, std::min<std::size_t>(arrival.nr_held, LS_CONFIRM_HELD)};
@@ -186,7 +198,7 @@ Chances chances(const PlannedFinding &finding, const ls_confirm_state &state, do
 		out.atomic += side.too_atomic;
 		if (seconds <= 0)
 			continue;
-		const double rate = static_cast<double>(other.lasts) / seconds;
+		const double rate = static_cast<double>(closings(other)) / seconds;
 		out.expected += rate * static_cast<double>(side.waited_ns) / 1e9;
 		out.unhindered += rate *
 				  static_cast<double>(side.waited_ns -
@@ -205,13 +217,16 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 	out.result = VerdictResult::Refuted;
 	if (c.met > c.parted || n > 2)
 		return std::nullopt;
-	if (std::any_of(finding.sides.begin(), finding.sides.end(),
-			[](const PlannedSide &s) { return !s.interrupt.empty(); }))
+	/* Of a side that an interrupt closes, only what its task holds is known. */
+	const bool interrupts =
+		std::any_of(finding.sides.begin(), finding.sides.end(),
+			    [](const PlannedSide &s) { return !s.interrupt.empty(); });
+	if (interrupts && n == 1)
 		return std::nullopt;
 	const Pairs pairs =
 		compare(state.sides[0], state.sides[n - 1], finding.sides.front().access());
-	const auto least = std::min(state.sides[0].lasts, state.sides[n - 1].lasts);
-	if (pairs.matching == 0 && c.strangers + c.parted >= kStrangers) {
+	const auto least = std::min(closings(state.sides[0]), closings(state.sides[n - 1]));
+	if (!interrupts && pairs.matching == 0 && c.strangers + c.parted >= kStrangers) {
 		out.reason = "instances";
 		out.why = "the sides met " + with_commas(c.strangers + c.parted) +
 			  " times, and never " +
@@ -235,7 +250,7 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 	 * One that keeps its CPU may be what keeps the other side away; so may the lock that a side
 	 * of a deadly plan holds while it waits.
 	 */
-	if (!finding.deadly && pairs.matching > 0 && pairs.gated == 0 &&
+	if (!finding.deadly && !interrupts && pairs.matching > 0 && pairs.gated == 0 &&
 	    c.unhindered >= kExpected) {
 		out.reason = "order";
 		out.why = "one side never came while the other waited, in " + tries(c.waits) +

@@ -272,6 +272,35 @@ TEST_F(ConfirmTest, AGateOfOneExecutionIsNone)
 	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached);
 }
 
+TEST_F(ConfirmTest, RefutedByAGateAroundAnInterrupt)
+{
+	auto plan = abba();
+	plan.sides[1].interrupt = "hardirq";
+	executions(0, 100, kA, kB, {kGate});
+	executions(1, 8, kB, kA, {kGate});
+	executions(1, 8, 0, kA);
+	waits(0, 40, 4);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached)
+		<< "eight came with the lock held";
+	executions(1, 26, kB, kA, {kGate});
+	EXPECT_EQ(judged(plan).reason, "gate");
+	executions(1, 1, kB, kA);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached);
+}
+
+TEST_F(ConfirmTest, InterruptsAreNeitherOrderedNorStrange)
+{
+	auto plan = abba();
+	plan.sides[1].interrupt = "hardirq";
+	executions(0, 100, kA, kB);
+	executions(1, 100, kB, kA);
+	waits(0, 40, 2);
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "no order";
+	executions(1, 100, 0, kA);
+	state->sides[0].strangers = 30;
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "no other instances";
+}
+
 TEST_F(ConfirmTest, RefutedByInstances)
 {
 	const auto plan = abba();
