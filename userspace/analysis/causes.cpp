@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 
 namespace lockscope {
 
@@ -14,6 +16,15 @@ namespace {
 constexpr std::size_t kManyThroughOne = 3;
 
 using Classes = std::pair<ClassId, ClassId>;
+
+/// Hash table by dependency.
+struct HashOfClasses {
+	std::size_t operator()(const Classes &ends) const
+	{
+		return NameHash().add(index(ends.first)).add(index(ends.second)).value();
+	}
+};
+using ByDependency = std::unordered_map<Classes, std::size_t, HashOfClasses>;
 
 bool is_cycle(const Finding &finding)
 {
@@ -28,8 +39,8 @@ Classes decisive(const Model &model, const Finding &finding)
 	const FindingEdge *least = nullptr;
 	auto value = [&](const FindingEdge &edge) {
 		return std::tuple(is_interrupt(edge.from) || is_interrupt(edge.to), edge.count,
-				  edge.witnesses.size(), model[edge.from].stable,
-				  model[edge.to].stable);
+				  edge.witnesses.size(), std::string_view(model[edge.from].stable),
+				  std::string_view(model[edge.to].stable));
 	};
 	for (const auto &edge : finding.edges)
 		if (!least || value(edge) < value(*least))
@@ -41,7 +52,7 @@ Classes decisive(const Model &model, const Finding &finding)
 
 void find_causes(const Model &model, std::vector<Finding> &findings)
 {
-	std::map<Classes, std::size_t> by_edge; ///< first in the ranking
+	ByDependency by_edge; ///< first in the ranking
 	std::map<ClassId, std::vector<std::size_t>> by_lock;
 	std::map<std::size_t, Classes> heads;
 	for (std::size_t i = 0; i < findings.size(); i++) {
@@ -57,7 +68,7 @@ void find_causes(const Model &model, std::vector<Finding> &findings)
 		heads.emplace(i, ends);
 	}
 	/* A longer cycle goes with the first one that it shares a dependency with. */
-	std::map<Classes, std::size_t> seen;
+	ByDependency seen;
 	for (std::size_t i = 0; i < findings.size(); i++) {
 		if (!is_cycle(findings[i]))
 			continue;
@@ -102,7 +113,7 @@ void find_causes(const Model &model, std::vector<Finding> &findings)
 		}
 	}
 	/* A cause has no cause itself. */
-	std::map<std::string, const Finding *> by_id;
+	std::unordered_map<std::string_view, const Finding *> by_id;
 	for (const auto &finding : findings)
 		by_id.emplace(finding.id, &finding);
 	for (auto &finding : findings)

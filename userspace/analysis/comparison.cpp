@@ -63,17 +63,18 @@ Entry entry_of(const Model &model, const Finding &finding)
 Used used_by(const Model &model)
 {
 	Used out;
-	std::set<ClassId> acquired;
+	std::vector<bool> acquired(model.classes.size());
 	for (const auto &run : model.runs)
 		for (const auto &chain : run.chains)
 			if (chain.cls != kNoClass)
-				acquired.insert(chain.cls);
+				acquired[index(chain.cls)] = true;
 	/* Completions and wait queues are in no chain. */
 	for (const auto &observation : model.observations)
 		if (observation.acquired.cls != kNoClass)
-			acquired.insert(observation.acquired.cls);
-	for (ClassId cls : acquired)
-		out.locks.insert(comparable_name(model[cls].name));
+			acquired[index(observation.acquired.cls)] = true;
+	for (std::size_t i = 0; i < acquired.size(); i++)
+		if (acquired[i])
+			out.locks.insert(comparable_name(model.classes[i].name));
 	for (const auto &access : model.accesses)
 		out.variables.insert(comparable_name(variable_of(model, access).name));
 	return out;

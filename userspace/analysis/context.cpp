@@ -2,6 +2,7 @@
 #include "analysis/context.h"
 
 #include <span>
+#include <string_view>
 
 namespace lockscope {
 
@@ -44,12 +45,20 @@ std::span<const Dispatcher> dispatchers(std::uint32_t level)
 }
 
 /// "__x64_sys_openat" -> "openat"; empty for anything else.
-std::string system_call(const std::string &function)
+std::string_view system_call(std::string_view function)
 {
-	for (const char *prefix : {"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_"})
-		if (function.rfind(prefix, 0) == 0)
-			return function.substr(std::string(prefix).size());
+	for (const std::string_view prefix : {"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_"})
+		if (function.starts_with(prefix))
+			return function.substr(prefix.size());
 	return {};
+}
+
+std::string_view plain_name(std::string_view function)
+{
+	/* A place of a trace, such as "Account.java:17": no function has a colon. */
+	if (function.find(':') != function.npos)
+		return function;
+	return function.substr(0, function.find_first_of(".#", 1));
 }
 
 const char *kind_words(EntryKind kind)
@@ -89,10 +98,7 @@ const char *kind_words(EntryKind kind)
 
 std::string plain_function(const std::string &function)
 {
-	/* A place of a trace, such as "Account.java:17": no function has a colon. */
-	if (function.find(':') != function.npos)
-		return function;
-	return function.substr(0, function.find_first_of(".#", 1));
+	return std::string(plain_name(function));
 }
 
 namespace {
@@ -103,29 +109,28 @@ Context entered(const Model &model, Context context, const std::vector<CodeId> &
 	if (context.level == LS_NMI)
 		context.kind = EntryKind::Nmi;
 
-	std::vector<std::string> functions;
-	for (auto frame : stack)
-		functions.push_back(plain_function(model[frame].function));
-	auto enter = [&](EntryKind kind, std::string entry, std::size_t at) {
+	auto function = [&](std::size_t at) { return plain_name(model[stack[at]].function); };
+	auto enter = [&](EntryKind kind, std::string_view entry, std::size_t at) {
 		context.kind = kind;
-		context.entry = std::move(entry);
+		context.entry = entry;
 		if (at > 0)
-			context.callee = functions[at - 1];
+			context.callee = function(at - 1);
 	};
-	for (std::size_t i = 0; i < functions.size(); i++) {
+	for (std::size_t i = 0; i < stack.size(); i++) {
+		const auto name = function(i);
 		for (const auto &dispatcher : dispatchers(context.level)) {
-			if (functions[i] != dispatcher.function)
+			if (name != dispatcher.function)
 				continue;
 			if (dispatcher.kind == EntryKind::Fault)
 				enter(dispatcher.kind, "", i);
 			else if (i > 0)
-				enter(dispatcher.kind, functions[i - 1], i - 1);
+				enter(dispatcher.kind, function(i - 1), i - 1);
 			else
-				enter(dispatcher.kind, functions[i], i);
+				enter(dispatcher.kind, name, i);
 			return context;
 		}
 		if (context.level == LS_TASK)
-			if (auto call = system_call(functions[i]); !call.empty()) {
+			if (const auto call = system_call(name); !call.empty()) {
 				enter(EntryKind::Syscall, call, i);
 				return context;
 			}

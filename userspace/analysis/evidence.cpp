@@ -9,6 +9,7 @@ extern "C" {
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -51,13 +52,30 @@ void show(FindingEdge &edge, std::size_t chosen)
 
 } // namespace
 
-ObservationsByPlace observations_by_place(const Model &model)
+/* A counting sort: their order is kept. */
+void ObservationIndex::fill(const std::vector<std::pair<std::size_t, std::size_t>> &all)
 {
-	ObservationsByPlace out;
-	for (std::size_t i = 0; i < model.observations.size(); i++)
-		if (model.observations[i].acquisition())
-			out[index(model.observations[i].acquired.at)].push_back(i);
-	return out;
+	for (const auto &[number, observation] : all)
+		first_[number + 1]++;
+	std::partial_sum(first_.begin(), first_.end(), first_.begin());
+	auto at = first_;
+	all_.resize(all.size());
+	for (const auto &[number, observation] : all)
+		all_[at[number]++] = observation;
+}
+
+ObservationsByPlace::ObservationsByPlace(const Model &model)
+	: ObservationIndex(model, model.code.size(), [](const Observation &observation) {
+		  return index(observation.acquired.at);
+	  })
+{
+}
+
+ObservationsByClass::ObservationsByClass(const Model &model)
+	: ObservationIndex(model, model.classes.size(), [](const Observation &observation) {
+		  return index(observation.acquired.cls);
+	  })
+{
 }
 
 Witness make_witness(const Model &model, std::size_t observation, std::uint32_t position)
@@ -216,8 +234,7 @@ void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlac
 		edge.depth = static_cast<std::uint32_t>(i);
 		return;
 	}
-	auto others = by_place.find(index(held.at));
-	if (index(held.at) == 0 || others == by_place.end())
+	if (index(held.at) == 0)
 		return;
 	const auto value = [&](std::size_t number) {
 		const Observation &other = model.observations[number];
@@ -227,7 +244,7 @@ void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlac
 				  here && other.ordinal < observation.ordinal ? other.ordinal + 1
 									      : 0);
 	};
-	for (auto number : others->second) {
+	for (auto number : by_place.of(index(held.at))) {
 		const Observation &other = model.observations[number];
 		if (!other.stack.empty() && other.acquired.cls == held.cls &&
 		    (!edge.borrowed || value(*edge.borrowed) < value(number)))
@@ -246,17 +263,17 @@ void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlac
 }
 
 const Observation *taken_before(const Model &model, const Observation &observation,
-				const Held &lock)
+				const Held &lock, const ObservationsByClass &by_class)
 {
 	const Observation *best = nullptr;
 	auto value = [&](const Observation &other) {
 		const bool same = lock.instance != 0 && other.acquired.instance == lock.instance;
 		return std::tuple(same, other.ordinal);
 	};
-	for (const auto &other : model.observations)
-		if (other.acquisition() && other.run == observation.run &&
-		    other.ordinal < observation.ordinal && lock.cls != kNoClass &&
-		    other.acquired.cls == lock.cls && (!best || value(*best) < value(other)))
+	for (const auto number : by_class.of(index(lock.cls)))
+		if (const Observation &other = model.observations[number];
+		    other.run == observation.run && other.ordinal < observation.ordinal &&
+		    (!best || value(*best) < value(other)))
 			best = &other;
 	return best;
 }

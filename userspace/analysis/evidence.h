@@ -5,16 +5,50 @@
 #include "analysis/finding.h"
 #include "model/model.h"
 
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace lockscope {
 
-/// Acquisitions by the place (CodeId) of the acquire, as indices of Model::observations.
-using ObservationsByPlace = std::unordered_map<std::uint32_t, std::vector<std::size_t>>;
-ObservationsByPlace observations_by_place(const Model &model);
+/// Acquisitions by a number that each has, as indices of Model::observations.
+class ObservationIndex {
+public:
+	/// @number_of: below @numbers, or it is left out.
+	template <typename Number>
+	ObservationIndex(const Model &model, std::size_t numbers, Number number_of)
+		: first_(numbers + 1)
+	{
+		std::vector<std::pair<std::size_t, std::size_t>> all;
+		for (std::size_t i = 0; i < model.observations.size(); i++)
+			if (const std::size_t number = number_of(model.observations[i]);
+			    model.observations[i].acquisition() && number < numbers)
+				all.emplace_back(number, i);
+		fill(all);
+	}
+
+	std::span<const std::size_t> of(std::size_t number) const
+	{
+		if (number + 1 >= first_.size())
+			return {};
+		return {all_.data() + first_[number], first_[number + 1] - first_[number]};
+	}
+
+private:
+	void fill(const std::vector<std::pair<std::size_t, std::size_t>> &all);
+
+	std::vector<std::size_t> first_, all_;
+};
+
+/// By the place (CodeId) of the acquire.
+struct ObservationsByPlace : ObservationIndex {
+	explicit ObservationsByPlace(const Model &model);
+};
+/// By the class that is acquired.
+struct ObservationsByClass : ObservationIndex {
+	explicit ObservationsByClass(const Model &model);
+};
 
 Witness make_witness(const Model &model, std::size_t observation, std::uint32_t position);
 
@@ -37,7 +71,7 @@ void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlac
 /// The latest acquisition of @lock before @observation in the same run, of the same instance if
 /// possible, else of its class; nullptr when there is none.
 const Observation *taken_before(const Model &model, const Observation &observation,
-				const Held &lock);
+				const Held &lock, const ObservationsByClass &by_class);
 
 /// The dependency kind (one LS_DEP_* bit) that @witness shows of @edge.
 std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness &witness);

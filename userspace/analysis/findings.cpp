@@ -24,6 +24,7 @@
 #include "util/text.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -120,6 +121,63 @@ struct Shape {
 	auto operator<=>(const Shape &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
+/// The dependencies of cycles that stand.
+class Standing {
+public:
+	void add(const Finding &finding)
+	{
+		if (finding.edges.empty() || !stands(finding))
+			return;
+		std::set<Ends> edges;
+		for (const auto &edge : finding.edges)
+			edges.insert({edge.from, edge.to});
+		all_.insert(edges.begin(), edges.end());
+		by_least_[*edges.begin()].push_back(std::move(edges));
+	}
+
+	/// How many dependencies of @shape do they have?
+	std::size_t shown(const Shape &shape) const
+	{
+		const auto edges = edges_of(shape);
+		return static_cast<std::size_t>(
+			std::count_if(edges.begin(), edges.end(),
+				      [&](const Ends &edge) { return all_.contains(edge); }));
+	}
+
+	/// Does one of them have dependencies of @shape only?
+	bool shortens(const Shape &shape) const
+	{
+		const auto list = edges_of(shape);
+		const std::set<Ends> edges(list.begin(), list.end());
+		for (const auto &edge : edges) {
+			const auto at = by_least_.find(edge);
+			if (at != by_least_.end() &&
+			    std::any_of(at->second.begin(), at->second.end(),
+					[&](const std::set<Ends> &other) {
+						return std::includes(edges.begin(), edges.end(),
+								     other.begin(), other.end());
+					}))
+				return true;
+		}
+		return false;
+	}
+
+private:
+	using Ends = std::pair<ClassId, ClassId>;
+
+	static std::vector<Ends> edges_of(const Shape &shape)
+	{
+		const std::size_t n = shape.classes.size();
+		std::vector<Ends> out;
+		for (std::size_t i = 0; i < n; i++)
+			out.emplace_back(shape.classes[i], shape.classes[(i + 1) % n]);
+		return out;
+	}
+
+	std::set<Ends> all_;
+	std::map<Ends, std::vector<std::set<Ends>>> by_least_; ///< by the smallest of each
+};
+
 /// The lock-order graph of some of the runs.
 struct Orders {
 	Orders(const Model &model, Runs which) : runs(std::move(which)), graph(model, runs) {}
@@ -156,8 +214,7 @@ class Analyser {
 public:
 	Analyser(const Model &model, const RaceWeights &weights)
 		: model_(model), weights_(weights), builds_(builds_of(model)),
-		  all_(model, Runs(model.runs.size(), true)),
-		  by_place_(observations_by_place(model))
+		  all_(model, Runs(model.runs.size(), true)), by_place_(model), by_class_(model)
 	{
 	}
 
@@ -165,6 +222,14 @@ public:
 	{
 		Analysis out;
 		out.edges = all_.graph.size();
+		/* What accesses show needs nothing of the orders of locks. */
+		auto accesses = std::async(model_.accesses.empty()
+						   ? std::launch::deferred
+						   : std::launch::async | std::launch::deferred,
+					   [&] {
+						   return OfAccesses{data_races(model_, weights_),
+								     infer_rules(model_)};
+					   });
 		add_cycles(out.findings);
 		const auto cycles = std::count_if(
 			out.findings.begin(), out.findings.end(), [](const Finding &finding) {
@@ -173,11 +238,12 @@ public:
 		add_inversions(out.findings);
 		for (auto &deadlock : deadlocks(model_, by_place_))
 			out.findings.push_back(std::move(deadlock));
-		for (auto &fault : faults(model_, by_place_))
+		for (auto &fault : faults(model_, by_place_, by_class_))
 			out.findings.push_back(std::move(fault));
-		for (auto &race : data_races(model_, weights_))
+		auto [races, rules] = accesses.get();
+		for (auto &race : races)
 			out.findings.push_back(std::move(race));
-		add_violations(out.findings);
+		add_violations(rules, out.findings);
 		for (auto &section : empty_sections(model_))
 			out.findings.push_back(std::move(section));
 		sort_findings(out.findings);
@@ -196,6 +262,11 @@ public:
 	}
 
 private:
+	struct OfAccesses {
+		std::vector<Finding> races;
+		std::vector<Rule> rules;
+	};
+
 	Shape shape_of(const LockGraph &graph, FindingKind kind, const Cycle &cycle) const
 	{
 		Shape shape{kind, {}};
@@ -225,6 +296,15 @@ private:
 			add(cycle.edges.size() == 2 ? FindingKind::InconsistentIrqState
 						    : FindingKind::IrqInversion,
 			    cycle.edges);
+	}
+
+	/// Findings beside cycles, about: there may be many of each.
+	std::size_t others() const
+	{
+		return model_.races.size() + model_.inversions.size() +
+		       static_cast<std::size_t>(
+			       std::count_if(model_.observations.begin(), model_.observations.end(),
+					     [](const Observation &seen) { return seen.fault(); }));
 	}
 
 	/*
@@ -258,12 +338,16 @@ private:
 						edges.insert(cycle->begin(), cycle->end());
 			orders->facts = chain_facts(model_, orders->runs, orders->graph, edges);
 		}
+		out.reserve(shapes.size() + others());
 		for (const auto &shape : shapes)
 			if (auto finding = finding_of(own, shape))
 				out.push_back(std::move(*finding));
 		/* All of the shortest cycles may be hidden or refuted, while a longer one is not. */
+		Standing standing;
+		for (const auto &finding : out)
+			standing.add(finding);
 		for (const auto &shape : reported) {
-			const auto nr = shown(out, shape);
+			const auto nr = standing.shown(shape);
 			/* With interrupts the shortest one is enough, see interrupts.h. */
 			if (nr == shape.classes.size() ||
 			    (nr && shape.kind != FindingKind::LockOrderCycle))
@@ -272,6 +356,7 @@ private:
 			if (!finding || (nr && !is_kept(*finding)))
 				continue;
 			finding->further = nr;
+			standing.add(*finding);
 			out.push_back(std::move(*finding));
 		}
 		for (Orders *orders : each)
@@ -319,44 +404,37 @@ private:
 		}
 	}
 
-	/// Does a finding that stands have dependencies of @shape only?
-	static bool shortened(const std::vector<Finding> &findings, const Shape &shape)
-	{
-		const std::size_t n = shape.classes.size();
-		auto of_shape = [&](const FindingEdge &edge) {
-			for (std::size_t i = 0; i < n; i++)
-				if (edge.from == shape.classes[i] &&
-				    edge.to == shape.classes[(i + 1) % n])
-					return true;
-			return false;
-		};
-		return std::any_of(findings.begin(), findings.end(), [&](const Finding &finding) {
-			return stands(finding) &&
-			       std::all_of(finding.edges.begin(), finding.edges.end(), of_shape);
-		});
-	}
-
 	/* Cycles with two instances of a class, where no shorter one stands. */
 	void add_nested(Orders &orders, std::set<Shape> &known, std::vector<Finding> &out) const
 	{
+		Standing standing;
+		for (const auto &finding : out)
+			standing.add(finding);
+		std::vector<std::pair<Shape, Cycle>> cycles;
+		std::set<std::uint32_t> edges;
 		for (auto &classes : nested_cycles(model_, orders.runs, orders.graph)) {
 			std::rotate(classes.begin(),
 				    classes.begin() + static_cast<std::ptrdiff_t>(
 							      canonical_start(model_, classes)),
 				    classes.end());
-			const Shape shape{FindingKind::LockOrderCycle, std::move(classes)};
-			const auto cycle = orders.find(shape);
-			if (!cycle || shortened(out, shape) || !known.insert(shape).second)
+			Shape shape{FindingKind::LockOrderCycle, std::move(classes)};
+			auto cycle = orders.find(shape);
+			if (!cycle || standing.shortens(shape) || known.contains(shape))
 				continue;
-			std::set<std::uint32_t> edges;
 			for (auto edge : *cycle)
 				if (!orders.facts.contains(edge))
 					edges.insert(edge);
-			orders.facts.merge(chain_facts(model_, orders.runs, orders.graph, edges));
-			Finding finding = cycle_finding(orders, shape, *cycle);
+			cycles.emplace_back(std::move(shape), std::move(*cycle));
+		}
+		orders.facts.merge(chain_facts(model_, orders.runs, orders.graph, edges));
+		for (const auto &[shape, cycle] : cycles) {
+			if (standing.shortens(shape) || !known.insert(shape).second)
+				continue;
+			Finding finding = cycle_finding(orders, shape, cycle);
 			if (finding.hidden())
 				continue;
 			finding.further = true;
+			standing.add(finding);
 			out.push_back(std::move(finding));
 		}
 	}
@@ -392,20 +470,6 @@ private:
 		std::rotate(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(start),
 			    classes.end());
 		return shape;
-	}
-
-	/// How many dependencies of @shape do findings have that stand?
-	static std::size_t shown(const std::vector<Finding> &findings, const Shape &shape)
-	{
-		const std::size_t n = shape.classes.size();
-		std::set<std::size_t> of_shape;
-		for (const auto &finding : findings)
-			for (const auto &edge : finding.edges)
-				for (std::size_t i = 0; i < n && stands(finding); i++)
-					if (edge.from == shape.classes[i] &&
-					    edge.to == shape.classes[(i + 1) % n])
-						of_shape.insert(i);
-		return of_shape.size();
 	}
 
 	Finding cycle_finding(const Orders &orders, const Shape &shape, const Cycle &cycle) const
@@ -515,7 +579,8 @@ private:
 		if (!observation.acquisition() || observation.acquired.cls != inversion.cls)
 			return {};
 		if (!inversion.same_instance)
-			if (auto ring = ring_of(model_, inversion.cls, at->second); !ring.empty())
+			if (auto ring = ring_of(model_, inversion.cls, at->second, by_class_);
+			    !ring.empty())
 				return ring;
 		for (auto i = static_cast<std::uint32_t>(observation.held.size()); i-- > 0;)
 			if (observation.held[i].cls == inversion.cls)
@@ -533,9 +598,8 @@ private:
 							pair.position);
 			});
 		bool any = false;
-		for (const auto &observation : model_.observations) {
-			if (!observation.acquisition() || observation.acquired.cls != cls)
-				continue;
+		for (const auto number : by_class_.of(index(cls))) {
+			const Observation &observation = model_.observations[number];
 			for (std::uint32_t i = 0; i < observation.held.size(); i++) {
 				if (observation.held[i].cls != cls)
 					continue;
@@ -632,9 +696,9 @@ private:
 	}
 
 	/* Only those of significant rules; `rules --check` has the others. */
-	void add_violations(std::vector<Finding> &out) const
+	void add_violations(const std::vector<Rule> &rules, std::vector<Finding> &out) const
 	{
-		for (auto &violation : guard_violations(model_, infer_rules(model_)))
+		for (auto &violation : guard_violations(model_, rules))
 			if (violation.severity > Severity::Note &&
 			    !reported_as_race(model_, violation, out))
 				out.push_back(std::move(violation));
@@ -645,6 +709,7 @@ private:
 	std::vector<Build> builds_;
 	Orders all_;
 	ObservationsByPlace by_place_;
+	ObservationsByClass by_class_;
 };
 
 } // namespace

@@ -5,7 +5,8 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <unordered_map>
+#include <span>
+#include <vector>
 
 namespace lockscope {
 
@@ -38,23 +39,10 @@ public:
 	}
 
 private:
-	/// LS_DEP_* mask by place in time.
-	using Kinds = std::map<std::uint32_t, std::uint32_t>;
-
 	void set(Finding &finding, std::uint32_t first, std::uint32_t last) const
 	{
 		finding.first_run = run_[first];
 		finding.last_run = run_[last];
-	}
-
-	const Kinds &kinds_of(std::uint32_t edge)
-	{
-		auto [at, added] = edges_.try_emplace(edge);
-		if (added)
-			for (const auto &evidence : graph_.dependency(edge).evidence)
-				at->second[place_[model_.observations[evidence.observation].run]] |=
-					evidence.kind;
-		return at->second;
 	}
 
 	/*
@@ -63,28 +51,42 @@ private:
 	 */
 	bool cycle(Finding &finding)
 	{
-		std::vector<const Kinds *> edges;
-		Places places;
-		for (const auto &edge : finding.edges) {
+		/* LS_DEP_* masks by place in time, of each edge in turn. */
+		const std::size_t n = finding.edges.size();
+		kinds_.assign(n * run_.size(), 0);
+		for (std::size_t i = 0; i < n; i++) {
+			const auto &edge = finding.edges[i];
 			const auto number = graph_.find(edge.from, edge.to);
 			if (!number)
 				return false;
-			edges.push_back(&kinds_of(number));
-			for (const auto &[place, kinds] : *edges.back())
-				places.insert(place);
+			for (const auto &evidence : graph_.dependency(number).evidence)
+				kinds_[place_of(evidence) * n + i] |= evidence.kind;
 		}
-		std::vector<std::uint32_t> masks(edges.size());
-		for (const auto place : places) {
-			for (std::size_t i = 0; i < edges.size(); i++)
-				if (auto at = edges[i]->find(place); at != edges[i]->end())
-					masks[i] |= at->second;
-			if (std::find(masks.begin(), masks.end(), 0u) != masks.end() ||
-			    !strong_kinds(masks))
+		const auto of_place = [&](std::uint32_t place) {
+			return std::span(kinds_).subspan(place * n, n);
+		};
+		const auto any = [](std::uint32_t mask) { return mask != 0; };
+		std::vector<std::uint32_t> masks(n);
+		for (std::uint32_t place = 0; place < run_.size(); place++) {
+			const auto here = of_place(place);
+			if (std::none_of(here.begin(), here.end(), any))
 				continue;
-			set(finding, place, *places.rbegin());
+			for (std::size_t i = 0; i < n; i++)
+				masks[i] |= here[i];
+			if (!std::all_of(masks.begin(), masks.end(), any) || !strong_kinds(masks))
+				continue;
+			auto last = static_cast<std::uint32_t>(run_.size() - 1);
+			while (std::none_of(of_place(last).begin(), of_place(last).end(), any))
+				last--;
+			set(finding, place, last);
 			return true;
 		}
 		return false;
+	}
+
+	std::uint32_t place_of(const Evidence &evidence) const
+	{
+		return place_[model_.observations[evidence.observation].run];
 	}
 
 	Places observed(const Finding &finding) const
@@ -105,7 +107,7 @@ private:
 	const Model &model_;
 	const LockGraph &graph_;
 	std::vector<std::uint32_t> place_, run_; ///< of a run; at a place
-	std::unordered_map<std::uint32_t, Kinds> edges_;
+	std::vector<std::uint32_t> kinds_;	 ///< of the finding at hand
 	std::map<ClassId, Places> inversions_;
 };
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace lockscope {
 
@@ -173,7 +175,11 @@ void rank_finding(const Model &model, Finding &finding)
 
 void sort_findings(std::vector<Finding> &findings)
 {
-	std::stable_sort(findings.begin(), findings.end(), [](const Finding &a, const Finding &b) {
+	/* Findings are large: each is moved once. */
+	std::vector<std::size_t> order(findings.size());
+	std::iota(order.begin(), order.end(), std::size_t{0});
+	std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+		const Finding &a = findings[i], &b = findings[j];
 		if (a.severity != b.severity)
 			return a.severity > b.severity;
 		/* The points of data races are on another scale. */
@@ -183,6 +189,19 @@ void sort_findings(std::vector<Finding> &findings)
 			return a.score > b.score;
 		return a.title < b.title;
 	});
+	/* In place, one cycle of the permutation after the other. */
+	for (std::size_t start = 0; start < order.size(); start++) {
+		if (order[start] == start)
+			continue;
+		Finding first = std::move(findings[start]);
+		std::size_t at = start;
+		while (order[at] != start) {
+			findings[at] = std::move(findings[order[at]]);
+			at = std::exchange(order[at], at);
+		}
+		findings[at] = std::move(first);
+		order[at] = at;
+	}
 }
 
 } // namespace lockscope

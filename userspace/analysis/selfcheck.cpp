@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace lockscope {
 
@@ -18,18 +17,14 @@ enum class Shown { All, NotAll, Revised };
 
 class Cycles {
 public:
-	Cycles(const Model &model, const LockGraph &graph) : model_(model)
-	{
-		for (const auto &dependency : graph.dependencies())
-			known_.insert({dependency.from, dependency.to});
-	}
+	Cycles(const Model &model, const LockGraph &graph) : model_(model), graph_(graph) {}
 
 	Shown operator()(const KernelFinding &f) const
 	{
 		const std::size_t n = f.classes.size();
 		Shown shown = Shown::All;
 		for (std::size_t i = 0; ls_finding_shown(f.kind) == LS_BY_CYCLE && i < n; i++) {
-			if (known_.count({f.classes[i], f.classes[(i + 1) % n]}))
+			if (graph_.find(f.classes[i], f.classes[(i + 1) % n]))
 				continue;
 			/* A later completer did not need that lock. */
 			if (!is_interrupt(f.classes[i]) && f.classes[i] != kNoClass &&
@@ -42,7 +37,7 @@ public:
 
 private:
 	const Model &model_;
-	std::set<std::pair<ClassId, ClassId>> known_;
+	const LockGraph &graph_;
 };
 
 /// Counts of one kind of finding on both sides.

@@ -211,6 +211,7 @@ void apply_suppressions(const Model &model, Analysis &analysis,
 			const std::vector<Suppression> &entries, const std::string &day)
 {
 	auto &report = analysis.suppressions;
+	bool ranked = false;
 	for (const auto &entry : entries) {
 		/* Dates in this format sort as text. */
 		if (!entry.until.empty() && entry.until < day) {
@@ -229,13 +230,15 @@ void apply_suppressions(const Model &model, Analysis &analysis,
 				 entry.reason +
 					 (entry.until.empty() ? "" : ", until " + entry.until)});
 			rank_finding(model, finding);
+			ranked = true;
 		}
 		if (used)
 			report.used++;
 		else
 			report.unused.push_back(entry);
 	}
-	sort_findings(analysis.findings);
+	if (ranked)
+		sort_findings(analysis.findings);
 }
 
 } // namespace lockscope

@@ -8,6 +8,10 @@
 #include "report/html/html.h"
 #include "stat/stat.h"
 #include "util/file.h"
+#include "util/file_writer.h"
+
+#include <cerrno>
+#include <cstdio>
 
 namespace lockscope::cli {
 
@@ -59,6 +63,33 @@ int deliver_foreign(const std::string &format, const Model &model, const Analysi
 		       : format == "ktap"  ? ktap_report(model, analysis, options)
 					   : dmesg_report(model, analysis, options.report),
 		       out);
+}
+
+int deliver_parts(const std::function<void(const Sink &)> &make, const std::string &path)
+{
+	if (!path.empty()) {
+		auto file = FileWriter::open(path);
+		if (!file)
+			return fail(file.error());
+		Status done = success();
+		make([&](std::string_view part) {
+			if (done)
+				done = file->write(part);
+		});
+		if (done)
+			done = file->finish();
+		return done ? 0 : fail(done.error());
+	}
+	int error = 0;
+	make([&](std::string_view part) {
+		if (!error && std::fwrite(part.data(), 1, part.size(), stdout) != part.size())
+			error = errno;
+	});
+	if (!error && std::fflush(stdout) != 0)
+		error = errno;
+	return error ? fail(os_error(error, "cannot write to standard output",
+				     "write to a file with -o"))
+		     : 0;
 }
 
 } // namespace lockscope::cli

@@ -4,6 +4,7 @@
 
 #include "report/ci.h"
 #include "report/html/html.h"
+#include "report/stream.h"
 
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ bool foreign_format(const std::string &format);
 /// that is a folder. Returns 0, or the exit status of the failure.
 int deliver_foreign(const std::string &format, const Model &model, const Analysis &analysis,
 		    const CiOptions &options, const std::string &out);
+
+/// Like deliver(), for what @make makes in parts.
+int deliver_parts(const std::function<void(const Sink &)> &make, const std::string &path);
 
 /// The report as HTML, with the statistics of the runs; @part: see html_report().
 std::string html_of(const Model &model, const Analysis &analysis, const ReportOptions &options,

@@ -47,7 +47,6 @@ int run(const ReportArgs &options, const Globals &globals)
 	ReportOptions wanted = selected->report;
 	wanted.rules = wanted.all || globals.verbose > 0;
 
-	std::string text;
 	const bool foreign = foreign_format(options.format) && !globals.json;
 	if (foreign) {
 		const CiOptions ci{wanted, parse_severity(options.fail_on),
@@ -55,16 +54,20 @@ int run(const ReportArgs &options, const Globals &globals)
 		if (const int status =
 			    deliver_foreign(options.format, model, analysis, ci, options.out))
 			return status;
-	} else if (options.format == "json" || globals.json) {
-		text = json_report(model, analysis, wanted);
 	} else {
-		const bool to_file = !options.out.empty();
-		text = text_report(model, analysis, wanted,
-				   {to_file ? 80 : terminal_width(STDOUT_FILENO),
-				    use_color(globals.color, to_file ? -1 : STDOUT_FILENO)});
+		const bool json = options.format == "json" || globals.json,
+			   to_file = !options.out.empty();
+		const TextStyle style{to_file ? 80 : terminal_width(STDOUT_FILENO),
+				      use_color(globals.color, to_file ? -1 : STDOUT_FILENO)};
+		const auto make = [&](const Sink &sink) {
+			if (json)
+				json_report(model, analysis, wanted, sink);
+			else
+				text_report(model, analysis, wanted, style, sink);
+		};
+		if (const int status = deliver_parts(make, options.out))
+			return status;
 	}
-	if (const int status = foreign ? 0 : deliver(text, options.out))
-		return status;
 	if (options.fail_on == "none")
 		return 0;
 	/* Findings beyond --limit count as well. */

@@ -3,6 +3,7 @@
 
 #include "util/file.h"
 #include "util/text.h"
+#include "util/utf8.h"
 
 #include <toml++/toml.h>
 
@@ -27,7 +28,9 @@ struct Place {
 Error error_at(const std::string &path, const toml::source_region &where, const std::string &what,
 	       const std::string &hint)
 {
-	return usage_error(path + ":" + std::to_string(where.begin.line) + ": " + what, hint);
+	/* The parser quotes what it met, which may be anything. */
+	return usage_error(path + ":" + std::to_string(where.begin.line) + ": " + plain_line(what),
+			   hint);
 }
 
 /// May a file set it?

@@ -8,30 +8,46 @@ namespace lockscope {
 
 ClassId Model::intern(LockClass cls)
 {
-	std::string key =
-		cls.name + '\0' + static_cast<char>(cls.kind) + cls.module + '\0' + cls.within;
-	auto [at, added] = class_by_name_.try_emplace(
-		std::move(key), ClassId(static_cast<std::uint32_t>(classes.size())));
-	if (added)
+	const auto hash = NameHash()
+				  .add(cls.name)
+				  .add(static_cast<std::uint64_t>(cls.kind))
+				  .add(cls.module)
+				  .add(cls.within)
+				  .value();
+	const auto next = static_cast<std::uint32_t>(classes.size());
+	const auto number = classes_by_name_.find_or_add(hash, next, [&](std::uint32_t i) {
+		const auto &other = classes[i];
+		return other.name == cls.name && other.kind == cls.kind &&
+		       other.module == cls.module && other.within == cls.within;
+	});
+	if (number == next)
 		classes.push_back(std::move(cls));
-	else if (classes[index(at->second)].type.empty())
-		classes[index(at->second)].type = std::move(cls.type);
-	return at->second;
+	else if (classes[number].type.empty())
+		classes[number].type = std::move(cls.type);
+	return ClassId(number);
 }
 
 CodeId Model::intern(Code place)
 {
 	if (place.function.empty())
 		return CodeId{};
-	std::string key = place.function + '\0' + std::to_string(place.offset) + '\0' +
-			  place.module + '\0' + place.build_id;
-	auto [at, added] = code_by_name_.try_emplace(
-		std::move(key), CodeId(static_cast<std::uint32_t>(code.size())));
-	if (added)
+	const auto hash = NameHash()
+				  .add(place.function)
+				  .add(place.offset)
+				  .add(place.module)
+				  .add(place.build_id)
+				  .value();
+	const auto next = static_cast<std::uint32_t>(code.size());
+	const auto number = code_by_name_.find_or_add(hash, next, [&](std::uint32_t i) {
+		const auto &other = code[i];
+		return other.function == place.function && other.offset == place.offset &&
+		       other.module == place.module && other.build_id == place.build_id;
+	});
+	if (number == next)
 		code.push_back(std::move(place));
-	else if (code[index(at->second)].lines.empty())
-		code[index(at->second)].lines = std::move(place.lines);
-	return at->second;
+	else if (code[number].lines.empty())
+		code[number].lines = std::move(place.lines);
+	return CodeId(number);
 }
 
 DataId Model::intern(Data item)

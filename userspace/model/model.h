@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lockclass/abi.h"
+#include "model/name_index.h"
 #include "model/stat.h"
 #include "model/verdict.h"
 
@@ -363,8 +364,7 @@ struct Model {
 	std::uint64_t counter(const std::string &name) const; ///< summed over runs
 
 private:
-	std::unordered_map<std::string, ClassId> class_by_name_;
-	std::unordered_map<std::string, CodeId> code_by_name_;
+	NameIndex classes_by_name_, code_by_name_;
 	std::unordered_map<std::string, DataId> data_by_name_;
 };
 

@@ -2,6 +2,7 @@
 // The report as JSON: "lockscope-report/1".
 #include "report/completeness.h"
 #include "report/json_parts.h"
+#include "report/json_text.h"
 #include "report/report.h"
 
 #include "analysis/filters/beliefs.h"
@@ -37,7 +38,7 @@ Json fault_stack_json(const Model &model, const ShownStack &shown)
 		{"entry", context_of(model, observation).describe()},
 		{"task", task_name(observation)},
 		{"run", observation.run},
-		{"stack", stack_json(model, shown.stack)},
+		{"stack", stack_json(shown.stack)},
 		{"held", held_json(model, observation)}};
 }
 
@@ -50,20 +51,16 @@ Json edge_json(const Model &model, const Finding &finding, std::size_t i, Instan
 		       finding.classes.begin();
 	};
 	const auto ends = shown_instances(model, edge);
-	return {{"from", number(edge.from)},
-		{"to", number(edge.to)},
-		{"mode", dependency_name(edge.kind)},
-		{"context", level_name(observation.acquired.val)},
-		{"entry", edge.shown().context.describe()},
-		{"count", edge.count},
-		{"task", task_name(observation)},
-		{"run", observation.run},
-		{"from_instance", instances.number(ends.first)},
-		{"to_instance", instances.number(ends.second)},
-		{"from_stack", stack_json(model, edge.from_stack)},
-		{"from_stack_of", edge.borrowed ? "another-acquisition" : "acquisition"},
-		{"to_stack", stack_json(model, edge.to_stack)},
-		{"held", held_json(model, observation)}};
+	/* Numbered in this order. */
+	Json from = instances.number(ends.first), to = instances.number(ends.second);
+	return object("from", number(edge.from), "to", number(edge.to), "mode",
+		      dependency_name(edge.kind), "context", level_name(observation.acquired.val),
+		      "entry", edge.shown().context.describe(), "count", edge.count, "task",
+		      task_name(observation), "run", observation.run, "from_instance",
+		      std::move(from), "to_instance", std::move(to), "from_stack",
+		      stack_json(edge.from_stack), "from_stack_of",
+		      edge.borrowed ? "another-acquisition" : "acquisition", "to_stack",
+		      stack_json(edge.to_stack), "held", held_json(model, observation));
 }
 
 Json semaphore_json(const ClassCounts &counts)
@@ -102,24 +99,16 @@ Json rules_json(const Model &model)
 
 Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 {
-	Json out = {{"id", finding.id},
-		    {"rank", rank},
-		    {"kind", name(finding.kind)},
-		    {"severity", name(finding.severity)},
-		    {"confidence", name(finding.confidence)},
-		    {"score", finding.score},
-		    {"title", finding.title},
-		    {"classes", Json::array()},
-		    {"edges", Json::array()},
-		    {"accesses", Json::array()},
-		    {"features", Json::array()},
-		    {"filters", Json::array()}};
+	Json out = object("id", finding.id, "rank", rank, "kind", name(finding.kind), "severity",
+			  name(finding.severity), "confidence", name(finding.confidence), "score",
+			  finding.score, "title", finding.title, "classes", Json::array(), "edges",
+			  Json::array(), "accesses", Json::array(), "features", Json::array(),
+			  "filters", Json::array());
 	for (ClassId cls : finding.classes) {
 		const auto &c = model[cls];
-		out["classes"].push_back({{"name", c.name},
-					  {"kind", kind_name(c.kind)},
-					  {"origin", origin_name(c.origin)},
-					  {"module", c.module.empty() ? "vmlinux" : c.module}});
+		out["classes"].push_back(object("name", c.name, "kind", kind_name(c.kind), "origin",
+						origin_name(c.origin), "module",
+						c.module.empty() ? "vmlinux" : c.module));
 		if (const auto *counts = semaphore_counts(model, cls))
 			out["classes"].back()["semaphore"] = semaphore_json(*counts);
 	}
@@ -169,10 +158,10 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 	}
 	for (const auto &feature : finding.features)
 		out["features"].push_back(
-			{{"name", feature.name}, {"points", feature.points}, {"why", feature.why}});
+			object("name", feature.name, "points", feature.points, "why", feature.why));
 	for (const auto &filter : finding.filters)
 		out["filters"].push_back(
-			{{"name", filter.name}, {"hidden", filter.hidden}, {"why", filter.why}});
+			object("name", filter.name, "hidden", filter.hidden, "why", filter.why));
 	return out;
 }
 
@@ -290,40 +279,52 @@ static Json annotations_json(const Model &model)
 	return out;
 }
 
-std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options)
+void json_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		 const Sink &sink)
 {
 	const Run latest = model.runs.empty() ? Run{} : model.runs.back();
-	Json out = {{"schema", "lockscope-report/1"},
-		    {"incomplete", incomplete_json(model)},
-		    {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
-		    {"backend", latest.backend},
-		    {"runs", model.runs.size()},
-		    {"losses", losses_json(model)},
-		    {"coverage", coverage_json(model, analysis)},
-		    {"self_check", analysis.self_check},
-		    {"suppressions", suppressions_json(analysis.suppressions)},
-		    {"semaphores", semaphores_json(model)},
-		    {"lock_rules", rules_json(model)},
-		    {"left_out", left_out_json(tally(analysis, options))},
-		    {"findings", Json::array()}};
+	JsonText out(model, sink);
+	out.members({{"schema", "lockscope-report/1"},
+		     {"incomplete", incomplete_json(model)},
+		     {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
+		     {"backend", latest.backend},
+		     {"runs", model.runs.size()},
+		     {"losses", losses_json(model)},
+		     {"coverage", coverage_json(model, analysis)},
+		     {"self_check", analysis.self_check},
+		     {"suppressions", suppressions_json(analysis.suppressions)},
+		     {"semaphores", semaphores_json(model)},
+		     {"lock_rules", rules_json(model)},
+		     {"left_out", left_out_json(tally(analysis, options))}});
+	const auto shown = select_findings(analysis, options);
+	out.list("findings", shown.size(),
+		 [&](std::size_t i) { return finding_json(model, *shown[i], i + 1); });
 	if (!model.annotations.empty())
-		out["annotations"] = annotations_json(model);
+		out.member("annotations", annotations_json(model));
 	if (analysis.selection.any())
-		out["selection"] = selection_json(model, analysis.selection);
+		out.member("selection", selection_json(model, analysis.selection));
 	if (analysis.new_since)
-		out["new_since"] = *analysis.new_since;
+		out.member("new_since", *analysis.new_since);
 	if (analysis.raw)
-		out["raw_nesting"] = {{"known", analysis.raw->known},
-				      {"spinlock_classes", analysis.raw->spinlocks}};
-	std::size_t rank = 0;
-	for (const auto *finding : select_findings(analysis, options))
-		out["findings"].push_back(finding_json(model, *finding, ++rank));
-	return dump(out);
+		out.member("raw_nesting", {{"known", analysis.raw->known},
+					   {"spinlock_classes", analysis.raw->spinlocks}});
+	out.end();
+}
+
+std::string json_report(const Model &model, const Analysis &analysis, const ReportOptions &options)
+{
+	std::string out;
+	json_report(model, analysis, options, [&](std::string_view part) { out += part; });
+	return out;
 }
 
 std::string json_finding(const Model &model, const Finding &finding, std::size_t rank)
 {
-	return dump(finding_json(model, finding, rank));
+	std::string out;
+	JsonText text(model, [&](std::string_view part) { out += part; });
+	text.members(finding_json(model, finding, rank));
+	text.end();
+	return out;
 }
 
 } // namespace lockscope

@@ -7,6 +7,7 @@
 #include "util/text.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lockscope {
 
@@ -27,29 +28,25 @@ std::string dump(const Json &json)
 	return json.dump(1, '\t', false, Json::error_handler_t::replace) + "\n";
 }
 
-Json stack_json(const Model &model, const std::vector<CodeId> &stack)
+Json stack_json(const std::vector<CodeId> &stack)
 {
-	Json out = Json::array();
-	for (auto frame : stack) {
-		const auto &code = model[frame];
-		auto add = [&](const std::string &function, const SourceLine *line, bool inlined) {
-			out.push_back({{"function", function.empty() ? "?" : function},
-				       {"offset", hex(code.offset)},
-				       {"module", code.module},
-				       {"file", line ? line->file : ""},
-				       {"line", line ? line->line : 0},
-				       {"inlined", inlined}});
-		};
-		const SourceLine *outer = nullptr;
-		for (const auto &line : code.lines) {
-			if (line.inlined)
-				add(line.function, &line, true);
-			else
-				outer = &line;
-		}
-		add(code.function, outer, false);
+	std::vector<std::uint8_t> places(stack.size() * sizeof(CodeId));
+	if (!stack.empty())
+		std::memcpy(places.data(), stack.data(), places.size());
+	return Json::binary(std::move(places));
+}
+
+void for_frames(const Code &code, const std::function<void(const JsonFrame &)> &visit)
+{
+	const std::string offset = hex(code.offset);
+	const SourceLine *outer = nullptr;
+	for (const auto &line : code.lines) {
+		if (line.inlined)
+			visit({line.function, offset, code.module, &line, true});
+		else
+			outer = &line;
 	}
-	return out;
+	visit({code.function, offset, code.module, outer, false});
 }
 
 Json verdict_json(const Verdict &verdict)
@@ -109,7 +106,7 @@ Json access_json(const Model &model, const AccessSide &side, Instances &instance
 		{"locks", locks_json(model, side, instances)},
 		{"asserted",
 		 annotations::asserted(model, model.runs[access.run].release, known_part(side))},
-		{"stack", stack_json(model, side.stack)},
+		{"stack", stack_json(side.stack)},
 		{"stack_of", side.own_stack ? "access" : "first-seen"},
 		{"count", side.count}};
 	if (!side.own_stack)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report/printer.h"
 
-#include "util/text.h"
-
 namespace lockscope {
 
 std::string Printer::tone(std::string_view text, Tone tone) const
@@ -20,11 +18,14 @@ void Printer::wrap(std::size_t indent, std::string_view text, Tone wanted, std::
 	std::size_t margin = indent;
 	auto flush = [&] {
 		if (!current.empty())
-			out_ += std::string(margin, ' ') + tone(current, wanted) + '\n';
+			(out_.append(margin, ' ') += tone(current, wanted)) += '\n';
 		current.clear();
 		margin = indent + hang;
 	};
-	for (const auto &word : split(text, ' ')) {
+	/* Words between single spaces; two in a row have an empty one between them. */
+	for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
+		end = text.find(' ', begin);
+		const auto word = text.substr(begin, end == text.npos ? end : end - begin);
 		/* A word longer than the line is not broken: it can be copied. */
 		if (!current.empty() && margin + current.size() + 1 + word.size() > style_.width)
 			flush();

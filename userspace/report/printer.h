@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace lockscope {
 
@@ -23,7 +24,7 @@ public:
 	void blank() { out_ += '\n'; }
 	std::string tone(std::string_view text, Tone tone) const;
 	std::size_t width() const { return style_.width; }
-	std::string take() { return std::move(out_); }
+	std::string take() { return std::exchange(out_, {}); }
 
 private:
 	TextStyle style_;

@@ -4,6 +4,7 @@
 
 #include "model/counters.h"
 #include "report/json_parts.h"
+#include "report/json_text.h"
 
 #include <cmath>
 
@@ -72,17 +73,18 @@ Json rule_json(const Model &model, const Rule &rule)
 std::string json_rules(const Model &model, const std::vector<Rule> &rules)
 {
 	const Run latest = model.runs.empty() ? Run{} : model.runs.back();
-	Json out = {{"schema", "lockscope-rules/1"},
-		    {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
-		    {"runs", model.runs.size()},
-		    {"accesses", model.counter(kAccessesCounter)},
-		    {"least_evidence", kLeastEvidence},
-		    {"least_share", kLeastShare},
-		    {"sure_z", kSureZ},
-		    {"rules", Json::array()}};
-	for (const auto &rule : rules)
-		out["rules"].push_back(rule_json(model, rule));
-	return dump(out);
+	std::string out;
+	JsonText text(model, [&](std::string_view part) { out += part; });
+	text.members({{"schema", "lockscope-rules/1"},
+		      {"kernel", {{"release", latest.release}, {"build_id", latest.build_id}}},
+		      {"runs", model.runs.size()},
+		      {"accesses", model.counter(kAccessesCounter)},
+		      {"least_evidence", kLeastEvidence},
+		      {"least_share", kLeastShare},
+		      {"sure_z", kSureZ}});
+	text.list("rules", rules.size(), [&](std::size_t i) { return rule_json(model, rules[i]); });
+	text.end();
+	return out;
 }
 
 } // namespace lockscope

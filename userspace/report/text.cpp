@@ -4,7 +4,7 @@
 #include "report/finding_text.h"
 #include "report/groups.h"
 #include "report/printer.h"
-#include "report/report.h"
+#include "report/stream.h"
 #include "report/text_parts.h"
 
 #include "analysis/filters/annotations.h"
@@ -256,8 +256,8 @@ void print_others(const Group &group, Printer &out)
 
 } // namespace
 
-std::string text_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
-			const TextStyle &style)
+void text_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
+		 const TextStyle &style, const Sink &sink)
 {
 	Printer out(style);
 	const auto shown = select_findings(analysis, options);
@@ -268,11 +268,20 @@ std::string text_report(const Model &model, const Analysis &analysis, const Repo
 		out.blank();
 		print_finding(model, *group.first.finding, out, Detail::Short, group.first.rank);
 		print_others(group, out);
+		sink(out.take());
 	}
 	if (options.rules)
 		print_rules(model, out);
 	print_footer(model, analysis, options.all || options.rules, out);
-	return out.take();
+	sink(out.take());
+}
+
+std::string text_report(const Model &model, const Analysis &analysis, const ReportOptions &options,
+			const TextStyle &style)
+{
+	std::string out;
+	text_report(model, analysis, options, style, [&](std::string_view part) { out += part; });
+	return out;
 }
 
 std::string text_finding(const Model &model, const Finding &finding, const TextStyle &style)

@@ -25,11 +25,81 @@ constexpr std::uint32_t kMaxChains = 1u << 26;
 /// The module's name of static locks outside of any symbol: it identifies none.
 constexpr const char *kNameless = "static lock without a symbol";
 
+/// The source lines of a file, which its runs share. They are decoded where they are used.
+class Lines {
+public:
+	Status load(Database &db)
+	{
+		if (loaded_) {
+			if (unread_)
+				db.add_unread(kTable);
+			return success();
+		}
+		loaded_ = true;
+		auto before = db.take_unread();
+		auto done =
+			each_row(db, "SELECT build_id, function, offset, frames FROM line",
+				 [&](Statement &row) {
+					 add({row.text(0), row.text(1), row.word(2), row.text(3)});
+					 return true;
+				 });
+		unread_ = !db.take_unread().empty();
+		if (unread_)
+			before.push_back(kTable);
+		for (auto &table : before)
+			db.add_unread(std::move(table));
+		return done;
+	}
+
+	/// Encoded, nullptr: not known.
+	const std::string *find(const Code &place) const
+	{
+		const auto number = by_place_.find(
+			hash_of(place), [&](std::uint32_t i) { return same(rows_[i], place); });
+		return number ? &rows_[*number].frames : nullptr;
+	}
+
+private:
+	static constexpr const char *kTable = "line";
+
+	struct Row {
+		std::string build_id, function;
+		std::uint64_t offset = 0;
+		std::string frames;
+	};
+
+	template <typename Place> static std::uint64_t hash_of(const Place &place)
+	{
+		return NameHash().add(place.build_id).add(place.function).add(place.offset).value();
+	}
+
+	template <typename Place> static bool same(const Row &row, const Place &place)
+	{
+		return row.offset == place.offset && row.function == place.function &&
+		       row.build_id == place.build_id;
+	}
+
+	void add(Row row)
+	{
+		const auto next = static_cast<std::uint32_t>(rows_.size());
+		const auto number = by_place_.find_or_add(
+			hash_of(row), next, [&](std::uint32_t i) { return same(rows_[i], row); });
+		if (number == next)
+			rows_.push_back(std::move(row));
+		else
+			rows_[number] = std::move(row);
+	}
+
+	bool loaded_ = false, unread_ = false;
+	std::vector<Row> rows_;
+	NameIndex by_place_;
+};
+
 /// Loads one run of one file.
 class RunLoader {
 public:
-	RunLoader(Database &db, Model &model, std::int64_t id, std::uint32_t run)
-		: db_(db), model_(model), id_(std::to_string(id)), run_(run)
+	RunLoader(Database &db, Model &model, Lines &lines, std::int64_t id, std::uint32_t run)
+		: db_(db), model_(model), lines_(lines), id_(std::to_string(id)), run_(run)
 	{
 	}
 
@@ -63,11 +133,7 @@ private:
 
 	Run &run() { return model_.runs[run_]; }
 
-	ClassId cls(std::uint32_t val) const
-	{
-		auto at = classes_.find(val & LS_VAL_CLASS_MASK);
-		return at == classes_.end() ? kNoClass : at->second;
-	}
+	ClassId cls(std::uint32_t val) const { return classes_[val & LS_VAL_CLASS_MASK]; }
 
 	ClassId finding_class(std::uint32_t id) const
 	{
@@ -76,11 +142,7 @@ private:
 		return id == LS_CLASS_SOFTIRQ ? kSoftirqClass : cls(id);
 	}
 
-	CodeId code(std::uint64_t id) const
-	{
-		auto at = code_.find(id);
-		return at == code_.end() ? CodeId{} : at->second;
-	}
+	CodeId code(std::uint64_t id) const { return code_[id]; }
 
 	Status load_counters()
 	{
@@ -111,8 +173,12 @@ private:
 
 	Status load_classes()
 	{
-		std::map<std::uint32_t, std::uint32_t> canonical;
-		std::map<std::uint32_t, LockClass> raw;
+		struct Row {
+			std::uint32_t canonical;
+			LockClass cls;
+			ClassId known = kNoClass;
+		};
+		std::map<std::uint32_t, Row> rows;
 		/* No types before version 3. */
 		const std::string type = version_ >= 3 ? "type" : "''";
 		LS_TRY_STATUS(each(
@@ -154,28 +220,24 @@ private:
 					}
 				}
 				const auto id = static_cast<std::uint32_t>(row.word(0));
-				canonical[id] = static_cast<std::uint32_t>(row.word(1));
-				raw[id] = std::move(cls);
+				rows.insert_or_assign(id,
+						      Row{static_cast<std::uint32_t>(row.word(1)),
+							  std::move(cls)});
 				return true;
 			}));
-		for (const auto &[id, first] : canonical) {
-			auto at = raw.find(first);
-			classes_[id] = model_.intern(at == raw.end() ? raw[id] : at->second);
+		for (auto &[id, row] : rows) {
+			const auto at = rows.find(row.canonical);
+			Row &first = at == rows.end() ? row : at->second;
+			if (first.known == kNoClass)
+				first.known = model_.intern(std::move(first.cls));
+			classes_.set(id, first.known);
 		}
 		return success();
 	}
 
 	Status load_code()
 	{
-		std::map<std::tuple<std::string, std::string, std::uint64_t>,
-			 std::vector<SourceLine>>
-			lines;
-		LS_TRY_STATUS(each_row(db_, "SELECT build_id, function, offset, frames FROM line",
-				       [&](Statement &row) {
-					       lines[{row.text(0), row.text(1), row.word(2)}] =
-						       decode_lines(row.text(3));
-					       return true;
-				       }));
+		LS_TRY_STATUS(lines_.load(db_));
 		return each("SELECT id, function, offset, module, build_id FROM code",
 			    [&](Statement &row) {
 				    Code place;
@@ -183,11 +245,15 @@ private:
 				    place.offset = row.word(2);
 				    place.module = row.text(3);
 				    place.build_id = row.text(4);
-				    auto at = lines.find(
-					    {place.build_id, place.function, place.offset});
-				    if (at != lines.end())
-					    place.lines = at->second;
-				    code_[row.word(0)] = model_.intern(std::move(place));
+				    const CodeId id = model_.intern(std::move(place));
+				    code_.set(row.word(0), id);
+				    if (id == CodeId{})
+					    return true;
+				    /* Known from an earlier run, most of them. */
+				    Code &known = model_.code[index(id)];
+				    if (const auto *lines =
+						known.lines.empty() ? lines_.find(known) : nullptr)
+					    known.lines = decode_lines(*lines);
 				    return true;
 			    });
 	}
@@ -350,12 +416,13 @@ private:
 
 	Database &db_;
 	Model &model_;
+	Lines &lines_;
 	std::string id_;
 	std::uint32_t run_;
 	std::int64_t version_ = 0;
 	std::map<std::string, std::string> builds_; ///< of modules
-	std::unordered_map<std::uint32_t, ClassId> classes_;
-	std::unordered_map<std::uint64_t, CodeId> code_;
+	Numbers<ClassId> classes_{kNoClass};
+	Numbers<CodeId> code_{CodeId{}};
 	std::unordered_map<std::uint64_t, std::vector<CodeId>> stacks_;
 };
 
@@ -375,6 +442,18 @@ Result<bool> next_run(Database &db, Statement &runs)
 	return more || !db.salvaging() ? more : Result<bool>(false);
 }
 
+/* Growing step by step takes up to twice the memory. A hint only: the number may be anything. */
+void make_room(Database &db, Model &model)
+{
+	constexpr std::int64_t kMost = 1 << 22;
+	const auto expected = db.query_integer("SELECT sum(sights) FROM run");
+	if (!expected || *expected < 0 || *expected > kMost)
+		return;
+	const std::size_t all = model.observations.size() + static_cast<std::size_t>(*expected);
+	if (all > 2 * model.observations.capacity())
+		model.observations.reserve(all);
+}
+
 Status load_runs(Database &db, const std::string &path, Model &model)
 {
 	/* One snapshot of a store that may be written concurrently. */
@@ -389,6 +468,8 @@ Status load_runs(Database &db, const std::string &path, Model &model)
 	if (!runs)
 		return runs.error();
 	const bool writing = is_being_written(path);
+	make_room(db, model);
+	Lines lines;
 	for (;;) {
 		auto more = next_run(db, *runs);
 		if (!more)
@@ -421,7 +502,7 @@ Status load_runs(Database &db, const std::string &path, Model &model)
 		}
 		const auto number = static_cast<std::uint32_t>(model.runs.size());
 		model.runs.push_back(std::move(run));
-		LS_TRY_STATUS(RunLoader(db, model, runs->integer(0), number).load());
+		LS_TRY_STATUS(RunLoader(db, model, lines, runs->integer(0), number).load());
 		model.runs[number].unread = db.take_unread();
 	}
 }

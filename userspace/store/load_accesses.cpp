@@ -64,11 +64,7 @@ private:
 		return static_cast<std::uint32_t>(row.word(column));
 	}
 
-	CodeId code(std::uint64_t id) const
-	{
-		auto at = run_.code.find(id);
-		return at == run_.code.end() ? CodeId{} : at->second;
-	}
+	CodeId code(std::uint64_t id) const { return run_.code[id]; }
 
 	const std::string &member(std::uint32_t data, std::uint32_t offset,
 				  std::uint32_t lock) const
@@ -153,8 +149,7 @@ private:
 	Guard guard(const GuardRow &row, std::uint32_t data) const
 	{
 		Guard guard;
-		auto cls = run_.classes.find(row.val & LS_VAL_CLASS_MASK);
-		guard.cls = cls == run_.classes.end() ? kNoClass : cls->second;
+		guard.cls = run_.classes[row.val & LS_VAL_CLASS_MASK];
 		guard.val = row.val;
 		guard.at = code(row.code);
 		guard.instance = row.lock;

@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 #include "store/database.h"
+#include "store/numbers.h"
 
 #include <cstdint>
 #include <string>
@@ -16,8 +17,8 @@ namespace lockscope {
 struct LoadedRun {
 	std::string id;	   ///< run.id
 	std::uint32_t run; ///< in Model::runs
-	const std::unordered_map<std::uint32_t, ClassId> &classes;
-	const std::unordered_map<std::uint64_t, CodeId> &code;
+	const Numbers<ClassId> &classes;
+	const Numbers<CodeId> &code;
 	const std::unordered_map<std::uint64_t, std::vector<CodeId>> &stacks;
 };
 

@@ -11,7 +11,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <ctime>
 
@@ -474,8 +476,65 @@ std::string encode_lines(const std::vector<SourceLine> &lines)
 	return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+namespace {
+
+/* One string without escapes, or a number or word, as encode_lines() writes them; the rest of
+ * @text follows. Empty: it is none of these. */
+std::string_view next_plain(std::string_view &text, char end)
+{
+	const bool quoted = text.starts_with('"');
+	const auto stop = text.find(quoted ? '"' : end, quoted);
+	if (stop == text.npos)
+		return {};
+	const auto item = text.substr(quoted, stop - quoted);
+	text.remove_prefix(stop + quoted);
+	if (!text.starts_with(end) || std::any_of(item.begin(), item.end(), [](char c) {
+		    return c < ' ' || c == '\\' || c == '\x7f';
+	    }))
+		return {};
+	text.remove_prefix(1);
+	return item;
+}
+
+/* What most lines look like, since parsing JSON takes longer than all else of loading. */
+std::optional<std::vector<SourceLine>> decode_plain(std::string_view text)
+{
+	std::vector<SourceLine> out;
+	if (!text.starts_with('[') || !text.ends_with(']'))
+		return std::nullopt;
+	text = text.substr(1, text.size() - 2);
+	while (!text.empty()) {
+		if (!text.starts_with("[\""))
+			return std::nullopt;
+		text.remove_prefix(1);
+		SourceLine line;
+		line.function = next_plain(text, ',');
+		if (!text.starts_with('"'))
+			return std::nullopt;
+		line.file = next_plain(text, ',');
+		const auto number = next_plain(text, ','), inlined = next_plain(text, ']');
+		const auto parsed =
+			std::from_chars(number.data(), number.data() + number.size(), line.line);
+		if (line.function.empty() || line.file.empty() || parsed.ec != std::errc() ||
+		    parsed.ptr != number.data() + number.size() ||
+		    (inlined != "true" && inlined != "false"))
+			return std::nullopt;
+		line.inlined = inlined == "true";
+		out.push_back(std::move(line));
+		if (text.starts_with(",["))
+			text.remove_prefix(1);
+		else if (!text.empty())
+			return std::nullopt;
+	}
+	return out;
+}
+
+} // namespace
+
 std::vector<SourceLine> decode_lines(const std::string &text)
 {
+	if (auto plain = decode_plain(text))
+		return std::move(*plain);
 	std::vector<SourceLine> out;
 	auto parsed = nlohmann::json::parse(text, nullptr, false);
 	if (!parsed.is_array())

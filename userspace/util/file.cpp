@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/file.h"
 
-#include "util/fd.h"
+#include "util/file_writer.h"
 #include "util/text.h"
 
 #include <elf.h>
@@ -43,40 +43,67 @@ std::string read_line(const std::string &path)
 	return data->substr(0, data->find('\n'));
 }
 
-Status write_file(const std::string &path, const std::string &data, unsigned mode)
+Result<FileWriter> FileWriter::open(const std::string &path, unsigned mode)
 {
-	const char *hint = "choose another place with -o";
+	FileWriter out;
 	/* A pipe or device is written directly: it cannot be replaced. */
 	struct stat status {};
 	const bool known = ::stat(path.c_str(), &status) == 0;
 	const bool special = known && !S_ISREG(status.st_mode);
-	const std::string target = special ? path : path + ".part";
-	Fd fd(::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-	if (!fd.valid())
-		return os_error(errno, "cannot write " + path, hint);
+	out.path_ = path;
+	out.part_ = special ? "" : path + ".part";
+	out.fd_ = Fd(::open((special ? path : out.part_).c_str(),
+			    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+	if (!out.fd_.valid())
+		return out.error(errno);
 	if (known && !special)
 		mode = status.st_mode & 07777;
 	if (mode && !special)
-		(void)::fchmod(fd.get(), mode);
-	std::size_t done = 0;
-	while (done < data.size()) {
-		ssize_t n = ::write(fd.get(), data.data() + done, data.size() - done);
+		(void)::fchmod(out.fd_.get(), mode);
+	return out;
+}
+
+FileWriter::~FileWriter()
+{
+	if (fd_.valid() && !part_.empty())
+		::unlink(part_.c_str());
+}
+
+Error FileWriter::error(int code) const
+{
+	return os_error(code, "cannot write " + path_,
+			code == ENOSPC ? "free some space, or choose another place with -o"
+				       : "choose another place with -o");
+}
+
+Status FileWriter::write(std::string_view data)
+{
+	while (!data.empty()) {
+		const ssize_t n = ::write(fd_.get(), data.data(), data.size());
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) {
-			const int error = errno;
-			if (!special)
-				::unlink(target.c_str());
-			return os_error(error, "cannot write " + path,
-					error == ENOSPC
-						? "free some space, or choose another place with -o"
-						: hint);
-		}
-		done += static_cast<std::size_t>(n);
+		if (n < 0)
+			return error(errno);
+		data.remove_prefix(static_cast<std::size_t>(n));
 	}
-	if (!special && ::rename(target.c_str(), path.c_str()) != 0)
-		return os_error(errno, "cannot write " + path, hint);
 	return success();
+}
+
+Status FileWriter::finish()
+{
+	if (!part_.empty() && ::rename(part_.c_str(), path_.c_str()) != 0)
+		return error(errno);
+	fd_ = Fd();
+	return success();
+}
+
+Status write_file(const std::string &path, const std::string &data, unsigned mode)
+{
+	auto file = FileWriter::open(path, mode);
+	if (!file)
+		return file.error();
+	LS_TRY_STATUS(file->write(data));
+	return file->finish();
 }
 
 Status make_folder(const std::string &path)

@@ -205,7 +205,8 @@ std::string function_of_fault(const Model &model, FindingKind kind, const Observ
 	return function.empty() ? "?" : plain_function(function);
 }
 
-void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace &by_place)
+void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace &by_place,
+		const ObservationsByClass &by_class)
 {
 	auto &edge = finding.edges.front();
 	fill_stacks(model, edge, by_place);
@@ -217,7 +218,8 @@ void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace 
 			{"taken", edge.borrowed.value_or(witness.observation), edge.from_stack});
 		return;
 	}
-	if (const Observation *before = taken_before(model, observation, observation.acquired)) {
+	if (const Observation *before =
+		    taken_before(model, observation, observation.acquired, by_class)) {
 		edge.from_stack = before->stack;
 		if (edge.from_stack.empty())
 			edge.from_stack.push_back(before->acquired.at);
@@ -230,7 +232,8 @@ void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace 
 
 } // namespace
 
-std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_place)
+std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_place,
+			    const ObservationsByClass &by_class)
 {
 	std::map<std::tuple<FindingKind, ClassId, std::string>, Finding> found;
 	for (std::size_t i = 0; i < model.observations.size(); i++) {
@@ -268,7 +271,7 @@ std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_pl
 				       std::tuple(sb.extra, sb.stack.size());
 			});
 		std::rotate(edge.witnesses.begin(), best, best + 1);
-		add_stacks(model, finding, by_place);
+		add_stacks(model, finding, by_place, by_class);
 		/* It happened, and needs no second context. */
 		finding.confidence = Confidence::Observed;
 		finding.title = fault_title(model, finding, std::get<2>(key));

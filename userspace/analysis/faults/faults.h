@@ -10,6 +10,7 @@
 namespace lockscope {
 
 /// One finding for every kind, lock and function; further observations add to its count.
-std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_place);
+std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_place,
+			    const ObservationsByClass &by_class);
 
 } // namespace lockscope

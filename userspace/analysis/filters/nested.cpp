@@ -16,14 +16,14 @@ constexpr std::size_t kLongestRing = 16, kRingSteps = 65536;
 /// The search for rings with one observation of a class that nests in itself.
 class Rings {
 public:
-	Rings(const Model &model, ClassId cls, std::size_t last)
+	Rings(const Model &model, ClassId cls, std::size_t last,
+	      const ObservationsByClass &by_class)
 		: model_(model), own_(model[cls].global() ? cls : kNoClass), last_(last)
 	{
 		const Observation &closing = model.observations[last];
-		for (std::size_t s = 0; s < model.observations.size(); s++) {
+		for (const auto s : by_class.of(index(cls))) {
 			const Observation &observation = model.observations[s];
-			if (observation.run != closing.run || !observation.acquisition() ||
-			    observation.acquired.cls != cls || s == last)
+			if (observation.run != closing.run || s == last)
 				continue;
 			for (std::uint32_t i = 0; i < observation.held.size(); i++)
 				if (nests(observation, i))
@@ -122,10 +122,11 @@ private:
 
 } // namespace
 
-std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last)
+std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last,
+				const ObservationsByClass &by_class)
 {
 	const Observation &closing = model.observations[last];
-	Rings rings(model, cls, last);
+	Rings rings(model, cls, last, by_class);
 	NestedPair alone{last, kOwnLock};
 	for (auto position = static_cast<std::uint32_t>(closing.held.size()); position-- > 0;) {
 		if (closing.acquired.cls != cls || !nests(closing, position))

@@ -2,6 +2,7 @@
 // Instances of one class that nest in each other, in orders that close a ring.
 #pragma once
 
+#include "analysis/evidence.h"
 #include "model/model.h"
 
 #include <vector>
@@ -17,7 +18,8 @@ struct NestedPair {
 /// The observations that close a ring with the pair of @last, in order, @last at the end: two
 /// for two instances acquired in both orders. Only @last if there are none without a common
 /// gate.
-std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last);
+std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last,
+				const ObservationsByClass &by_class);
 
 /// Both orders of two objects followed the pointers between them: the inner one pointed to the
 /// outer one each time, and not vice versa.

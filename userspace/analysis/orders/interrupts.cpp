@@ -2,31 +2,87 @@
 #include "analysis/orders/interrupts.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
+#include <numeric>
 #include <set>
-#include <unordered_map>
+#include <span>
+#include <vector>
 
 namespace lockscope {
 
 namespace {
 
+/// Edges between locks by one of their ends, in their order.
+class Neighbours {
+public:
+	template <typename End>
+	Neighbours(const LockGraph &graph, std::size_t nodes, End end_of) : first_(nodes + 1)
+	{
+		const auto each = [&](auto visit) {
+			const auto &all = graph.dependencies();
+			for (std::uint32_t i = 0; i < all.size(); i++)
+				/* A context that can be interrupted with a lock held does not
+				 * sleep. */
+				if (!all[i].need && !is_interrupt(all[i].from) &&
+				    !is_interrupt(all[i].to))
+					visit(index(end_of(all[i])), i + 1);
+		};
+		each([&](std::uint32_t node, std::uint32_t) { first_[node + 1]++; });
+		std::partial_sum(first_.begin(), first_.end(), first_.begin());
+		auto at = first_;
+		edges_.resize(first_.back());
+		each([&](std::uint32_t node, std::uint32_t edge) { edges_[at[node]++] = edge; });
+	}
+
+	std::span<const std::uint32_t> operator[](std::uint32_t node) const
+	{
+		return {edges_.data() + first_[node], first_[node + 1] - first_[node]};
+	}
+
+private:
+	std::vector<std::uint32_t> first_, edges_;
+};
+
+/// What the searches for both interrupts share.
+struct Locks {
+	explicit Locks(const LockGraph &orders)
+		: graph(orders), nodes(nodes_of(orders)),
+		  out(orders, nodes, [](const Dependency &d) { return d.from; }),
+		  in(orders, nodes, [](const Dependency &d) { return d.to; })
+	{
+	}
+
+	static std::size_t nodes_of(const LockGraph &graph)
+	{
+		std::size_t most = 0;
+		for (const auto &dependency : graph.dependencies())
+			for (ClassId cls : {dependency.from, dependency.to})
+				if (!is_interrupt(cls))
+					most = std::max<std::size_t>(most, index(cls) + 1);
+		return most;
+	}
+
+	const LockGraph &graph;
+	std::size_t nodes;
+	Neighbours out, in;
+};
+
 /// The search for one interrupt.
 class Search {
 public:
-	Search(const LockGraph &graph, ClassId interrupt) : graph_(graph), interrupt_(interrupt)
+	Search(const Locks &locks, ClassId interrupt)
+		: locks_(locks), graph_(locks.graph), interrupt_(interrupt), leads_(locks.nodes),
+		  steps_(2 * locks.nodes)
 	{
-		for (std::uint32_t edge = 1; edge <= graph.dependencies().size(); edge++) {
-			const auto &dependency = graph.dependency(edge);
+		for (std::uint32_t edge = 1; edge <= graph_.dependencies().size(); edge++) {
+			const auto &dependency = graph_.dependency(edge);
 			if (dependency.from == interrupt)
 				taken_[dependency.to] = edge;
 			else if (dependency.to == interrupt)
 				held_[dependency.from] = edge;
-			/* A context that can be interrupted with a lock held does not sleep. */
-			else if (!dependency.need && !is_interrupt(dependency.from) &&
-				 !is_interrupt(dependency.to))
-				out_[dependency.from].push_back(edge);
 		}
+		if (!taken_.empty())
+			find_leading();
 	}
 
 	void run(std::vector<InterruptCycle> &out)
@@ -46,14 +102,39 @@ private:
 	/// A class, and whether the walk to it can only end in a recursive reader, so that the
 	/// next dependency has to begin with an exclusive holder.
 	struct State {
-		ClassId cls;
-		bool only_recursive;
-		auto operator<=>(const State &) const = default; // NOLINT(modernize-use-nullptr)
+		ClassId cls{};
+		bool only_recursive = false;
+		bool operator==(const State &) const = default;
 	};
+	/// How a search came to a state, if it is the search with that number.
 	struct Step {
 		State from;
-		std::uint32_t edge;
+		std::uint32_t edge = 0, search = 0;
 	};
+	Step &step(const State &state)
+	{
+		return steps_[2 * std::size_t{index(state.cls)} + state.only_recursive];
+	}
+	bool visited(const State &state) { return step(state).search == search_; }
+
+	/* Most locks that an interrupt takes lead to none that is held while it can come. */
+	void find_leading()
+	{
+		std::vector<std::uint32_t> open;
+		auto add = [&](std::uint32_t cls) {
+			if (!leads_[cls])
+				open.push_back(cls);
+			leads_[cls] = true;
+		};
+		for (const auto &[cls, edge] : held_)
+			add(index(cls));
+		while (!open.empty()) {
+			const auto cls = open.back();
+			open.pop_back();
+			for (auto edge : locks_.in[cls])
+				add(index(graph_.dependency(edge).from));
+		}
+	}
 
 	std::uint32_t kinds(std::uint32_t edge) const { return graph_.dependency(edge).kinds; }
 
@@ -78,18 +159,15 @@ private:
 	void search_from(ClassId safe, std::uint32_t taken, std::vector<InterruptCycle> &out)
 	{
 		const State start{safe, !(kinds(taken) & LS_DEP_EN)};
-		std::map<State, Step> steps{{start, {start, 0}}};
+		search_++;
+		step(start) = {start, 0, search_};
 		std::set<ClassId> found;
-		std::deque<State> queue{start};
-		while (!queue.empty()) {
-			const State at = queue.front();
-			queue.pop_front();
-			if (at != start && ends(at, start, steps, taken, found, out))
+		std::vector<State> queue{start};
+		for (std::size_t next_state = 0; next_state < queue.size(); next_state++) {
+			const State at = queue[next_state];
+			if (at != start && ends(at, start, taken, found, out))
 				continue;
-			auto edges = out_.find(at.cls);
-			if (edges == out_.end())
-				continue;
-			for (auto edge : edges->second) {
+			for (auto edge : locks_.out[index(at.cls)]) {
 				const auto can = usable(kinds(edge), at.only_recursive);
 				const State next{graph_.dependency(edge).to,
 						 !(can & (LS_DEP_EN | LS_DEP_SN))};
@@ -97,19 +175,20 @@ private:
 				 * An unrestricted visit covers the restricted one. A class that
 				 * nests in itself is left by the instance acquired last.
 				 */
-				if (!can || (next.cls == safe && at.cls != safe) ||
-				    dominates(next.cls) || steps.count({next.cls, false}))
+				if (!can || !leads_[index(next.cls)] ||
+				    (next.cls == safe && at.cls != safe) ||
+				    visited({next.cls, false}) || dominates(next.cls) ||
+				    visited(next))
 					continue;
-				if (steps.try_emplace(next, Step{at, edge}).second)
-					queue.push_back(next);
+				step(next) = {at, edge, search_};
+				queue.push_back(next);
 			}
 		}
 	}
 
 	/// Record the cycle that ends at @at, if there is one; true: go no further.
-	bool ends(const State &at, const State &start, const std::map<State, Step> &steps,
-		  std::uint32_t taken, std::set<ClassId> &found,
-		  std::vector<InterruptCycle> &out) const
+	bool ends(const State &at, const State &start, std::uint32_t taken,
+		  std::set<ClassId> &found, std::vector<InterruptCycle> &out)
 	{
 		auto held = held_.find(at.cls);
 		if (held == held_.end() || inconsistent_.count(at.cls) ||
@@ -118,8 +197,8 @@ private:
 		if (!found.insert(at.cls).second)
 			return true;
 		InterruptCycle cycle{interrupt_, start.cls, at.cls, {}};
-		for (State back = at; back != start; back = steps.at(back).from)
-			cycle.edges.push_back(steps.at(back).edge);
+		for (State back = at; back != start; back = step(back).from)
+			cycle.edges.push_back(step(back).edge);
 		std::reverse(cycle.edges.begin(), cycle.edges.end());
 		cycle.edges.push_back(held->second);
 		cycle.edges.push_back(taken);
@@ -127,10 +206,13 @@ private:
 		return true;
 	}
 
+	const Locks &locks_;
 	const LockGraph &graph_;
 	ClassId interrupt_;
 	std::map<ClassId, std::uint32_t> taken_, held_; ///< edges of the interrupt, by lock
-	std::unordered_map<ClassId, std::vector<std::uint32_t>> out_;
+	std::vector<bool> leads_;  ///< by lock: to one that is held while the interrupt can come
+	std::vector<Step> steps_;  ///< two for each lock, see step()
+	std::uint32_t search_ = 0; ///< number of the search
 	std::set<ClassId> inconsistent_;
 };
 
@@ -139,8 +221,9 @@ private:
 std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph)
 {
 	std::vector<InterruptCycle> out;
+	const Locks locks(graph);
 	for (ClassId interrupt : {kHardirqClass, kSoftirqClass})
-		Search(graph, interrupt).run(out);
+		Search(locks, interrupt).run(out);
 	return out;
 }
 

@@ -8,6 +8,7 @@ extern "C" {
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <numeric>
 
 namespace lockscope {
 
@@ -15,6 +16,9 @@ namespace {
 
 /// Further cycles that are tried for an edge, and for all of them; searches for all of them.
 constexpr std::size_t kFurther = 6, kFurtherCycles = 2000, kFurtherSearches = 10000;
+
+/// Slots of an empty graph, a power of two.
+constexpr std::size_t kFewestSlots = 256;
 
 std::uint64_t pair_key(ClassId from, ClassId to)
 {
@@ -40,37 +44,80 @@ std::uint32_t dependency_kind(std::uint32_t held_val, std::uint32_t acquired_val
 	return ls_dep_kind(held_val, acquired_val);
 }
 
-void LockGraph::add(Known &known, ClassId from, ClassId to, Evidence evidence)
+/* Linear probing; the slot of the edge, or a free one. */
+std::size_t LockGraph::slot_of(ClassId from, ClassId to) const
 {
-	auto [at, added] = known.try_emplace(pair_key(from, to), dependencies_.size());
-	if (added)
-		dependencies_.push_back({from, to, 0, {}, false});
-	auto &dependency = dependencies_[at->second];
-	dependency.kinds |= evidence.kind;
-	dependency.evidence.push_back(evidence);
+	std::uint64_t hash = pair_key(from, to) * 0x9e3779b97f4a7c15;
+	hash ^= hash >> 32;
+	const std::size_t mask = slots_.size() - 1;
+	for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+		const std::uint32_t edge = slots_[slot];
+		if (!edge || (dependency(edge).from == from && dependency(edge).to == to))
+			return slot;
+	}
 }
 
-LockGraph::LockGraph(const Model &model, const Runs &runs) : nodes_(model.classes.size())
+/* A later one replaces an earlier one with the same ends. */
+std::uint32_t LockGraph::add_dependency(ClassId from, ClassId to)
+{
+	dependencies_.push_back({from, to});
+	const auto added = static_cast<std::uint32_t>(dependencies_.size());
+	if (2 * dependencies_.size() > slots_.size()) {
+		slots_.assign(4 * slots_.size(), 0);
+		for (std::uint32_t edge = 1; edge < added; edge++)
+			slots_[slot_of(dependency(edge).from, dependency(edge).to)] = edge;
+	}
+	slots_[slot_of(from, to)] = added;
+	return added;
+}
+
+void LockGraph::add_evidence(std::uint32_t edge, Evidence evidence)
+{
+	dependencies_[edge - 1].kinds |= evidence.kind;
+	evidence_.push_back(evidence);
+	edge_of_.push_back(edge);
+}
+
+void LockGraph::add(ClassId from, ClassId to, Evidence evidence)
+{
+	const std::uint32_t known = find(from, to);
+	add_evidence(known ? known : add_dependency(from, to), evidence);
+}
+
+/* By dependency; in the order in which it came within each. */
+void LockGraph::sort_evidence()
+{
+	std::vector<std::size_t> at(dependencies_.size() + 1);
+	for (auto edge : edge_of_)
+		at[edge]++;
+	std::partial_sum(at.begin(), at.end(), at.begin());
+	std::vector<Evidence> sorted(evidence_.size());
+	for (std::size_t i = 0; i < dependencies_.size(); i++)
+		dependencies_[i].evidence = {sorted.data() + at[i], at[i + 1] - at[i]};
+	for (std::size_t i = 0; i < evidence_.size(); i++)
+		sorted[at[edge_of_[i] - 1]++] = evidence_[i];
+	evidence_ = std::move(sorted);
+	edge_of_ = {};
+}
+
+LockGraph::LockGraph(const Model &model, const Runs &runs)
+	: nodes_(model.classes.size()), slots_(kFewestSlots)
 {
 	add_orders(model, runs);
 	add_needs(model, runs);
 	orders_ = dependencies_.size();
 	add_usage(model, runs);
 	add_nestings(model, runs);
-	for (std::size_t i = 0; i < dependencies_.size(); i++)
-		by_ends_[pair_key(dependencies_[i].from, dependencies_[i].to)] =
-			static_cast<std::uint32_t>(i + 1);
+	sort_evidence();
 }
 
 std::uint32_t LockGraph::find(ClassId from, ClassId to) const
 {
-	auto at = by_ends_.find(pair_key(from, to));
-	return at == by_ends_.end() ? 0 : at->second;
+	return slots_[slot_of(from, to)];
 }
 
 void LockGraph::add_orders(const Model &model, const Runs &runs)
 {
-	Known known;
 	for (std::size_t s = 0; s < model.observations.size(); s++) {
 		const Observation &observation = model.observations[s];
 		const ClassId to = observation.acquired.cls;
@@ -85,7 +132,7 @@ void LockGraph::add_orders(const Model &model, const Runs &runs)
 			if (held.cls == kNoClass || held.cls == to ||
 			    !ls_orders(held.val, observation.acquired.val))
 				continue;
-			add(known, held.cls, to,
+			add(held.cls, to,
 			    {s, i, dependency_kind(held.val, observation.acquired.val)});
 		}
 	}
@@ -138,27 +185,31 @@ void LockGraph::add_needs(const Model &model, const Runs &runs)
 	for (const auto &[done, locks] : needs) {
 		if (!confirmed.contains(done))
 			continue;
-		for (const auto &[lock, need] : locks)
-			dependencies_.push_back({done, lock, need.kind, need.evidence, true});
+		for (const auto &[lock, need] : locks) {
+			const auto edge = add_dependency(done, lock);
+			dependencies_[edge - 1].need = true;
+			for (const auto &evidence : need.evidence)
+				add_evidence(edge, evidence);
+			dependencies_[edge - 1].kinds = need.kind;
+		}
 	}
 }
 
 void LockGraph::add_usage(const Model &model, const Runs &runs)
 {
-	Known known;
 	auto add_use = [&](std::size_t observation, std::uint32_t position, ClassId cls,
 			   std::uint32_t use) {
 		if (cls == kNoClass)
 			return;
 		for (const auto &interrupt : kInterrupts) {
 			if (use & interrupt.in)
-				add(known, interrupt.cls, cls, {observation, position, LS_DEP_EN});
+				add(interrupt.cls, cls, {observation, position, LS_DEP_EN});
 			if (use & interrupt.in_read)
-				add(known, interrupt.cls, cls, {observation, position, LS_DEP_ER});
+				add(interrupt.cls, cls, {observation, position, LS_DEP_ER});
 			if (use & interrupt.on)
-				add(known, cls, interrupt.cls, {observation, position, LS_DEP_EN});
+				add(cls, interrupt.cls, {observation, position, LS_DEP_EN});
 			if (use & interrupt.on_read)
-				add(known, cls, interrupt.cls, {observation, position, LS_DEP_SN});
+				add(cls, interrupt.cls, {observation, position, LS_DEP_SN});
 		}
 	};
 	for (std::size_t s = 0; s < model.observations.size(); s++) {
@@ -184,7 +235,6 @@ bool nests(const Observation &observation, std::uint32_t i)
 
 void LockGraph::add_nestings(const Model &model, const Runs &runs)
 {
-	Known known;
 	for (std::size_t s = 0; s < model.observations.size(); s++) {
 		const Observation &observation = model.observations[s];
 		if (!runs[observation.run] || !observation.acquisition() ||
@@ -192,7 +242,7 @@ void LockGraph::add_nestings(const Model &model, const Runs &runs)
 			continue;
 		for (std::uint32_t i = 0; i < observation.held.size(); i++)
 			if (nests(observation, i))
-				add(known, observation.acquired.cls, observation.acquired.cls,
+				add(observation.acquired.cls, observation.acquired.cls,
 				    {s, i,
 				     dependency_kind(observation.held[i].val,
 						     observation.acquired.val)});
@@ -302,10 +352,18 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 {
 	Facts facts;
 	Wanted wanted;
+	if (edges.empty())
+		return facts;
+	/* A chain shows dependencies of its last lock alone. */
+	std::vector<bool> last(model.classes.size());
 	for (auto edge : edges) {
 		const auto &dependency = graph.dependency(edge);
 		wanted[pair_key(dependency.from, dependency.to)] = edge;
 		facts[edge];
+		for (ClassId cls : {dependency.from, dependency.to})
+			if (!is_interrupt(cls) &&
+			    (cls == dependency.to || is_interrupt(dependency.to)))
+				last[index(cls)] = true;
 	}
 	std::vector<const Chain *> below;
 	for (std::size_t number = 0; number < model.runs.size(); number++) {
@@ -315,7 +373,7 @@ std::unordered_map<std::uint32_t, ChainFacts> chain_facts(const Model &model, co
 		for (const auto &chain : run.chains) {
 			/* Count 0: held like that after another lock was released, never
 			 * acquired like that. */
-			if (chain.cls == kNoClass || chain.count == 0)
+			if (chain.cls == kNoClass || chain.count == 0 || !last[index(chain.cls)])
 				continue;
 			below.clear();
 			for (auto up = chain.parent; up != 0; up = run.chains[up].parent)

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -24,8 +25,8 @@ struct Evidence {
 struct Dependency {
 	ClassId from, to;
 	std::uint32_t kinds = 0; ///< LS_DEP_* mask
-	std::vector<Evidence> evidence;
-	bool need = false; ///< from a completion to a lock held at all completions
+	bool need = false;	 ///< from a completion to a lock held at all completions
+	std::span<const Evidence> evidence = {}; ///< the graph's
 };
 
 /// Runs to include, by number.
@@ -39,6 +40,8 @@ class LockGraph {
 public:
 	/// From the observations of @runs.
 	LockGraph(const Model &model, const Runs &runs);
+	LockGraph(LockGraph &&) = default;
+	LockGraph &operator=(LockGraph &&) = default;
 
 	/// Edge i is dependencies()[i - 1]: first the order of locks and completions, size()
 	/// of them, then edges to and from interrupts, then classes that nest in themselves: of
@@ -54,9 +57,12 @@ public:
 	std::size_t size() const { return orders_; }
 
 private:
-	using Known = std::unordered_map<std::uint64_t, std::size_t>;
 	Graph orders_graph() const;
-	void add(Known &known, ClassId from, ClassId to, Evidence evidence);
+	std::size_t slot_of(ClassId from, ClassId to) const;
+	std::uint32_t add_dependency(ClassId from, ClassId to);
+	void add_evidence(std::uint32_t edge, Evidence evidence);
+	void add(ClassId from, ClassId to, Evidence evidence);
+	void sort_evidence();
 	void add_orders(const Model &model, const Runs &runs);
 	void add_needs(const Model &model, const Runs &runs);
 	void add_usage(const Model &model, const Runs &runs);
@@ -64,7 +70,11 @@ private:
 
 	std::size_t nodes_, orders_ = 0;
 	std::vector<Dependency> dependencies_;
-	std::unordered_map<std::uint64_t, std::uint32_t> by_ends_;
+	/// Edges by hash of their ends, 0: free. There are millions of look-ups, and a node for
+	/// each edge would take as much memory again.
+	std::vector<std::uint32_t> slots_;
+	std::vector<Evidence> evidence_;     ///< of all dependencies, in their order
+	std::vector<std::uint32_t> edge_of_; ///< of each evidence, while it is collected
 };
 
 /// Information from chains about one dependency.

@@ -162,15 +162,15 @@ private:
 
 	bool initialises(const Race &race, bool second) const
 	{
-		return race_context(model_, race, second).init();
+		return race_context(model_, index_, race, second).init();
 	}
 
 	void same_entry_point()
 	{
 		std::string entry;
 		if (every_race([&](const Race &race) {
-			    const Context a = race_context(model_, race, false),
-					  b = race_context(model_, race, true);
+			    const Context a = race_context(model_, index_, race, false),
+					  b = race_context(model_, index_, race, true);
 			    entry = a.describe();
 			    return a.serialised() && a.kind == b.kind && !a.entry.empty() &&
 				   a.entry == b.entry && a.callee == b.callee;
@@ -365,7 +365,7 @@ private:
 
 } // namespace
 
-Context race_context(const Model &model, const Race &race, bool second)
+Context race_context(const Model &model, const AccessIndex &index, const Race &race, bool second)
 {
 	const auto &access = model.accesses[second ? race.second : race.first];
 	if (race.sides[second].known)
@@ -375,11 +375,7 @@ Context race_context(const Model &model, const Race &race, bool second)
 	const std::uint32_t pid = second ? race.second_pid : race.first_pid;
 	if (pid && pid != context.pid && context.level == LS_TASK) {
 		context.pid = pid;
-		context.comm.clear();
-		for (const auto &other : model.accesses)
-			if (other.run == race.run && other.pid == pid &&
-			    level_of(other.where) == LS_TASK)
-				context.comm = other.comm;
+		context.comm = index.comm_of(race.run, pid);
 	}
 	return context;
 }

@@ -8,7 +8,7 @@
 namespace lockscope {
 
 /// The context of the race's first side, or of the one that showed it.
-Context race_context(const Model &model, const Race &race, bool second);
+Context race_context(const Model &model, const AccessIndex &index, const Race &race, bool second);
 
 /// The stack of that side, or of the first access at its site if that is all there is.
 const std::vector<CodeId> &race_stack(const Model &model, const Race &race, bool second);

@@ -137,8 +137,8 @@ private:
 	{
 		if (race.flags & (LS_RACE_CAUGHT | LS_RACE_CHANGED))
 			return Confidence::Confirmed;
-		const Context first = race_context(model_, race, false),
-			      second = race_context(model_, race, true);
+		const Context first = race_context(model_, index_, race, false),
+			      second = race_context(model_, index_, race, true);
 		return first.key() != second.key() ? Confidence::Observed : Confidence::Possible;
 	}
 
@@ -179,7 +179,7 @@ private:
 			const bool second = (i == 1) != swap;
 			auto &side = evidence_.sides[i];
 			side.access = second ? race.second : race.first;
-			side.context = race_context(model_, race, second);
+			side.context = race_context(model_, index_, race, second);
 			const auto &shown = model_.accesses[side.access];
 			const RaceSide &own = race.sides[second];
 			side.count = shown.count;

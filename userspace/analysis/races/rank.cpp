@@ -169,13 +169,7 @@ private:
 	{
 		if (named_.data == kNoData)
 			return;
-		const Place place{named_.data, named_.offset};
-		std::size_t only = 0, first = 0, last = 0;
-		for (const auto &[at, section] : index_.sections()) {
-			only += section.size() == 1 && section.front() == place;
-			first += section.size() > 1 && section.front() == place;
-			last += section.size() > 1 && section.back() == place;
-		}
+		const auto [only, first, last] = index_.roles_of({named_.data, named_.offset});
 		if (only)
 			add(only > 1 ? "only-in-sections" : "only-in-a-section",
 			    counted(only, "critical section") + " touch nothing else");

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,18 +42,23 @@ public:
 	/// Number of places that accesses in the function touch with no lock held.
 	std::size_t unlocked_in(const std::string &function) const;
 
-	/// A critical section: everything that was accessed with a lock held from one acquire
-	/// site, in the order of first observation.
-	using Section = std::vector<Place>;
-	/// By acquire site of the lock.
-	const std::map<CodeId, Section> &sections() const { return sections_; }
+	/// Critical sections, each with everything that was accessed with a lock held from one
+	/// acquire site: those that touch the place alone, and others that begin and end with it.
+	struct Roles {
+		std::size_t only = 0, first = 0, last = 0;
+	};
+	Roles roles_of(const Place &place) const;
+
+	/// Name of the task with that PID, by its last access in @run; empty: it is not known.
+	std::string comm_of(std::uint32_t run, std::uint32_t pid) const;
 
 private:
 	const Model &model_;
 	std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_data_;
-	std::set<std::string> locking_;
+	std::unordered_set<std::string> locking_;
 	std::unordered_map<std::string, std::set<Place>> written_, unlocked_;
-	std::map<CodeId, Section> sections_;
+	std::map<Place, Roles> roles_;
+	std::map<std::pair<std::uint32_t, std::uint32_t>, const std::string *> comms_;
 };
 
 } // namespace lockscope

@@ -180,8 +180,7 @@ pugi::xml_node add_card(Fragment &fragment, const Model &model, const Finding &f
 
 } // namespace
 
-bool put_card(const Model &model, const Finding &finding, std::size_t rank, bool open,
-	      std::size_t room, std::string &out)
+std::string full_card(const Model &model, const Finding &finding, std::size_t rank, bool open)
 {
 	Fragment fragment;
 	auto card = add_card(fragment, model, finding, rank, "finding");
@@ -205,11 +204,7 @@ bool put_card(const Model &model, const Finding &finding, std::size_t rank, bool
 		add_printed(details, "pre", "evidence",
 			    [&](Printer &printer) { print_evidence(*finding.verdict, printer); });
 	add_rank(details, finding);
-	const std::string text = fragment.text();
-	if (text.size() > room)
-		return false;
-	out += text;
-	return true;
+	return fragment.text();
 }
 
 std::string brief_card(const Model &model, const Finding &finding, std::size_t rank)

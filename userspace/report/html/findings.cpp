@@ -21,19 +21,19 @@ public:
 
 	void render(const Ranked &entry)
 	{
-		std::string text;
-		if (put_card(model_, *entry.finding, entry.rank, cards_.size() < kOpenCards,
-			     full_ < kCardBytes ? kCardBytes - full_ : 0, text)) {
-			full_ += text.size();
-			cards_.emplace(entry.rank, std::move(text));
-			return;
+		if (full_.open()) {
+			std::string text = full_card(model_, *entry.finding, entry.rank,
+						     cards_.size() < kOpenCards);
+			if (full_.take(text.size())) {
+				cards_.emplace(entry.rank, std::move(text));
+				return;
+			}
 		}
-		text = brief_card(model_, *entry.finding, entry.rank);
-		if (brief_ + text.size() > kBriefBytes) {
-			left_out_++;
+		if (!brief_.open())
 			return;
-		}
-		brief_ += text.size();
+		std::string text = brief_card(model_, *entry.finding, entry.rank);
+		if (!brief_.take(text.size()))
+			return;
 		briefs_++;
 		cards_.emplace(entry.rank, std::move(text));
 	}
@@ -44,12 +44,13 @@ public:
 		return at == cards_.end() ? std::string() : std::move(at->second);
 	}
 	std::size_t briefs() const { return briefs_; }
-	std::size_t left_out() const { return left_out_; }
+	std::size_t left_out() const { return brief_.left_out(); }
 
 private:
 	const Model &model_;
 	std::unordered_map<std::size_t, std::string> cards_;
-	std::size_t full_ = 0, brief_ = 0, briefs_ = 0, left_out_ = 0;
+	Room full_{kCardBytes}, brief_{kBriefBytes};
+	std::size_t briefs_ = 0;
 };
 
 std::string paragraph(const char *cls, const std::string &text)
@@ -59,14 +60,17 @@ std::string paragraph(const char *cls, const std::string &text)
 	return fragment.text();
 }
 
-/// Those with the same cause, below it.
-std::string others_of(const Group &group, Cards &cards)
+/// A card, and those with the same cause below it; nothing where none had room.
+std::string group_of(const Group &group, Cards &cards)
 {
-	std::string out;
+	const std::string first = cards.take(group.first);
+	std::string out = first;
 	for (const auto &[through, list] : group.more) {
 		std::string inner;
 		for (const auto &entry : list)
 			inner += cards.take(entry);
+		if (first.empty() && inner.empty())
+			continue;
 		Fragment summary;
 		add(summary.root(), "summary", "",
 		    std::to_string(list.size()) + " more through " + through);
@@ -103,7 +107,7 @@ std::string findings_section(const Model &model, const Analysis &analysis,
 				 left_out_words(cards.left_out(), "finding", "lockscope report"));
 	out += "<div id=\"cards\">";
 	for (const auto &group : groups)
-		out += cards.take(group.first) + others_of(group, cards);
+		out += group_of(group, cards);
 	return out + "</div></section>";
 }
 

@@ -191,10 +191,9 @@ GraphData graph_data(const Model &model, const LockGraph &graph, const BadEdges 
 
 } // namespace
 
-std::string graph_json(const Model &model, const Analysis &analysis, const ReportOptions &options,
-		       std::size_t room, const GraphPart *part)
+std::string graph_json(const Model &model, const LockGraph &graph, const Analysis &analysis,
+		       const ReportOptions &options, std::size_t room, const GraphPart *part)
 {
-	const LockGraph graph(model, Runs(model.runs.size(), true));
 	const BadEdges bad = bad_edges(analysis, options);
 	/* The last one that is added may be longer than what is left. */
 	constexpr std::size_t kLast = 20000;
@@ -205,21 +204,20 @@ std::string graph_json(const Model &model, const Analysis &analysis, const Repor
 	return data.text;
 }
 
-std::string graph_section(const Model &model, const Analysis &analysis,
+std::string graph_section(const Model &model, const LockGraph &graph, const Analysis &analysis,
 			  const ReportOptions &options)
 {
-	const LockGraph graph(model, Runs(model.runs.size(), true));
 	const BadEdges bad = bad_edges(analysis, options);
 	std::string rows;
-	std::size_t left_out = 0;
+	Room room(kOrderBytes);
 	for (const auto *dependency : sorted_orders(graph, bad)) {
 		const auto found = bad.find(ends_of(*dependency));
 		if (found == bad.end())
 			break;
-		const std::string row = order_row(model, *dependency, found->second);
-		if (rows.size() + row.size() > kOrderBytes)
-			left_out++;
-		else
+		if (!room.open())
+			continue;
+		if (const std::string row = order_row(model, *dependency, found->second);
+		    room.take(row.size()))
 			rows += row;
 	}
 	Fragment fragment;
@@ -236,9 +234,9 @@ std::string graph_section(const Model &model, const Analysis &analysis,
 		add(section, "p", "words",
 		    "Of " + with_commas(graph.size()) +
 			    " orders of two lock classes. lockscope graph ID draws a finding.");
-	if (left_out)
+	if (room.left_out())
 		add(section, "p", "warn",
-		    left_out_words(left_out, "order", "lockscope report --format json"));
+		    left_out_words(room.left_out(), "order", "lockscope report --format json"));
 	std::string table;
 	if (!rows.empty()) {
 		Fragment shape;

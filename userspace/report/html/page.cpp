@@ -126,6 +126,7 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 {
 	using namespace html;
 	const bool incomplete = !incompleteness(model).empty();
+	const LockGraph graph(model, Runs(model.runs.size(), true));
 	const std::string run = run_section(model, analysis, incomplete);
 	const std::string release = model.runs.empty() ? "" : model.runs.back().release;
 	std::string out = head_of("LockScope report, " + system_name(release)) +
@@ -134,7 +135,8 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	if (incomplete)
 		out += run;
 	out += findings_section(model, analysis, options) +
-	       graph_section(model, analysis, options) + rules_section(model) + stat_section(stat);
+	       graph_section(model, graph, analysis, options) + rules_section(model) +
+	       stat_section(stat);
 	if (!incomplete)
 		out += run;
 	out += "</main>";
@@ -145,7 +147,7 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	const std::string data = "<script type=\"application/json\" id=\"graph-data\">";
 	const std::size_t used = out.size() + scripts.size() + data.size() + kMarginBytes;
 	out += data +
-	       graph_json(model, analysis, options,
+	       graph_json(model, graph, analysis, options,
 			  used < kMostHtmlBytes ? kMostHtmlBytes - used : 0, part) +
 	       "</script>";
 	return out + scripts;

@@ -4,6 +4,8 @@
 
 #include "report/html/html.h"
 
+#include "analysis/orders/lockgraph.h"
+
 #include <pugixml.hpp>
 
 #include <cstddef>
@@ -22,6 +24,39 @@ inline constexpr std::size_t kBriefBytes = 250000; ///< findings by title, where
 inline constexpr std::size_t kOrderBytes = 60000;  ///< orders of findings as a table
 inline constexpr std::size_t kRuleBytes = 220000;
 inline constexpr std::size_t kStatBytes = 200000;
+
+/// Room for rows or cards. Those that do not fit are counted; after several in a row no further
+/// ones need be made.
+class Room {
+public:
+	explicit Room(std::size_t bytes) : bytes_(bytes) {}
+
+	/// Does a text of @size bytes fit? Then it has its place.
+	bool take(std::size_t size)
+	{
+		if (size > bytes_) {
+			misses_++;
+			left_out_++;
+			return false;
+		}
+		bytes_ -= size;
+		misses_ = 0;
+		return true;
+	}
+	/// Is there hope for another one? If not it is counted.
+	bool open()
+	{
+		const bool hope = misses_ < kMostMisses;
+		left_out_ += !hope;
+		return hope;
+	}
+	std::size_t bytes() const { return bytes_; }
+	std::size_t left_out() const { return left_out_; }
+
+private:
+	static constexpr std::size_t kMostMisses = 100;
+	std::size_t bytes_, misses_ = 0, left_out_ = 0;
+};
 
 /// Elements that become text. pugixml escapes what has a meaning.
 class Fragment {
@@ -55,18 +90,16 @@ std::string run_section(const Model &model, const Analysis &analysis, bool first
 std::string findings_section(const Model &model, const Analysis &analysis,
 			     const ReportOptions &options);
 /// The table of the graph's bad edges; its data is JSON for the script.
-std::string graph_section(const Model &model, const Analysis &analysis,
+std::string graph_section(const Model &model, const LockGraph &graph, const Analysis &analysis,
 			  const ReportOptions &options);
 /// Its data in at most @room bytes, orders of findings first; @part: not null, only of its locks.
-std::string graph_json(const Model &model, const Analysis &analysis, const ReportOptions &options,
-		       std::size_t room, const GraphPart *part);
+std::string graph_json(const Model &model, const LockGraph &graph, const Analysis &analysis,
+		       const ReportOptions &options, std::size_t room, const GraphPart *part);
 std::string rules_section(const Model &model);
 std::string stat_section(const StatReport &stat);
 
-/// A card; without its body only what it is, for lack of room. False: it was not appended to
-/// @out because it is larger than @room.
-bool put_card(const Model &model, const Finding &finding, std::size_t rank, bool open,
-	      std::size_t room, std::string &out);
+/// A card; without its body only what it is, for lack of room.
+std::string full_card(const Model &model, const Finding &finding, std::size_t rank, bool open);
 std::string brief_card(const Model &model, const Finding &finding, std::size_t rank);
 /// Both sides of it, with stacks and locks.
 void add_sides(pugi::xml_node parent, const Model &model, const Finding &finding);

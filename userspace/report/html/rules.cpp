@@ -80,16 +80,16 @@ std::string rules_section(const Model &model)
 			add(section, "p", line.front() == ' ' ? "words" : "subtitle", line);
 	const auto rules = infer_rules(model);
 	std::string rows;
-	std::size_t few = 0, left_out = 0;
+	std::size_t few = 0;
+	Room room(kRuleBytes);
 	for (const auto &rule : rules) {
 		if (rule.verdict == RuleVerdict::TooFew) {
 			few++;
 			continue;
 		}
-		const std::string row = rule_row(model, rule);
-		if (rows.size() + row.size() > kRuleBytes)
-			left_out++;
-		else
+		if (!room.open())
+			continue;
+		if (const std::string row = rule_row(model, rule); room.take(row.size()))
 			rows += row;
 	}
 	if (rules.empty())
@@ -100,8 +100,9 @@ std::string rules_section(const Model &model)
 		add(section, "p", "words",
 		    counted(few, "rule") + " with too few accesses left out: lockscope rules "
 					   "--type STRUCT lists them.");
-	if (left_out)
-		add(section, "p", "warn", left_out_words(left_out, "rule", "lockscope rules"));
+	if (room.left_out())
+		add(section, "p", "warn",
+		    left_out_words(room.left_out(), "rule", "lockscope rules"));
 	const std::string head = fragment.text();
 	std::string table;
 	if (!rows.empty()) {

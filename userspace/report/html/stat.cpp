@@ -115,12 +115,11 @@ std::string stat_section(const StatReport &stat)
 	auto section = fragment.root();
 	add(section, "h2", "", "Statistics");
 	std::string rows;
-	std::size_t left_out = 0;
+	Room room(kStatBytes);
 	for (const auto &c : stat.classes) {
-		const std::string row = stat_row(c, stat.exact);
-		if (rows.size() + row.size() > kStatBytes)
-			left_out++;
-		else
+		if (!room.open())
+			continue;
+		if (const std::string row = stat_row(c, stat.exact); room.take(row.size()))
 			rows += row;
 	}
 	if (stat.classes.empty())
@@ -138,9 +137,9 @@ std::string stat_section(const StatReport &stat)
 	if (stat.left_out)
 		add(section, "p", "words",
 		    counted(stat.left_out, "run") + " recorded without --stat left out.");
-	if (left_out)
+	if (room.left_out())
 		add(section, "p", "warn",
-		    left_out_words(left_out, "lock class", "lockscope stat --limit 0"));
+		    left_out_words(room.left_out(), "lock class", "lockscope stat --limit 0"));
 	const std::string head = fragment.text();
 	std::string table;
 	if (!rows.empty()) {
