@@ -4,6 +4,7 @@
 #include "report/finding_text.h"
 #include "report/groups.h"
 #include "report/printer.h"
+#include "report/source_lines.h"
 #include "report/stream.h"
 #include "report/text_parts.h"
 
@@ -195,6 +196,9 @@ void print_footer(const Model &model, const Analysis &analysis, bool in_full, Pr
 	out.blank();
 	if (const auto missing = annotations::missing(model); !missing.empty())
 		out.wrap(0, "Annotations: " + missing, Tone::Plain, 2);
+	if (const auto none = without_source_lines(model);
+	    !none.empty() && !analysis.findings.empty())
+		out.wrap(0, "Source lines: " + none, Tone::Plain, 2);
 	if (losses.empty())
 		out.wrap(0, "Losses: none");
 	else
