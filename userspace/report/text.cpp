@@ -101,6 +101,18 @@ void print_header(const Model &model, const Analysis &analysis,
 	print_news(model, analysis, shown, out);
 }
 
+std::vector<std::string> neighbours_once(const std::vector<std::string> &parts)
+{
+	std::vector<std::string> out;
+	for (std::size_t i = 0, end = 0; i < parts.size(); i = end) {
+		for (end = i + 1; end < parts.size() && parts[end] == parts[i];)
+			end++;
+		out.push_back(parts[i] +
+			      (end - i > 1 ? " (" + std::to_string(end - i) + " times)" : ""));
+	}
+	return out;
+}
+
 void print_rules(const Model &model, Printer &out)
 {
 	const auto rules = lock_rules(model);
