@@ -17,6 +17,8 @@ modules:
 # Installs what is missing, builds, shows the tool at work in a VM.
 demo:
 	@scripts/deps vm demo
+	@echo "Building the programs and the modules for kernel $(RELEASE), quietly: about 5 minutes on"
+	@echo "two CPUs the first time, seconds later; 1.2 GB in out/"
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
 

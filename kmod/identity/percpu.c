@@ -29,6 +29,12 @@ static struct ls_ranges ranges;
 static void *grains;
 
 /*
+ * The function in which BPF maps allocate their per-CPU values, each by itself. Statistics have
+ * more of them than there are ranges here, and no value has a lock. Size 0: there is none.
+ */
+static unsigned long bpf_values __ro_after_init, bpf_values_size __ro_after_init;
+
+/*
  * Names of modules' static per-CPU variables, kept after the module was unloaded; address 0:
  * free.
  */
@@ -72,7 +78,7 @@ static void on_alloc(void *data, unsigned long call_site, bool reserved, bool is
 		     gfp_t gfp)
 {
 	/* Modules' static areas come with a name, from the notifier. */
-	if (ptr && !reserved && READ_ONCE(ls_active))
+	if (ptr && !reserved && READ_ONCE(ls_active) && call_site - bpf_values >= bpf_values_size)
 		new_range((__force unsigned long)ptr, size, call_site, NULL);
 }
 
@@ -196,6 +202,7 @@ int ls_percpu_init(void)
 
 	ls_percpu_static_start = ls_symbol("__per_cpu_start");
 	ls_percpu_static_size = ls_symbol("__per_cpu_end") - ls_percpu_static_start;
+	ls_find_function("bpf_map_alloc_percpu", &bpf_values, &bpf_values_size);
 	grains = ls_zalloc(ls_addrmap_bytes(GRAIN_BITS));
 	symbols = ls_zalloc(array_size(MAX_SYMBOLS, sizeof(*symbols)));
 	if (all && grains)

@@ -118,6 +118,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_replay_command(*app, globals);
 	add_suppress_command(*app, globals);
 	add_instrument_command(*app, globals);
+	add_symbols_command(*app, globals);
 	add_doctor_command(*app, globals);
 	add_help_command(*app, globals);
 	return app;

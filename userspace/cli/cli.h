@@ -40,6 +40,7 @@ void add_waits_command(CLI::App &app, Globals &globals);
 void add_suppress_command(CLI::App &app, Globals &globals);
 void add_instrument_command(CLI::App &app, Globals &globals);
 void add_doctor_command(CLI::App &app, Globals &globals);
+void add_symbols_command(CLI::App &app, Globals &globals);
 
 /// Print the error and its hint on stderr; its exit status.
 int fail(const Error &error);

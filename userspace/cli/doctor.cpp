@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope doctor: what this kernel supports, what is missing, and the remedies.
 #include "cli/cli.h"
+#include "cli/fetch_symbols.h"
 
 #include "model/model.h"
 #include "source/module.h"
 #include "source/source.h"
+#include "symbolize/debug_files.h"
+#include "symbolize/lines.h"
 #include "symbolize/symbols.h"
 #include "util/file.h"
 #include "util/text.h"
@@ -94,6 +97,19 @@ void check_tracing(std::vector<Check> &out)
 		       "findings"});
 }
 
+/// Packages are only named if there are such.
+std::string debug_remedy()
+{
+	const auto packages = debug_packages(kernel_release());
+	for (const auto &package : packages)
+		if (apt_knows(package))
+			return "lockscope symbols fetch, from " + package;
+	return packages.empty()
+		       ? "build the kernel with CONFIG_DEBUG_INFO"
+		       : "apt-get update, then lockscope symbols fetch: apt does not know " +
+				 packages.front();
+}
+
 void check_symbols(std::vector<Check> &out)
 {
 	auto text = read_file("/proc/kallsyms");
@@ -107,13 +123,12 @@ void check_symbols(std::vector<Check> &out)
 		       btf ? ""
 			   : "locks in slab objects get no field names: boot a kernel with "
 			     "CONFIG_DEBUG_INFO_BTF"});
-	const std::string vmlinux = "/usr/lib/debug/boot/vmlinux-" + kernel_release();
-	const bool debug = exists(vmlinux);
+	const std::string vmlinux = LineFinder(kernel_release(), {})
+					    .file("vmlinux", KernelSymbols().build_id("vmlinux"));
+	const bool debug = !vmlinux.empty();
 	out.push_back({"debug information", debug ? State::Ok : State::Weak,
 		       debug ? vmlinux : "none for the kernel itself",
-		       debug ? ""
-			     : "for file and line: apt install linux-image-" + kernel_release() +
-				       "-dbg"});
+		       debug ? "" : "for file and line: " + debug_remedy()});
 	const bool nomerge = read_line("/proc/cmdline").find("slab_nomerge") != std::string::npos;
 	out.push_back(
 		{"slab caches", nomerge ? State::Ok : State::Weak,
@@ -138,15 +153,21 @@ std::string named(const std::vector<std::string> &functions)
 	return join(functions, ", ");
 }
 
+std::string headers_remedy()
+{
+	const std::string package = "linux-headers-" + kernel_release();
+	return apt_knows(package) ? "apt install " + package
+				  : "apt does not know " + package +
+					    ": install the headers as the kernel was installed";
+}
+
 void check_accesses(std::vector<Check> &out)
 {
 	const std::string headers = "/lib/modules/" + kernel_release() + "/build";
 	const bool built = exists(headers + "/Makefile");
 	out.push_back({"instrumented modules", built ? State::Ok : State::Weak,
 		       built ? headers : "no kernel headers",
-		       built ? ""
-			     : "for lockscope instrument: apt install linux-headers-" +
-				       kernel_release()});
+		       built ? "" : "for lockscope instrument: " + headers_remedy()});
 	const bool code = ::access("/proc/kcore", R_OK) == 0;
 	out.push_back({"unmodified code", code ? State::Ok : State::Weak,
 		       code ? "/proc/kcore can be read" : "/proc/kcore cannot be read",

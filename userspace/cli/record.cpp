@@ -110,6 +110,8 @@ void summary(const RecordArgs &options, const Globals &globals, const Recorder &
 		return;
 	if (probes)
 		std::fprintf(stderr, "lockscope: %s\n", probes->summary().c_str());
+	if (const auto hint = probes ? probes->hint() : ""; !hint.empty())
+		std::fprintf(stderr, "HINT: %s\n", hint.c_str());
 	const Progress p = recorder.progress();
 	std::fprintf(stderr,
 		     "lockscope: %s classes, %s edges, %s in %s%s; see: lockscope report %s\n",

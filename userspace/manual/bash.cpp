@@ -41,12 +41,11 @@ _@P@()
 	elif [[ $cur == -* ]]; then
 		words=$(_@P@_options "$command")
 	else
-		words=$(_@P@_commands "$command")
-		[ -n "$words" ] || words=$(_@P@_arguments "$command")
+		words=$(_@P@_commands "$command")' '$(_@P@_arguments "$command")
 	fi
-	if [ "$words" = @files ]; then
+	if [[ " $words " == *' @files '* ]]; then
 		compopt -o filenames 2> /dev/null
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "${words/@files/}" -- "$cur"; compgen -f -- "$cur")
 	else
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 	fi

@@ -31,8 +31,10 @@ std::string synopsis(const Command &command)
 	std::string out = bold(command.name);
 	if (!command.options.empty())
 		out += " [" + italic("OPTION") + "]...";
+	const std::string subcommand = italic("SUBCOMMAND") + " [" + italic("ARGUMENT") + "]...";
+	/* One that takes arguments of its own can do without. */
 	if (!command.commands.empty())
-		out += " " + italic("SUBCOMMAND") + " [" + italic("ARGUMENT") + "]...";
+		out += command.positionals.empty() ? " " + subcommand : " [" + subcommand + "]";
 	for (const auto &parameter : command.positionals)
 		out += " " + positional(parameter);
 	return out + "\n";

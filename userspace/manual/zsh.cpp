@@ -4,6 +4,8 @@
 
 #include "util/text.h"
 
+#include <algorithm>
+
 namespace lockscope::manual {
 
 namespace {
@@ -115,15 +117,19 @@ std::string functions(const Command &command, const Command &program)
 	if (command.commands.empty())
 		return out + "\t_arguments -s -S" + specs + positional_specs(command, program) +
 		       "\n}\n";
+	/* Those that may be called without a subcommand take files then. */
+	const bool files = std::any_of(command.positionals.begin(), command.positionals.end(),
+				       [](const auto &p) { return fill_of(p) == Fill::Files; });
 	out += "\t_arguments -s -S -C" + specs +
 	       " \\\n\t\t\t'(-): :->command' \\\n\t\t\t'(-)*:: :->arguments'\n\tcase $state in\n"
 	       "\tcommand)\n" +
-	       describe(command) +
-	       "\t\t_describe -t commands subcommand subcommands ;;\n\targuments)\n"
+	       describe(command) + "\t\t_describe -t commands subcommand subcommands" +
+	       (files ? "\n\t\t_files" : "") +
+	       " ;;\n\targuments)\n"
 	       "\t\tcase $line[1] in\n";
 	for (const auto &sub : command.commands)
 		out += "\t\t" + short_name(sub) + ") " + function_of(sub) + " ;;\n";
-	return out + "\t\tesac ;;\n\tesac\n}\n";
+	return out + (files ? "\t\t*) _files ;;\n" : "") + "\t\tesac ;;\n\tesac\n}\n";
 }
 
 } // namespace

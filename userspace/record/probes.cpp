@@ -227,6 +227,7 @@ Status Probes::end()
 	if (auto hits = source_.probe_hits(armed_))
 		(void)rotation_.measure(*hits, 0);
 	armed_ = 0;
+	ended_ = Clock::now();
 	std::vector<ls_site> none;
 	auto removed = source_.probe(none);
 	if (auto info = source_.access_info(); info && *info)
@@ -263,6 +264,27 @@ std::string Probes::summary() const
 	if (found_.unread)
 		out += "; " + counted(found_.unread, "function") + " could not be read";
 	return out;
+}
+
+std::string Probes::hint() const
+{
+	std::size_t sites = rotation_.sites();
+	for (const auto &[error, n] : rotation_.refused())
+		sites -= std::min(sites, n);
+	const std::size_t turned = rotation_.turned();
+	if (turned == 0 || turned * 2 >= sites)
+		return {};
+	/* All at the pace so far; of a recording that was over within the first turn, at that
+	 * of the turns. */
+	const double all = static_cast<double>(sites);
+	const std::chrono::duration<double> passed = ended_ - began_;
+	const double seconds = std::max(
+		passed.count() * all / static_cast<double>(turned),
+		std::chrono::duration<double>(kTurn).count() * all /
+			static_cast<double>(std::max<std::size_t>(rotation_.most_live(), 1)));
+	return "for all " + with_commas(sites) + " sites to have a turn, record for about " +
+	       counted(static_cast<std::uint64_t>(seconds / 60) + 1, "minute") +
+	       ", watch fewer functions, or raise --probes";
 }
 
 } // namespace lockscope

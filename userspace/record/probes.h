@@ -57,6 +57,8 @@ public:
 	Status end();
 	/// The result as text, one line.
 	std::string summary() const;
+	/// How long to record, when most sites had no probe yet; else empty.
+	std::string hint() const;
 
 private:
 	Probes(Source &source, Rotation rotation, ProbeSites found);
@@ -70,7 +72,7 @@ private:
 	ProbeSites found_; ///< without the sites
 	ls_access_info before_{}, after_{};
 	std::size_t armed_ = 0; ///< sites last passed to the module
-	Clock::time_point next_step_, measured_;
+	Clock::time_point began_ = Clock::now(), ended_, next_step_, measured_;
 	bool stepping_ = false, turn_measured_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "record/session.h"
 
+#include "record/debug_information.h"
 #include "source/bpf.h"
 #include "symbolize/lines.h"
 #include "util/file.h"
@@ -48,68 +49,15 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 	return session;
 }
 
-Status Session::add_lines()
-{
-	auto places = store_->unlined();
-	if (!places)
-		return places.error();
-	auto untyped = store_->untyped();
-	if (!untyped)
-		return untyped.error();
-	auto unread = store_->unread();
-	if (!unread)
-		return unread.error();
-	if (!live_ || (places->empty() && untyped->empty() && unread->empty()))
-		return success();
-	LineFinder finder(kernel_release(), options_.symbol_dirs);
-	LS_TRY_STATUS(add_types(finder, *untyped));
-	for (const auto &store : *unread)
-		LS_TRY_STATUS(store_->put_stored(
-			store, finder.stored(store.at.module, store.at.build_id, store.at.function,
-					     store.at.offset, store.size)));
-	LS_TRY_STATUS(store_->begin());
-	for (const auto &place : *places) {
-		auto stored = store_->put_lines(place, finder.find(place.module, place.build_id,
-								   place.function, place.offset));
-		if (!stored) {
-			store_->rollback();
-			return stored;
-		}
-	}
-	return store_->commit();
-}
-
-Status Session::add_types(LineFinder &finder, const std::vector<StoreWriter::Untyped> &untyped)
-{
-	auto name = [&](const StoreWriter::Untyped &data) -> Status {
-		const VariableTypes &types = finder.types(data.module, data.build_id);
-		const std::string type = types.type(data.symbol);
-		if (type.empty())
-			return success();
-		LS_TRY_STATUS(store_->put_type(data, type));
-		for (const auto &[offset, lock] : data.places)
-			if (auto path = types.path(data.symbol, offset, lock); !path.empty())
-				LS_TRY_STATUS(
-					store_->put_member(data.run, data.id, offset, lock, path));
-		return success();
-	};
-	LS_TRY_STATUS(store_->begin());
-	for (const auto &data : untyped) {
-		auto stored = name(data);
-		if (!stored) {
-			store_->rollback();
-			return stored;
-		}
-	}
-	return store_->commit();
-}
-
 Status Session::finish()
 {
 	LS_TRY_STATUS(source_->control(LS_CTL_FLUSH));
 	LS_TRY_STATUS(recorder_->drain());
 	LS_TRY_STATUS(recorder_->snapshot());
-	return add_lines();
+	if (!live_)
+		return success();
+	LineFinder finder(kernel_release(), options_.symbol_dirs);
+	return add_debug_information(*store_, finder, Again::No);
 }
 
 Status Session::begin()

@@ -61,10 +61,6 @@ public:
 	void give_up(const Error &error);
 
 private:
-	Status add_lines();
-	Status add_types(class LineFinder &finder,
-			 const std::vector<StoreWriter::Untyped> &untyped);
-
 	explicit Session(const SessionOptions &options) : options_(options) {}
 
 	SessionOptions options_;

@@ -5,6 +5,7 @@
 #include "report/race_text.h"
 #include "report/report.h"
 #include "report/sides.h"
+#include "report/text_parts.h"
 #include "report/verdict_text.h"
 
 #include "analysis/evidence.h"
@@ -187,17 +188,13 @@ private:
 		}
 	}
 
-	/// Names in order, a class that is held several times in a row once: "x (40 times)".
+	/// Names in order, a class that is held several times in a row once.
 	std::vector<std::string> names_of(const std::vector<Held> &held) const
 	{
 		std::vector<std::string> out;
-		for (std::size_t i = 0, end = 0; i < held.size(); i = end) {
-			for (end = i + 1; end < held.size() && held[end].cls == held[i].cls;)
-				end++;
-			out.push_back((held[i].cls == kNoClass ? "?" : model_[held[i].cls].name) +
-				      times(end - i));
-		}
-		return out;
+		for (const auto &lock : held)
+			out.push_back(lock.cls == kNoClass ? "?" : model_[lock.cls].name);
+		return neighbours_once(out);
 	}
 
 	static std::string times(std::size_t n)

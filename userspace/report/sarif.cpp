@@ -315,8 +315,9 @@ Json invocation(const Model &model, const Analysis &analysis, const Results &res
 	if (results.without_lines)
 		out.add(kNoLines, "note",
 			counted(results.without_lines, "finding") +
-				" without a source line, which code scanning does not show: install "
-				"the debug information of the kernel or the module and record again");
+				" without a source line, which code scanning does not show: "
+				"lockscope symbols fetch adds those of a kernel, those of a module "
+				"are in one built with debug information");
 	auto spots = blind_spots(model);
 	if (has_bpf_run(model))
 		spots.insert(spots.end(), bpf_blind_spots().begin(), bpf_blind_spots().end());

@@ -4,6 +4,7 @@
 #include "report/finding_text.h"
 #include "report/groups.h"
 #include "report/printer.h"
+#include "report/source_lines.h"
 #include "report/stream.h"
 #include "report/text_parts.h"
 
@@ -98,6 +99,18 @@ void print_header(const Model &model, const Analysis &analysis,
 	out.wrap(0, summary, Tone::Plain, 2);
 	print_selection(model, analysis, counts, out);
 	print_news(model, analysis, shown, out);
+}
+
+std::vector<std::string> neighbours_once(const std::vector<std::string> &parts)
+{
+	std::vector<std::string> out;
+	for (std::size_t i = 0, end = 0; i < parts.size(); i = end) {
+		for (end = i + 1; end < parts.size() && parts[end] == parts[i];)
+			end++;
+		out.push_back(parts[i] +
+			      (end - i > 1 ? " (" + std::to_string(end - i) + " times)" : ""));
+	}
+	return out;
 }
 
 void print_rules(const Model &model, Printer &out)
@@ -195,6 +208,9 @@ void print_footer(const Model &model, const Analysis &analysis, bool in_full, Pr
 	out.blank();
 	if (const auto missing = annotations::missing(model); !missing.empty())
 		out.wrap(0, "Annotations: " + missing, Tone::Plain, 2);
+	if (const auto none = without_source_lines(model);
+	    !none.empty() && !analysis.findings.empty())
+		out.wrap(0, "Source lines: " + none, Tone::Plain, 2);
 	if (losses.empty())
 		out.wrap(0, "Losses: none");
 	else

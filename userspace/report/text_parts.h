@@ -6,6 +6,7 @@
 #include "report/printer.h"
 #include "report/report.h"
 
+#include <string>
 #include <vector>
 
 namespace lockscope {
@@ -20,5 +21,8 @@ void print_footer(const Model &model, const Analysis &analysis, bool in_full, Pr
 
 /// Orders that nested locks of one class keep, and how semaphores are used.
 void print_rules(const Model &model, Printer &out);
+
+/// Equal neighbours once: "a (2 times)", "b" of a, a, b.
+std::vector<std::string> neighbours_once(const std::vector<std::string> &parts);
 
 } // namespace lockscope

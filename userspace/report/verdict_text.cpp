@@ -3,6 +3,7 @@
 
 #include "analysis/verdicts.h"
 #include "report/json_parts.h"
+#include "report/text_parts.h"
 #include "util/text.h"
 
 #include <cstdint>
@@ -84,7 +85,7 @@ void print_side(const Json &side, std::size_t number, Printer &out)
 		out.line(out.tone((i ? std::string(14, ' ') : std::string(11, ' ') + "=> ") +
 					  stack[i],
 				  i ? Tone::Plain : Tone::Cyan));
-	const auto held = texts_of(side, "held");
+	const auto held = neighbours_once(texts_of(side, "held"));
 	out.wrap(6, "held, oldest first: " + (held.empty() ? "nothing" : join(held, "; ")),
 		 Tone::Plain, 2);
 }

@@ -363,13 +363,15 @@ Status StoreWriter::set_code(const RunState &run, std::uint32_t id, const Locati
 		.run();
 }
 
-Result<std::vector<StoreWriter::Unlined>> StoreWriter::unlined()
+Result<std::vector<StoreWriter::Unlined>> StoreWriter::unlined(bool again)
 {
 	LS_STATEMENT(find,
 		     "SELECT DISTINCT c.build_id, c.module, c.function, c.offset FROM code c"
 		     " LEFT JOIN line l ON l.build_id = c.build_id AND l.function = c.function"
 		     " AND l.offset = c.offset"
-		     " WHERE c.build_id <> '' AND c.function <> '' AND l.frames IS NULL");
+		     " WHERE c.build_id <> '' AND c.function <> ''"
+		     " AND (l.frames IS NULL OR ?1 AND l.frames = '[]')");
+	find.bind(0, again ? 1 : 0);
 	std::vector<Unlined> out;
 	for (;;) {
 		auto row = find.step();

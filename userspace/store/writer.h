@@ -123,7 +123,8 @@ public:
 		std::string build_id, module, function;
 		std::uint64_t offset = 0;
 	};
-	Result<std::vector<Unlined>> unlined();
+	/// @again: those that were looked up without success as well.
+	Result<std::vector<Unlined>> unlined(bool again = false);
 	Status put_lines(const Unlined &place, const std::vector<SourceLine> &lines);
 
 	/// Plain stores of races whose code was not read yet, and the stored constant.

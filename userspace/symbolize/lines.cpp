@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "symbolize/lines.h"
 
+#include "symbolize/debug_files.h"
+
 #include "decode/access.h"
 #include "util/file.h"
 #include "util/modules.h"
@@ -268,12 +270,18 @@ const Dwfl_Callbacks LineFinder::File::callbacks = {dwfl_build_id_find_elf,
 						    LineFinder::File::no_debuginfo,
 						    dwfl_offline_section_address, nullptr};
 
-LineFinder::LineFinder(const std::string &release, const std::vector<std::string> &dirs)
+LineFinder::LineFinder(std::string release, std::vector<std::string> dirs)
+	: release_(std::move(release)), dirs_(std::move(dirs))
 {
-	for (const auto &folder : dirs)
+}
+
+void LineFinder::list_files()
+{
+	listed_ = true;
+	for (const auto &folder : dirs_)
 		add_files(folder);
-	add_files(program_dir() + "/../kmod/" + release);
-	const std::string installed = "/lib/modules/" + release,
+	add_files(program_dir() + "/../kmod/" + release_);
+	const std::string installed = "/lib/modules/" + release_,
 			  debug = "/usr/lib/debug" + installed;
 	/* A walk over thousands of files takes seconds where files are slow, as in a guest. */
 	const auto listed = listed_modules(installed);
@@ -289,8 +297,8 @@ LineFinder::LineFinder(const std::string &release, const std::vector<std::string
 		add_files(debug);
 		add_files(installed);
 	}
-	paths_.emplace("vmlinux", "/usr/lib/debug/boot/vmlinux-" + release);
-	paths_.emplace("vmlinux", "/usr/lib/debug/lib/modules/" + release + "/vmlinux");
+	paths_.emplace("vmlinux", "/usr/lib/debug/boot/vmlinux-" + release_);
+	paths_.emplace("vmlinux", "/usr/lib/debug/lib/modules/" + release_ + "/vmlinux");
 }
 
 /* Modules in the files below @folder. Those that are compressed have no debug information. */
@@ -312,13 +320,32 @@ LineFinder::~LineFinder() = default;
 LineFinder::File *LineFinder::file_for(const std::string &module, const std::string &build_id)
 {
 	auto [at, added] = files_.try_emplace({module, build_id});
-	if (added) {
-		auto [first, last] = paths_.equal_range(module);
-		for (auto path = first; path != last && !at->second; ++path)
-			if (exists(path->second))
-				at->second = File::open(path->second, build_id);
-	}
+	if (added)
+		for (const auto &path : places(module, build_id))
+			if (!at->second && exists(path))
+				at->second = File::open(path, build_id);
 	return at->second.get();
+}
+
+std::vector<std::string> LineFinder::places(const std::string &module, const std::string &build_id)
+{
+	if (!listed_)
+		list_files();
+	std::vector<std::string> out;
+	auto [first, last] = paths_.equal_range(module);
+	for (auto path = first; path != last; ++path)
+		out.push_back(path->second);
+	if (auto fetched = fetched_file(build_id); !fetched.empty())
+		out.push_back(std::move(fetched));
+	return out;
+}
+
+std::string LineFinder::file(const std::string &module, const std::string &build_id)
+{
+	for (const auto &path : places(module, build_id))
+		if (describes(path, build_id))
+			return path;
+	return {};
 }
 
 const VariableTypes &LineFinder::types(const std::string &module, const std::string &build_id)

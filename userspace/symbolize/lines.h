@@ -20,8 +20,9 @@ namespace lockscope {
 class LineFinder {
 public:
 	/// @dirs are searched before the default places: out/kmod/RELEASE next to the
-	/// programs, and what depmod has listed, below /usr/lib/debug and in /lib/modules.
-	LineFinder(const std::string &release, const std::vector<std::string> &dirs);
+	/// programs, what depmod has listed, below /usr/lib/debug and in /lib/modules, and what
+	/// lockscope symbols fetched. They are looked for when a file is needed first.
+	LineFinder(std::string release, std::vector<std::string> dirs);
 	~LineFinder();
 	LineFinder(const LineFinder &) = delete;
 
@@ -38,15 +39,24 @@ public:
 					    const std::string &function, std::uint64_t offset,
 					    std::uint32_t size);
 
+	/// The file that has the debug information of that module; empty when there is none.
+	std::string file(const std::string &module, const std::string &build_id);
+
 	/// Types of the variables of that module; empty without debug information. Valid as
 	/// long as this object.
 	const VariableTypes &types(const std::string &module, const std::string &build_id);
 
 private:
 	class File;
+	void list_files();
 	void add_files(const std::filesystem::path &folder);
+	/// Where it may be; not all of these exist.
+	std::vector<std::string> places(const std::string &module, const std::string &build_id);
 	File *file_for(const std::string &module, const std::string &build_id);
 
+	std::string release_;
+	std::vector<std::string> dirs_;
+	bool listed_ = false;
 	std::multimap<std::string, std::string> paths_; ///< module name -> file
 	std::map<std::pair<std::string, std::string>, std::unique_ptr<File>>
 		files_; ///< by module and build id

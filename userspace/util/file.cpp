@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -160,6 +161,14 @@ std::string program_dir()
 	std::error_code error;
 	auto self = std::filesystem::read_symlink("/proc/self/exe", error);
 	return error ? "." : self.parent_path().string();
+}
+
+std::string cache_folder()
+{
+	const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+	if (cache && *cache)
+		return std::string(cache) + "/lockscope";
+	return home && *home ? std::string(home) + "/.cache/lockscope" : "";
 }
 
 } // namespace lockscope

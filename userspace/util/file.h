@@ -38,4 +38,7 @@ std::string boot_id();
 /// Folder of the running program.
 std::string program_dir();
 
+/// $XDG_CACHE_HOME/lockscope, ~/.cache/lockscope where that is not set; empty without a home.
+std::string cache_folder();
+
 } // namespace lockscope

@@ -2,6 +2,7 @@
 #include "util/modules.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <sstream>
 
@@ -16,6 +17,13 @@ std::string module_name(const std::filesystem::path &path)
 	name.resize(end);
 	std::replace(name.begin(), name.end(), '-', '_');
 	return name;
+}
+
+bool is_module_name(const std::string &name)
+{
+	return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+		return c == '_' || (c < 0x80 && std::isalnum(c));
+	});
 }
 
 std::vector<ListedModule> listed_modules(const std::filesystem::path &folder)

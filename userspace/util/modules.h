@@ -11,6 +11,9 @@ namespace lockscope {
 /// ".../snd-pcm.ko", and of ".ko.xz" and ".ko.debug". Empty for other files.
 std::string module_name(const std::filesystem::path &path);
 
+/// Letters, digits and underscores.
+bool is_module_name(const std::string &name);
+
 /// A line of depmod's list: files relative to the folder of the release.
 struct ListedModule {
 	std::string path;

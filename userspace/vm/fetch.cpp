@@ -4,11 +4,12 @@
 #include "vm/fetch_kernel.h"
 #include "vm/initramfs.h"
 
+#include "util/file.h"
+
 #include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 namespace lockscope::vm {
@@ -61,15 +62,10 @@ Result<std::filesystem::path> fetch_source(const std::string &release)
 
 std::filesystem::path fetched_kernel(const std::string &release)
 {
-	const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-	std::filesystem::path root;
-	if (cache && *cache)
-		root = cache;
-	else if (home)
-		root = std::filesystem::path(home) / ".cache";
-	else
+	const std::string cache = cache_folder();
+	if (cache.empty())
 		return {};
-	root = root / "lockscope/kernels" / release;
+	const auto root = std::filesystem::path(cache) / "kernels" / release;
 	std::error_code error;
 	return std::filesystem::exists(root / "boot" / ("vmlinuz-" + release), error)
 		       ? root

@@ -318,6 +318,22 @@ TEST(Probes, TurnsPassAndTheEndTakesAllAway)
 		<< (*probes)->summary();
 }
 
+TEST(Probes, AShortRecordingHintsHowLongOneTakes)
+{
+	FakeModule module;
+	auto shortly = Probes::begin(module, {{"count_*"}, 2, 100}, FakeCode(), {});
+	ASSERT_TRUE(shortly);
+	ASSERT_TRUE((*shortly)->end());
+	/* Four turns of five seconds. */
+	EXPECT_NE((*shortly)->hint().find("all 8 sites to have a turn, record for about 1 minute,"),
+		  std::string::npos)
+		<< (*shortly)->hint();
+	auto most = Probes::begin(module, {{"count_*"}, 4, 100}, FakeCode(), {});
+	ASSERT_TRUE(most);
+	ASSERT_TRUE((*most)->end());
+	EXPECT_EQ((*most)->hint(), "");
+}
+
 TEST(Probes, LeavingTakesAllAway)
 {
 	FakeModule module;

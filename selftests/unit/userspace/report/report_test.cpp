@@ -5,6 +5,7 @@
 
 #include "model/annotations.h"
 #include "report/report.h"
+#include "report/text_parts.h"
 
 #include <nlohmann/json.hpp>
 
@@ -34,6 +35,36 @@ TEST(TextReport, Golden)
 {
 	Report r;
 	expect_golden("report.txt", text_report(r.model, r.analysis, {}, {80, false}));
+}
+
+TEST(TextReport, ListsALockThatIsHeldManyTimesOnce)
+{
+	using Words = std::vector<std::string>;
+	EXPECT_EQ(neighbours_once({}), Words{});
+	EXPECT_EQ(neighbours_once({"a", "a", "b", "a"}), (Words{"a (2 times)", "b", "a"}));
+}
+
+/* The package is named for stock kernels whose own code has no line at all. */
+TEST(TextReport, NamesThePackageThatHasTheLines)
+{
+	Report r;
+	const auto names_it = [&] {
+		return text_report(r.model, r.analysis, {}, {200, false})
+			       .find("Source lines: none of kernel 6.1.0-56-amd64; lockscope symbols "
+				     "fetch STORE adds them, from linux-image-6.1.0-56-amd64-dbg") !=
+		       std::string::npos;
+	};
+	r.model.runs[0].build_id = "ab12";
+	for (auto &code : r.model.code)
+		code.build_id = code.function.empty() ? "" : "ab12";
+	EXPECT_FALSE(names_it()) << "no distribution's";
+	r.model.runs[0].release = "6.1.0-56-amd64";
+	EXPECT_TRUE(names_it());
+	r.model.code.back().lines = {{"f", "a.c", 1, false}};
+	EXPECT_FALSE(names_it()) << "some lines are there";
+	r.model.code.back().lines.clear();
+	r.analysis.findings.clear();
+	EXPECT_FALSE(names_it()) << "there is no finding";
 }
 
 TEST(TextReport, GoldenWithHiddenOnes)

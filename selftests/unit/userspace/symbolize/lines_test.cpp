@@ -2,6 +2,7 @@
 // Lines and variables, by debug information.
 #include "support.h"
 
+#include "symbolize/debug_files.h"
 #include "symbolize/lines.h"
 #include "symbolize/types.h"
 #include "symbolize/types_unit.h"
@@ -9,11 +10,40 @@
 #include <fcntl.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 using namespace lockscope;
 using namespace lockscope::test;
+
+namespace {
+
+/// A variable of the environment, set as long as this lives.
+class EnvironmentValue {
+public:
+	EnvironmentValue(const char *name, const std::string &value) : name_(name)
+	{
+		if (const char *before = std::getenv(name))
+			before_ = before;
+		::setenv(name, value.c_str(), 1);
+	}
+	~EnvironmentValue()
+	{
+		if (before_)
+			::setenv(name_, before_->c_str(), 1);
+		else
+			::unsetenv(name_);
+	}
+	EnvironmentValue(const EnvironmentValue &) = delete;
+
+private:
+	const char *name_;
+	std::optional<std::string> before_;
+};
+
+} // namespace
 
 TEST(Lines, PathsAsDevelopersKnowThem)
 {
@@ -55,6 +85,52 @@ TEST(Lines, FunctionsOfOneNameAreToldApartByTheirCalls)
 	EXPECT_TRUE(of_unit.count(200));
 	EXPECT_TRUE(of_unit.count(300));
 	EXPECT_LT(of_unit.size(), 95u) << "where neither calls there is no telling";
+}
+
+TEST(Lines, FetchedFilesAreFoundByBuildIdAlone)
+{
+	TempDir dir;
+	const std::string build_id = LINES_BUILD_ID;
+	const EnvironmentValue cache("XDG_CACHE_HOME", dir.path());
+	const std::string path = fetched_file(build_id);
+	EXPECT_EQ(path, dir / "lockscope/symbols/.build-id/00/" + build_id.substr(2) + ".debug");
+	LineFinder before("0.0.0", {});
+	EXPECT_EQ(before.file("any", build_id), "");
+	std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+	std::filesystem::copy(LINES_MODULE, path);
+	LineFinder finder("0.0.0", {});
+	EXPECT_EQ(finder.file("any", build_id), path);
+	EXPECT_FALSE(finder.find("any", build_id, "lines_of_header", 1).empty());
+	/* What lies at a place has to have the build id of that place. */
+	const std::string other = "ff" + build_id.substr(2);
+	std::filesystem::create_directories(
+		std::filesystem::path(fetched_file(other)).parent_path());
+	std::filesystem::copy(LINES_MODULE, fetched_file(other));
+	EXPECT_EQ(finder.file("any", other), "");
+	EXPECT_TRUE(finder.find("any", other, "lines_of_header", 1).empty());
+}
+
+TEST(DebugFiles, BuildIdsOfStoresAreNoPaths)
+{
+	const EnvironmentValue cache("XDG_CACHE_HOME", "/cache");
+	for (const char *id : {"", "a", "ab", "../../x", "ab/../x", "AB12", "ab12 "})
+		EXPECT_EQ(fetched_file(id), "") << id;
+	EXPECT_EQ(packaged_modules("../../x"), std::vector<std::string>{});
+}
+
+TEST(DebugFiles, PackagesOfDistributions)
+{
+	for (const char *release :
+	     {"6.1.0-56-amd64", "6.1.0-56-rt-amd64", "6.12.95+deb12-cloud-amd64",
+	      "7.3.4+deb13-amd64", "6.0.0-0.deb11.6-amd64", "6.12.57+deb13-arm64"})
+		EXPECT_EQ(debug_packages(release),
+			  std::vector<std::string>{"linux-image-" + std::string(release) + "-dbg"});
+	EXPECT_EQ(debug_packages("5.15.0-91-generic"),
+		  (std::vector<std::string>{"linux-image-unsigned-5.15.0-91-generic-dbgsym",
+					    "linux-image-5.15.0-91-generic-dbgsym"}));
+	for (const char *release : {"", "6.1.0", "6.1.0-test-amd64", "6.18.44-fc-v669",
+				    "trace run.std", "6.1.0-56-amd64; rm", "6.9.0-rc1+"})
+		EXPECT_TRUE(debug_packages(release).empty()) << release;
 }
 
 TEST(Types, OfVariablesFromDebugInformation)
