@@ -93,7 +93,7 @@ struct ls_confirm_side {
 	__u64 lasts;		/* arrivals at its last one, with the first lock held; of an access: all */
 	__u64 waits;		/* contexts held before the first acquisition, or the access */
 	__u64 waited_ns;
-	__u64 kept_ns;		/* of these, without giving up the CPU */
+	__u64 kept_ns;		/* of these, with a lock held or on a CPU that it kept */
 	__u64 too_atomic;	/* of these, held for microseconds only */
 	__u64 strangers;	/* other sides arrived meanwhile, for another instance */
 	__u64 met;		/* other sides arrived meanwhile, for the same one */

@@ -106,7 +106,8 @@ bool ls_gate_leave(struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 
 	ls_fetch_add(&m->state.sides[side].waited_ns, waited);
 	if (how == LS_GATE_SPIN)
 		ls_fetch_add(&m->state.sides[side].too_atomic, 1);
-	if (how == LS_GATE_SPIN || how == LS_GATE_STAY)
+	/* Its CPU, or a lock that it has, may be what keeps the other sides away. */
+	if (how != LS_GATE_SLEEP)
 		ls_fetch_add(&m->state.sides[side].kept_ns, waited);
 	/* Half of the time at most; a tenth where it takes the CPU. Nothing spares what is to end. */
 	if (!ls_plan_deadly(m))

@@ -181,7 +181,7 @@ std::string evidence(const PlannedFinding &finding, const ls_confirm_state &stat
 struct Chances {
 	std::uint64_t waits = 0, strangers = 0, met = 0, parted = 0, atomic = 0;
 	double expected = 0;
-	double unhindered = 0; ///< of these, while the CPU was free for the other side
+	double unhindered = 0; ///< of these, while it had neither a lock nor the CPU
 };
 
 Chances chances(const PlannedFinding &finding, const ls_confirm_state &state, double seconds)
@@ -247,8 +247,8 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 		return out;
 	}
 	/*
-	 * One that keeps its CPU may be what keeps the other side away; so may the lock that a side
-	 * of a deadly plan holds while it waits.
+	 * One that keeps its CPU may be what keeps the other side away; so may a lock that it holds
+	 * while it waits, as all sides of a deadly plan do.
 	 */
 	if (!finding.deadly && !interrupts && pairs.matching > 0 && pairs.gated == 0 &&
 	    c.unhindered >= kExpected) {

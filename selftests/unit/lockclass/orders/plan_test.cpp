@@ -326,6 +326,17 @@ TEST(Plan, OtherInstancesDoNotMeet)
 	EXPECT_GT(ls_gate_patience(&m, 0, LS_GATE_SLEEP, 5 * kMs), 0u);
 }
 
+TEST(Plan, AWaitWithALockOrTheCpuMayKeepOthersAway)
+{
+	for (const auto how : {LS_GATE_SLEEP, LS_GATE_YIELD, LS_GATE_SPIN, LS_GATE_STAY}) {
+		Plans p({sides(2)});
+		ASSERT_TRUE(enter(p[0], 0, 1, 0, kA, kMs));
+		EXPECT_FALSE(ls_gate_leave(&p[0], 0, how, 3 * kMs));
+		EXPECT_EQ(p[0].state.sides[0].waited_ns, 2u * kMs);
+		EXPECT_EQ(p[0].state.sides[0].kept_ns, how == LS_GATE_SLEEP ? 0 : 2u * kMs) << how;
+	}
+}
+
 TEST(Plan, SidesThatPartAreNotConfirmed)
 {
 	Plans p({sides(2)});
