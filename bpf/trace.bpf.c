@@ -88,6 +88,7 @@ static __always_inline void put_name(struct ls_trace_ring *ring, __u32 cpu, __u6
 	/* The next event of the task tries again. */
 	if (!e)
 		return;
+	e->time_ns = bpf_ktime_get_ns();
 	e->kind = LS_TRACE_NAME;
 	e->pid = pid;
 	e->tgid = ids >> 32;

@@ -95,16 +95,19 @@ void Tracer::take_ring(std::uint16_t cpu, TraceBatch &batch)
 		const ls_trace_event *event = first + (tail & (slots_ - 1));
 		if (__atomic_load_n(&event->number, __ATOMIC_ACQUIRE) != tail + 1)
 			break;
-		TracedTask &task = tasks_[event->pid];
+		auto &[task, named_ns] = tasks_[event->pid];
 		if (task.tgid != event->tgid)
 			task = {event->pid, event->tgid, {'?'}};
-		if (event->kind == LS_TRACE_NAME) {
-			std::memcpy(task.comm.data(), &event->lock, sizeof(event->lock));
-			std::memcpy(task.comm.data() + sizeof(event->lock), &event->ip,
-				    sizeof(event->ip));
+		if (event->kind != LS_TRACE_NAME) {
+			batch.events.push_back({*event, cpu});
 			continue;
 		}
-		batch.events.push_back({*event, cpu});
+		/* The ring of another CPU may have had a later one. */
+		if (event->time_ns < named_ns)
+			continue;
+		named_ns = event->time_ns;
+		std::memcpy(task.comm.data(), &event->lock, sizeof(event->lock));
+		std::memcpy(task.comm.data() + sizeof(event->lock), &event->ip, sizeof(event->ip));
 	}
 	__atomic_store_n(&ring.tail, tail, __ATOMIC_RELEASE);
 
@@ -136,7 +139,7 @@ TraceBatch Tracer::take()
 		if (traced.event.kind != LS_TRACE_LOST)
 			pids.insert(pids.end(), traced.event.pid);
 	for (const auto pid : pids)
-		batch.tasks.push_back(tasks_[pid]);
+		batch.tasks.push_back(tasks_[pid].task);
 	for (const auto lost : lost_)
 		batch.losses[LS_TRACE_LOSS_OVERFLOW] += lost;
 	batch.losses[LS_TRACE_LOSS_MISSED] = missed();

@@ -44,7 +44,11 @@ private:
 	bool tracing_ = false;
 	std::uint64_t begin_ns_ = 0;
 	std::vector<std::uint64_t> lost_; ///< so far, by CPU
-	std::unordered_map<std::uint32_t, TracedTask> tasks_;
+	struct Task {
+		TracedTask task;
+		std::uint64_t named_ns = 0;
+	};
+	std::unordered_map<std::uint32_t, Task> tasks_; ///< by pid
 };
 
 } // namespace lockscope
