@@ -55,7 +55,7 @@ struct ls_trace_ring {
 	X(SIZE,	    "trace_size",     "older than what --trace-size keeps")
 
 enum ls_trace_loss {
-#define LS_ROW(symbol, ...) LS_TRACE_LOSS_##symbol,
+#define LS_ROW(symbol, stored, why) LS_TRACE_LOSS_##symbol,
 	LS_TRACE_LOSSES(LS_ROW)
 #undef LS_ROW
 	LS_TRACE_NR_LOSSES
