@@ -131,10 +131,14 @@ void ls_stat_waited(struct ls_ctx *ctx, const struct ls_wait *w, int ret)
 {
 	u64 ns = passed(w->since);
 	unsigned long flags;
+	u32 i;
 
-	/* The hold time does not include the wait. */
-	if (!ret && ls_held_is_top(ctx, w->lock))
-		ctx->since[ctx->depth - 1] = local_clock();
+	/* The hold time does not include the wait. A mutex says so with its own spinlock held. */
+	for (i = ret ? 0 : ctx->depth; i > 0; i--)
+		if (ctx->held[i - 1].lock == w->lock) {
+			ctx->since[i - 1] = local_clock();
+			break;
+		}
 	if (w->since >= attached_at && begin(ctx, &flags)) {
 		trace_waited(w->val & LS_VAL_CLASS_MASK, w->val, w->lock, w->ip, ns, ret);
 		end(ctx, flags);

@@ -5,6 +5,7 @@
 
 #include "log_builder.h"
 #include "record/recorder.h"
+#include "report/perfetto.h"
 #include "report/report.h"
 #include "report/stat.h"
 #include "stat/stat.h"
@@ -24,7 +25,7 @@ namespace {
 const fuzz::Scratch g_scratch("store");
 
 /* A store with a cycle, chains, an inversion, a kernel finding, a lock taken in
- * an interrupt, faults, accesses that race, and statistics. */
+ * an interrupt, faults, accesses that race, statistics, and a trace. */
 std::string sound_store()
 {
 	StatReport stat;
@@ -64,6 +65,19 @@ std::string sound_store()
 	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
 	log.history(read, LS_EXCLUSIVE_TO, LS_SHARED_READ, 1, {{.cls = a}});
 	log.prims().push_back({});
+	TraceBatch trace;
+	trace.begin_ns = 1000;
+	trace.end_ns = 2000;
+	trace.tasks = {{7, 7, {'t'}}};
+	trace.events.push_back({{.time_ns = 1100, .lock = 1, .val = a, .pid = 7, .tgid = 7}, 0});
+	trace.events.push_back({{.time_ns = 1200,
+				 .lock = 1,
+				 .ns = 100,
+				 .val = a,
+				 .kind = LS_TRACE_RELEASED,
+				 .pid = 7,
+				 .tgid = 7},
+				1});
 	g_scratch.clear();
 	auto source = image_source(log.image());
 	{
@@ -71,7 +85,8 @@ std::string sound_store()
 		NoSymbols symbols;
 		Recorder recorder(*source, *store, symbols, {});
 		if (!recorder.attach("image", "boot", "") || !recorder.drain() ||
-		    !recorder.snapshot() || !recorder.put_stat(stat))
+		    !recorder.snapshot() || !recorder.put_stat(stat) ||
+		    !recorder.put_trace(trace, 1 << 20))
 			std::abort();
 	}
 	std::ifstream file(g_scratch.path(), std::ios::binary);
@@ -149,6 +164,11 @@ constexpr const char *kUpdates[] = {
 	"UPDATE stat_site SET acquired = ?",
 	"UPDATE stat_total SET name = ?",
 	"UPDATE stat_total SET value = ?",
+	"UPDATE trace SET events = ?",
+	"UPDATE trace SET tasks = ?",
+	"UPDATE trace SET begin_ns = ?",
+	"UPDATE trace SET end_ns = ?",
+	"UPDATE trace SET real_ns = ?",
 };
 
 void spoil_columns(const std::uint8_t *data, std::size_t size)
@@ -200,7 +220,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 		spoil_columns(data, size);
 	}
 	Model model;
-	auto loaded = load_store(g_scratch.path(), model);
+	auto loaded = load_store(g_scratch.path(), model, Damage::Refuse, Traces::Load);
 	fuzz::check_error(loaded);
 	if (!loaded)
 		return 0;
@@ -211,5 +231,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	arrange(stat, "wait", "");
 	text_stat(stat, {.sites = 3, .details = true}, {80, false});
 	json_stat(stat);
+	for (const auto &run : model.runs)
+		if (run.trace)
+			perfetto_trace(
+				model, run, [](ClassId) { return true; }, [](std::string_view) {});
 	return 0;
 }

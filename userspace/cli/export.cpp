@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-// lockscope export: findings and statistics of a store, for other people's tools.
+// lockscope export: findings, statistics and traces of a store, for other people's tools.
 #include "cli/cli.h"
 #include "cli/formats.h"
 #include "cli/selected.h"
 
 #include "report/formats.h"
+#include "report/perfetto.h"
 #include "report/stat.h"
 #include "stat/stat.h"
 #include "store/load.h"
 #include "util/text.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -25,16 +28,32 @@ struct ExportArgs {
 	std::string origin = KcidbOptions{}.origin, build;
 };
 
-/// Statistics have classes, but neither findings nor modules.
+/// Statistics and traces have classes, but neither findings nor modules.
+Status check_no_findings(const ExportArgs &options)
+{
+	const auto &wanted = options.selection;
+	if (wanted.modules.empty() && wanted.kinds.empty() && wanted.since.empty() &&
+	    !wanted.only_new)
+		return success();
+	return usage_error(
+		"--module, --kind, --since and --new choose findings, which " + options.format +
+			" does not get",
+		"its classes are chosen by --class" +
+			std::string(options.format == "speedscope" ? " and --limit" : ""));
+}
+
+bool is_wanted(const SelectionArgs &selection, const std::string &cls)
+{
+	return selection.classes.empty() ||
+	       std::any_of(selection.classes.begin(), selection.classes.end(),
+			   [&](const auto &glob) { return glob_matches(glob, cls); });
+}
+
 int export_profiles(const ExportArgs &options)
 {
 	const auto &wanted = options.selection;
-	if (!wanted.modules.empty() || !wanted.kinds.empty() || !wanted.since.empty() ||
-	    wanted.only_new)
-		return fail(
-			usage_error("--module, --kind, --since and --new choose findings, which "
-				    "speedscope does not get",
-				    "its classes are chosen by --class and --limit"));
+	if (auto status = check_no_findings(options); !status)
+		return fail(status.error());
 	auto model = load_stores(stores_or_default(wanted.files));
 	if (!model)
 		return fail(model.error());
@@ -43,13 +62,34 @@ int export_profiles(const ExportArgs &options)
 		return fail(
 			{0, "there are no statistics in " + stores_or_default(wanted.files).front(),
 			 "record them: lockscope record --stat -- COMMAND", Exit::Environment});
-	std::erase_if(report.classes, [&](const StatClass &cls) {
-		return !wanted.classes.empty() &&
-		       std::none_of(wanted.classes.begin(), wanted.classes.end(),
-				    [&](const auto &glob) { return glob_matches(glob, cls.name); });
-	});
+	std::erase_if(report.classes,
+		      [&](const StatClass &cls) { return !is_wanted(wanted, cls.name); });
 	arrange(report, stat_orders().front().name, "");
 	return deliver(speedscope_stat(report, wanted.limit), options.out);
+}
+
+/// The trace of the last run that has one: times of two runs have nothing in common.
+int export_trace(const ExportArgs &options)
+{
+	if (auto status = check_no_findings(options); !status)
+		return fail(status.error());
+	if (options.out.empty() && ::isatty(STDOUT_FILENO))
+		return fail(usage_error("the format perfetto is no text",
+					"write to a file with -o FILE"));
+	const auto files = stores_or_default(options.selection.files);
+	auto model = load_stores(files, Damage::Refuse, Traces::Load);
+	if (!model)
+		return fail(model.error());
+	const auto run = std::find_if(model->runs.rbegin(), model->runs.rend(),
+				      [](const Run &one) { return one.trace != nullptr; });
+	if (run == model->runs.rend())
+		return fail({0, "there is no trace in " + files.front(),
+			     "record one: lockscope record --trace -- COMMAND", Exit::Environment});
+	const auto wanted = [&](ClassId cls) {
+		return is_wanted(options.selection, cls == kNoClass ? "?" : (*model)[cls].name);
+	};
+	return deliver_parts([&](const Sink &sink) { perfetto_trace(*model, *run, wanted, sink); },
+			     options.out);
 }
 
 Status check_kcidb(const ExportArgs &options)
@@ -67,6 +107,8 @@ int run_export(const ExportArgs &options)
 {
 	if (options.format == "speedscope")
 		return export_profiles(options);
+	if (options.format == "perfetto")
+		return export_trace(options);
 	if (auto status = check_kcidb(options); !status)
 		return fail(status.error());
 	auto selected = select_from_stores(options.selection);
@@ -93,16 +135,18 @@ int run_export(const ExportArgs &options)
 
 void add_export_command(CLI::App &app, Globals &globals)
 {
-	auto *command =
-		add_command(app, "export", "write findings or statistics for other people's tools",
-			    "lockscope export --format kcidb --origin my_ci -o report.kcidb.json\n"
-			    "  lockscope export --format syzkaller --module my_driver -o crashes\n"
-			    "  lockscope export --format speedscope -o locks.speedscope.json");
+	auto *command = add_command(
+		app, "export", "write findings, statistics or a trace for other people's tools",
+		"lockscope export --format kcidb --origin my_ci -o report.kcidb.json\n"
+		"  lockscope export --format syzkaller --module my_driver -o crashes\n"
+		"  lockscope export --format speedscope -o locks.speedscope.json\n"
+		"  lockscope export --format perfetto -o locks.pftrace");
 	auto options = std::make_shared<ExportArgs>();
 	command->add_option("--format", options->format,
 			    "kcidb and junit are for CI, syzkaller is a folder of crashes, "
-			    "speedscope has the times of record --stat")
-		->check(CLI::IsMember({"kcidb", "junit", "syzkaller", "speedscope"}))
+			    "speedscope has the times of record --stat, perfetto the events of "
+			    "record --trace")
+		->check(CLI::IsMember({"kcidb", "junit", "syzkaller", "speedscope", "perfetto"}))
 		->required();
 	command->add_option("-o,--output", options->out,
 			    "write here instead of standard output; for syzkaller a folder");

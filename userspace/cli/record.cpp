@@ -9,6 +9,7 @@
 #include "record/session.h"
 #include "source/module.h"
 #include "stat/collector.h"
+#include "stat/tracer.h"
 #include "util/stop.h"
 #include "util/text.h"
 
@@ -40,7 +41,8 @@ struct RecordArgs {
 	std::vector<std::string> symbol_dirs, command;
 	/* A module that was just loaded has hardly any classes. */
 	StatOptions collect{.more_classes = 4096};
-	bool stat = false, confirm = false;
+	bool stat = false, confirm = false, trace = false;
+	std::uint64_t trace_size = 64; ///< MiB
 	double duration = 0;
 };
 
@@ -90,6 +92,9 @@ Status check_options(const RecordArgs &options)
 	if (options.stat && (options.backend == "bpf" || options.device != kDevicePath))
 		return usage_error("statistics are those of the running module",
 				   "leave --stat out, or --backend bpf and --device");
+	if (options.trace && (options.backend == "bpf" || options.device != kDevicePath))
+		return usage_error("a trace is of the running module",
+				   "leave --trace out, or --backend bpf and --device");
 	if (options.confirm && (options.backend == "bpf" || options.device != kDevicePath))
 		return usage_error("gates are in the running module",
 				   "leave --confirm out, or --backend bpf and --device");
@@ -143,12 +148,25 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 			return begun.error();
 		stat = std::move(*begun);
 	}
+	std::unique_ptr<Tracer> tracer;
+	if (options.trace) {
+		auto begun = Tracer::begin();
+		if (!begun)
+			return begun.error();
+		tracer = std::move(*begun);
+	}
 	std::optional<LiveProof> proof;
 	if (options.confirm)
 		proof.emplace(*session, options.out);
 	auto store_stat = [&]() -> Status {
 		auto report = stat->read();
 		return report ? session->recorder().put_stat(*report) : report.error();
+	};
+	auto store_trace = [&](bool last) -> Status {
+		const TraceBatch batch = tracer->take();
+		if (batch.events.empty() && !last)
+			return success();
+		return session->recorder().put_trace(batch, options.trace_size << 20);
 	};
 	LS_TRY_STATUS(session->begin());
 	LS_TRY_STATUS(session->drain());
@@ -179,6 +197,8 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		auto stored = start;
 		for (int i = 1; !over(); i++) {
 			std::this_thread::sleep_for(kInterval);
+			if (tracer)
+				LS_TRY_STATUS(store_trace(false));
 			if (i % kIntervalsPerDrain != 0)
 				continue;
 			LS_TRY_STATUS(session->drain());
@@ -201,6 +221,10 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		LS_TRY_STATUS(probes->end());
 	if (stat)
 		stat->end();
+	if (tracer) {
+		tracer->end();
+		LS_TRY_STATUS(store_trace(true));
+	}
 	LS_TRY_STATUS(session->finish());
 	if (stat)
 		LS_TRY_STATUS(store_stat());
@@ -222,6 +246,7 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		proof.reset();
 		probes.reset();
 		stat.reset();
+		tracer.reset();
 		session.reset();
 		LS_TRY_STATUS(module->unload());
 	}
@@ -241,7 +266,8 @@ Result<int> record(const RecordArgs &options, const Globals &globals)
 			module.emplace(std::move(*loaded));
 		} else {
 			/* Locked down, or signed modules only. */
-			if (options.backend != "auto" || options.stat || options.confirm ||
+			if (options.backend != "auto" || options.stat || options.trace ||
+			    options.confirm ||
 			    (loaded.error().code != EPERM && loaded.error().code != EKEYREJECTED))
 				return loaded.error();
 			std::fprintf(stderr,
@@ -308,6 +334,13 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--stat-classes", options->collect.more_classes,
 			    "room for classes that are new while counting")
 		->check(CLI::Range(0, 524288))
+		->capture_default_str();
+	command->add_flag("--trace", options->trace,
+			  "keep every acquisition, wait and release with its time as well, for "
+			  "lockscope export --format perfetto");
+	command->add_option("--trace-size", options->trace_size,
+			    "MiB that the trace may take in the store; the last events are kept")
+		->check(CLI::Range(1, 1 << 20))
 		->capture_default_str();
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
 		->check(between(0, 1e9))

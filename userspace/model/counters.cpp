@@ -21,6 +21,20 @@ std::uint64_t access_losses(const Model &model)
 	return sum;
 }
 
+const TraceLoss kTraceLosses[LS_TRACE_NR_LOSSES] = {
+#define LS_ROW(symbol, stored, why) {stored, why},
+	LS_TRACE_LOSSES(LS_ROW)
+#undef LS_ROW
+};
+
+std::uint64_t trace_losses(const Model &model)
+{
+	std::uint64_t sum = 0;
+	for (const auto &loss : kTraceLosses)
+		sum += model.counter(loss.name);
+	return sum;
+}
+
 std::span<const AccessCounterName> access_counter_names()
 {
 	static constexpr std::array names{

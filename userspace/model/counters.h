@@ -2,6 +2,7 @@
 // The names of a run's counters, in Run::counters and in a store.
 #pragma once
 
+#include "bpf/trace.h"
 #include "lockclass/abi.h"
 
 #include <cstdint>
@@ -34,6 +35,15 @@ struct AccessLoss {
 extern const AccessLoss kAccessLosses[LS_NR_ALOSSES];
 /// Their sum over all runs.
 std::uint64_t access_losses(const Model &model);
+
+/// Why events are not in a trace, by enum ls_trace_loss; see bpf/trace.h. No finding is missing
+/// because of them.
+struct TraceLoss {
+	const char *name, *why;
+};
+extern const TraceLoss kTraceLosses[LS_TRACE_NR_LOSSES];
+/// Their sum over all runs.
+std::uint64_t trace_losses(const Model &model);
 
 /// What is lost with each: acquisitions, records, or detail of findings.
 enum class LossUnit { ACQUISITIONS, RECORDS, DETAIL };

@@ -23,6 +23,7 @@ namespace lockscope {
 namespace annotations {
 struct Table;
 }
+struct LockTrace;
 
 /// Index into Model::classes; equal names and kinds are one class.
 enum class ClassId : std::uint32_t {};
@@ -312,7 +313,8 @@ struct Run {
 	std::unordered_map<std::uint32_t, std::size_t>
 		observations; ///< ordinal -> Model::observations
 	std::vector<Primitive> primitives;
-	std::optional<StatReport> stat; ///< if there were statistics
+	std::optional<StatReport> stat;		///< if there were statistics
+	std::shared_ptr<const LockTrace> trace; ///< if there was one, and it was asked for
 	RunEnd end = RunEnd::Finished;
 	std::string problem;		 ///< why the recorder failed, one line
 	bool writing = false;		 ///< a recorder has the store open

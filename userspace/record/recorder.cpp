@@ -2,6 +2,7 @@
 #include "record/recorder.h"
 
 #include "model/counters.h"
+#include "record/transaction.h"
 
 #include <algorithm>
 
@@ -12,34 +13,6 @@ namespace {
 /* Small enough that a kill loses little work, large enough for a full observation. */
 constexpr std::size_t kBatchBytes = 1u << 20;
 constexpr std::size_t kChainsPerTransaction = 20000;
-
-/// Rolls back unless the batch was committed.
-class Transaction {
-public:
-	explicit Transaction(StoreWriter &store) : store_(store) {}
-	Transaction(const Transaction &) = delete;
-	~Transaction()
-	{
-		if (open_)
-			store_.rollback();
-	}
-	Status begin()
-	{
-		LS_TRY_STATUS(store_.begin());
-		open_ = true;
-		return success();
-	}
-	Status commit(const RunState &run)
-	{
-		LS_TRY_STATUS(store_.commit(run));
-		open_ = false;
-		return success();
-	}
-
-private:
-	StoreWriter &store_;
-	bool open_ = false;
-};
 
 } // namespace
 
@@ -429,6 +402,9 @@ Progress Recorder::progress() const
 		for (auto loss : access_info_->losses)
 			progress.losses += loss;
 	}
+	if (trace_)
+		for (auto loss : trace_->losses)
+			progress.losses += loss;
 	return progress;
 }
 

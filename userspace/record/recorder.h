@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/stat.h"
+#include "record/trace.h"
 #include "source/source.h"
 #include "store/writer.h"
 #include "symbolize/data_names.h"
@@ -54,6 +55,10 @@ public:
 	/// Store the statistics since this recorder began, added to those of earlier recorders
 	/// of the run.
 	Status put_stat(const StatReport &report);
+
+	/// Store a part of a trace. Of all parts in this run only the last @most bytes are kept;
+	/// what is removed is counted.
+	Status put_trace(const TraceBatch &batch, std::uint64_t most);
 
 	/// Store a verdict of lockscope confirm; it replaces one of this run on the same finding.
 	Status put_verdict(const Verdict &verdict);
@@ -108,6 +113,8 @@ private:
 	std::uint64_t object(std::uint64_t lock, std::uint32_t val) const;
 	Status put_counters();
 	Status read_counters();
+	Status begin_trace();
+	Status put_events(const TraceBatch &batch);
 
 	Source &source_;
 	StoreWriter &store_;
@@ -137,6 +144,13 @@ private:
 	std::map<std::uint32_t, Unnamed> unnamed_;
 	std::optional<ls_access_info> access_info_;
 	std::optional<StatReport> stat_before_; ///< of earlier recorders of this run
+	/// The trace in the store, once there is one.
+	struct Trace {
+		std::uint64_t next = 0, bytes = 0; ///< see StoreWriter::TraceSize
+		/// Losses of earlier recorders and for want of room, and with those of this one.
+		std::array<std::uint64_t, LS_TRACE_NR_LOSSES> before, losses;
+	};
+	std::optional<Trace> trace_;
 	std::vector<std::byte> buffer_;
 };
 

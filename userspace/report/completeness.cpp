@@ -146,4 +146,13 @@ std::vector<std::string> losses_of(const Model &model)
 	return out;
 }
 
+std::vector<std::string> trace_losses_of(const Model &model)
+{
+	std::vector<std::string> out;
+	for (const auto &loss : kTraceLosses)
+		if (auto n = model.counter(loss.name))
+			out.push_back(counted(n, "event") + " (" + loss.why + ")");
+	return out;
+}
+
 } // namespace lockscope

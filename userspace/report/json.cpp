@@ -235,6 +235,7 @@ Json losses_json(const Model &model)
 	for (const auto &loss : kLosses)
 		if (later(loss))
 			out[loss.name] = model.counter(loss.stored);
+	out["trace"] = trace_losses(model);
 	return out;
 }
 

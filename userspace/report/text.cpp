@@ -216,6 +216,8 @@ void print_footer(const Model &model, const Analysis &analysis, bool in_full, Pr
 	else
 		out.wrap(0, "Losses: " + join(losses, ", ") + ": findings may be missing",
 			 Tone::Yellow, 2);
+	if (const auto lost = trace_losses_of(model); !lost.empty())
+		out.wrap(0, "Not in the trace: " + join(lost, ", "), Tone::Yellow, 2);
 	std::size_t chains = 0;
 	std::vector<std::string> levels;
 	for (const auto &run : model.runs)

@@ -10,13 +10,13 @@
 #include "util/bpf.h"
 #include "util/fd.h"
 #include "util/file.h"
+#include "util/mapped.h"
 #include "util/text.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -135,40 +135,6 @@ OrderClasses::Symbol symbol(const Location &at)
 	return {at.function, at.offset, at.module};
 }
 
-/*
- * The values of an array, mapped. Reading one needs no system call: those keep probes from
- * running, and not only while they run if they can be preempted.
- */
-template <typename T> class Mapped {
-	static_assert(sizeof(T) % 8 == 0, "each value takes a multiple of 8 bytes");
-
-public:
-	Mapped() = default;
-	Mapped(const Mapped &) = delete;
-	Mapped &operator=(const Mapped &) = delete;
-	~Mapped()
-	{
-		if (values_)
-			::munmap(const_cast<T *>(values_), bytes_);
-	}
-
-	Status map(const bpf_map *map)
-	{
-		bytes_ = sizeof(T) * bpf_map__max_entries(map);
-		void *at = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-		if (at == MAP_FAILED)
-			return os_error(errno, "cannot map what the lock order programs see");
-		values_ = static_cast<const T *>(at);
-		return success();
-	}
-
-	const T *at(std::size_t i) const { return values_ + i; }
-
-private:
-	const T *values_ = nullptr;
-	std::size_t bytes_ = 0;
-};
-
 class BpfSource final : public Source {
 public:
 	static Result<std::unique_ptr<Source>> open()
@@ -285,9 +251,9 @@ private:
 	std::uint64_t missed() const;
 
 	order_bpf *bpf_ = nullptr;
-	Mapped<ls_order_observation> observations_;
-	Mapped<ls_order_semaphore> semaphores_;
-	Mapped<ls_order_counts> counts_;
+	Mapped<const ls_order_observation> observations_;
+	Mapped<const ls_order_semaphore> semaphores_;
+	Mapped<const ls_order_counts> counts_;
 	int cpus_ = 0;
 	std::uint64_t instance_ = random_key()[0] | 1, full_ = 0;
 	std::vector<ls_prim_info> prims_;
@@ -338,9 +304,13 @@ Status BpfSource::load()
 		return messages.error(-rc, "load the lock order programs");
 	LS_TRY_STATUS(probes ? attach_probes(messages) : attach(messages));
 
-	LS_TRY_STATUS(observations_.map(bpf_->maps.observations));
-	LS_TRY_STATUS(semaphores_.map(bpf_->maps.semaphores));
-	LS_TRY_STATUS(counts_.map(bpf_->maps.counts));
+	const auto map = [](auto &values, const bpf_map *array) {
+		return values.map(bpf_map__fd(array), bpf_map__max_entries(array),
+				  "map what the lock order programs see");
+	};
+	LS_TRY_STATUS(map(observations_, bpf_->maps.observations));
+	LS_TRY_STATUS(map(semaphores_, bpf_->maps.semaphores));
+	LS_TRY_STATUS(map(counts_, bpf_->maps.counts));
 
 	auto code = [this](std::uint64_t ip) -> std::optional<OrderClasses::Symbol> {
 		auto found = code_.find(ip);
@@ -527,11 +497,8 @@ std::uint64_t BpfSource::missed() const
 	bpf_program *program;
 	bpf_object__for_each_program(program, bpf_->obj)
 	{
-		bpf_prog_info info{};
-		__u32 size = sizeof(info);
-		if (bpf_program__fd(program) >= 0 && program != bpf_->progs.on_wait &&
-		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
-			sum += info.recursion_misses;
+		if (program != bpf_->progs.on_wait)
+			sum += missed_runs(program);
 	}
 	return sum;
 }

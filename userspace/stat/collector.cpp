@@ -19,9 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/* A handler that was running when its program was detached has finished by then. */
-constexpr auto kSettle = std::chrono::milliseconds(20);
-
 StatTimes times(const ls_stat_times &t)
 {
 	StatTimes out;
@@ -85,7 +82,7 @@ void StatCollector::end()
 	counting_ = false;
 	ended_ = Clock::now();
 	stat_bpf__detach(bpf_);
-	std::this_thread::sleep_for(kSettle);
+	std::this_thread::sleep_for(kProgramSettles);
 }
 
 Result<std::map<std::uint32_t, StatClass>> StatCollector::read_classes()
@@ -159,12 +156,8 @@ Status StatCollector::read_losses(StatReport &report)
 	}
 	std::uint64_t &missed = report.losses["events_missed"];
 	for (const auto *program :
-	     {bpf_->progs.on_acquired, bpf_->progs.on_released, bpf_->progs.on_waited}) {
-		bpf_prog_info info{};
-		__u32 size = sizeof(info);
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
-			missed += info.recursion_misses;
-	}
+	     {bpf_->progs.on_acquired, bpf_->progs.on_released, bpf_->progs.on_waited})
+		missed += missed_runs(program);
 	/* Events that the hooks lost reached no tracepoint. */
 	auto now = source_.info();
 	if (!now)

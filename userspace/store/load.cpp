@@ -4,6 +4,7 @@
 #include "store/each_row.h"
 #include "store/load_accesses.h"
 #include "store/load_stat.h"
+#include "store/load_trace.h"
 #include "store/load_verdicts.h"
 #include "store/rows.h"
 #include "store/schema.h"
@@ -103,7 +104,7 @@ public:
 	{
 	}
 
-	Status load()
+	Status load(Traces traces)
 	{
 		auto version = schema_version(db_);
 		if (!version)
@@ -122,7 +123,10 @@ public:
 		LS_TRY_STATUS(load_primitives());
 		LS_TRY_STATUS(load_statistics());
 		LS_TRY_STATUS(load_verdicts(db_, model_, id_));
-		return load_accesses(db_, model_, {id_, run_, classes_, code_, stacks_});
+		const LoadedRun loaded{id_, run_, classes_, code_, stacks_};
+		if (traces == Traces::Load)
+			LS_TRY_STATUS(load_events(loaded));
+		return load_accesses(db_, model_, loaded);
 	}
 
 private:
@@ -414,6 +418,16 @@ private:
 		return success();
 	}
 
+	Status load_events(const LoadedRun &loaded)
+	{
+		auto trace = load_trace(db_, loaded);
+		if (!trace)
+			return trace.error();
+		if (!trace->spans.empty())
+			run().trace = std::make_shared<LockTrace>(std::move(*trace));
+		return success();
+	}
+
 	Database &db_;
 	Model &model_;
 	Lines &lines_;
@@ -454,7 +468,7 @@ void make_room(Database &db, Model &model)
 		model.observations.reserve(all);
 }
 
-Status load_runs(Database &db, const std::string &path, Model &model)
+Status load_runs(Database &db, const std::string &path, Model &model, Traces traces)
 {
 	/* One snapshot of a store that may be written concurrently. */
 	LS_TRY_STATUS(db.exec("BEGIN"));
@@ -502,20 +516,21 @@ Status load_runs(Database &db, const std::string &path, Model &model)
 		}
 		const auto number = static_cast<std::uint32_t>(model.runs.size());
 		model.runs.push_back(std::move(run));
-		LS_TRY_STATUS(RunLoader(db, model, lines, runs->integer(0), number).load());
+		LS_TRY_STATUS(RunLoader(db, model, lines, runs->integer(0), number).load(traces));
 		model.runs[number].unread = db.take_unread();
 	}
 }
 
 } // namespace
 
-Status load_store(const std::string &path, Model &model, Damage damage)
+Status load_store(const std::string &path, Model &model, Damage damage, Traces traces)
 {
 	auto db = open_store(path, Access::Read);
 	if (!db && damage == Damage::Salvage) {
 		auto salvaged = open_store(path, Access::Salvage);
 		const std::size_t before = model.runs.size();
-		if (salvaged && load_runs(*salvaged, path, model) && model.runs.size() > before) {
+		if (salvaged && load_runs(*salvaged, path, model, traces) &&
+		    model.runs.size() > before) {
 			model.damaged.push_back(path);
 			return success();
 		}
@@ -523,14 +538,14 @@ Status load_store(const std::string &path, Model &model, Damage damage)
 	}
 	if (!db)
 		return db.error();
-	return load_runs(*db, path, model);
+	return load_runs(*db, path, model, traces);
 }
 
-Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage)
+Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage, Traces traces)
 {
 	Model model;
 	for (const auto &path : paths)
-		LS_TRY_STATUS(load_store(path, model, damage));
+		LS_TRY_STATUS(load_store(path, model, damage, traces));
 	return model;
 }
 

@@ -12,12 +12,16 @@ namespace lockscope {
 
 /// Add everything in the store at @path to @model. Of two recordings of one run (same load of
 /// the module) the longer one is kept. Errors as for open_store(), and invalid rows.
-/// Damage::Salvage: load the readable part of a damaged store, see Model::damaged.
+/// Damage::Salvage: load the readable part of a damaged store, see Model::damaged. Traces::Load:
+/// Run::trace as well, which is large.
 enum class Damage { Refuse, Salvage };
-Status load_store(const std::string &path, Model &model, Damage damage = Damage::Refuse);
+enum class Traces { Leave, Load };
+Status load_store(const std::string &path, Model &model, Damage damage = Damage::Refuse,
+		  Traces traces = Traces::Leave);
 
 /// Load several stores into one model.
-Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage = Damage::Refuse);
+Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage = Damage::Refuse,
+			  Traces traces = Traces::Leave);
 
 /// Size of the store at @path with its write-ahead log; 0 if it does not exist.
 std::uint64_t store_bytes(const std::string &path);

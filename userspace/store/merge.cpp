@@ -55,6 +55,7 @@ constexpr RunTable kRunTables[] = {
 	{"stat_site", "", "class, kind, place, acquired, contended, wait_ns, hold_ns", kStatSchema},
 	{"stat_total", "", "name, value", kStatSchema},
 	{"verdict", "", kVerdictColumns, kVerdictSchema},
+	{"trace", "", "n, begin_ns, end_ns, real_ns, events, tasks", kTraceSchema},
 };
 
 /// Owner of the verdicts of a run that is being replaced.

@@ -10,6 +10,7 @@ namespace lockscope {
 
 static_assert(std::endian::native == std::endian::little, "stores are little endian");
 static_assert(sizeof(HeldRow) == 24 && sizeof(GuardRow) == 24 && sizeof(ls_history_rec) == 8);
+static_assert(sizeof(TraceRow) == 40 && sizeof(TaskRow) == 24);
 
 namespace {
 
@@ -59,6 +60,26 @@ std::string pack(std::span<const ls_history_rec> history)
 std::optional<std::vector<ls_history_rec>> unpack_history(std::string_view blob)
 {
 	return unpack_array<ls_history_rec>(blob, kMaxRaceHistory);
+}
+
+std::string pack(std::span<const TraceRow> events)
+{
+	return pack_array(events);
+}
+
+std::optional<std::vector<TraceRow>> unpack_trace(std::string_view blob)
+{
+	return unpack_array<TraceRow>(blob, kMostTraceEvents);
+}
+
+std::string pack(std::span<const TaskRow> tasks)
+{
+	return pack_array(tasks);
+}
+
+std::optional<std::vector<TaskRow>> unpack_tasks(std::string_view blob)
+{
+	return unpack_array<TaskRow>(blob, kMostTraceEvents);
 }
 
 std::string pack(std::span<const std::uint64_t> hashes)

@@ -99,6 +99,17 @@ CREATE TABLE verdict(run INTEGER, finding TEXT, result INTEGER NOT NULL, reason 
 	PRIMARY KEY(run, finding)) WITHOUT ROWID;
 )sql";
 
+/*
+ * Every acquisition of a part of the run, see model/trace.h. trace.events and tasks are arrays,
+ * see store/rows.h; tasks are those of the events. Times are in ns, of CLOCK_MONOTONIC, and
+ * real_ns of CLOCK_REALTIME at end_ns. A row that does not begin where the one before ends is of
+ * another recorder. Rows are large, and the oldest ones are removed.
+ */
+constexpr const char *kToVersion10 = R"sql(
+CREATE TABLE trace(run INTEGER, n INTEGER, begin_ns INTEGER, end_ns INTEGER, real_ns INTEGER,
+	events BLOB, tasks BLOB, PRIMARY KEY(run, n));
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -159,7 +170,7 @@ struct Migration {
 };
 constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables},
 				     {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7},
-				     {7, kToVersion8}, {8, kToVersion9}};
+				     {7, kToVersion8}, {8, kToVersion9}, {9, kToVersion10}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -198,6 +209,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec(kToVersion7));
 	LS_TRY_STATUS(db.exec(kToVersion8));
 	LS_TRY_STATUS(db.exec(kToVersion9));
+	LS_TRY_STATUS(db.exec(kToVersion10));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

@@ -307,7 +307,7 @@ Status StoreWriter::put_primitive(const RunState &run, const ls_prim_info &primi
 
 Status StoreWriter::forget(const RunState &run)
 {
-	/* Statistics and verdicts are by name: they stay. */
+	/* Statistics and verdicts are by name, and a trace has only classes and code: they stay. */
 	for (const char *table :
 	     {"sight", "chain", "kernel_finding", "inversion", "class_count", "data", "member",
 	      "access", "race", "side", "history", "pointee", "alone", "stored"})

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -106,6 +107,22 @@ public:
 	/// Replaces an earlier one of the run about the same finding. Error: it makes no sense,
 	/// see load_verdicts.h.
 	Status put_verdict(const RunState &run, const Verdict &verdict);
+
+	/// Number of the run's next row of a trace, and the size of those before, in bytes of
+	/// their arrays.
+	struct TraceSize {
+		std::uint64_t next = 0, bytes = 0;
+	};
+	Result<TraceSize> trace_size(const RunState &run);
+	/// Row @n: @events, at most kMostTraceEvents between the times @begin_ns and @end_ns.
+	Status put_trace(const RunState &run, std::uint64_t n, std::uint64_t begin_ns,
+			 std::uint64_t end_ns, std::uint64_t real_ns,
+			 std::span<const TraceRow> events, std::span<const TaskRow> tasks);
+	/// Remove the oldest row; what it had, nullopt: there is none.
+	struct TraceRemoved {
+		std::uint64_t events = 0, bytes = 0;
+	};
+	Result<std::optional<TraceRemoved>> remove_trace(const RunState &run);
 
 	/// The module was reset; only its classes and stacks are still valid.
 	Status forget(const RunState &run);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "util/bpf.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include <cerrno>
@@ -46,6 +47,14 @@ const char *hint(int code)
 }
 
 } // namespace
+
+std::uint64_t missed_runs(const bpf_program *program)
+{
+	bpf_prog_info info{};
+	__u32 size = sizeof(info);
+	const int fd = bpf_program__fd(program);
+	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.recursion_misses : 0;
+}
 
 BpfMessages::BpfMessages()
 {
