@@ -42,6 +42,7 @@ static u64 not_before[PATIENT_TASKS];
 #define MIN_NAPS 1000
 /* How long one waits that would run into the other side, which may be preempted while it is inside. */
 #define BEGIN_SLEEP (1 * NSEC_PER_SEC)
+#define BEGIN_YIELD (100 * NSEC_PER_MSEC)	/* the CPU is the other side's meanwhile */
 #define BEGIN_SPIN (1 * NSEC_PER_MSEC)
 
 /* Since ls_gate_clock() was @since. */
@@ -273,7 +274,10 @@ noinline void ls_gate_begin(const struct ls_gate_visit *v)
 
 	if (may_begin(v->plan, ctx, v->ip))
 		return;
-	limit = how == LS_GATE_SLEEP ? BEGIN_SLEEP : may_spin(start) ? BEGIN_SPIN : 0;
+	if (on)
+		limit = how == LS_GATE_SLEEP ? BEGIN_SLEEP : BEGIN_YIELD;
+	else
+		limit = may_spin(start) ? BEGIN_SPIN : 0;
 	ignore(true);
 	do {
 		if (on)
@@ -284,7 +288,7 @@ noinline void ls_gate_begin(const struct ls_gate_visit *v)
 		ctx = ls_context_of(this_cpu_ptr(&ls_cpus), v->count, &level);
 	} while (!may_begin(v->plan, ctx, v->ip) && goes_on(how, start, limit, turn++));
 	ignore(false);
-	if (how != LS_GATE_SLEEP)
+	if (!on)
 		this_cpu_ptr(&spent)->ns += passed(start);
 }
 
