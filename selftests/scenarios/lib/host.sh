@@ -66,6 +66,9 @@ console_clean() {
 		not_ok "$1: console clean" "$(head -n 1 "$LS_OUT/$1.trouble" | tr -d '\r') $(
 			grep -aoE 'RIP: 0010:[^ ]+| [a-z_0-9.]+\+0x[^ ]+ \[lockscope\]' "$LS_OUT/$1/console.log" |
 				head -n 6 | tr '\r\n' '  ')"
+		# And all of it, in case the machine is gone with its files.
+		grep -aE -m 1 -A 45 'cut here|BUG:|Oops|WARNING:|general protection|invalid opcode' \
+			"$LS_OUT/$1/console.log" | tr -d '\r' | sed 's/^/# /'
 	else
 		ok "$1: console clean"
 	fi
