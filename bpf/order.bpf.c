@@ -219,6 +219,8 @@ static __always_inline __u64 caller(void *ctx)
 	{									\
 		return result(ctx, caller(ctx), ret(ctx), arg(ctx, 0), kind, bits, flags); \
 	}
+/* No gates here. */
+#define ON_FALLIBLE ON_RESULT
 #define ON_WW(function, kind, bits, flags)					\
 	SEC("fexit/" #function) int on_##function(__u64 *ctx)			\
 	{									\

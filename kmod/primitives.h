@@ -9,6 +9,7 @@
  *   SPIN     the same, and the task is not preempted from then on
  *   RELEASE  on entry the lock counts as released, whatever its kind
  *   RESULT   acquired only if the return value says so
+ *   FALLIBLE the same, and waits for it: may have a gate on entry
  *   WW       the same, and checked on entry as well
  *   WAIT     waits for something that is not acquired: checked on entry and return
  *   SPECIAL  rare or odd: goes through a switch (special.c)
@@ -27,8 +28,8 @@
 #ifndef LOCKSCOPE_PRIMITIVES_H
 #define LOCKSCOPE_PRIMITIVES_H
 
-#define LS_P_ZERO 1	/* RESULT: acquired when it returns 0 (else: when not 0) */
-#define LS_P_BOOL 2	/* RESULT: only the low 8 bits of the value count */
+#define LS_P_ZERO 1	/* RESULT, FALLIBLE: acquired when it returns 0 (else: when not 0) */
+#define LS_P_BOOL 2	/* RESULT, FALLIBLE: only the low 8 bits of the value count */
 #define LS_P_WRAPS 4
 #define LS_P_VOID 8	/* WAIT, RESULT of WORK: returns only when it is done */
 
@@ -87,29 +88,29 @@
 	X(_raw_write_unlock_bh,		RWLOCK,	  RELEASE, 0,			0, 0)	\
 	X(mutex_lock,			MUTEX,	  ACQUIRE, 0,			0, 0)	\
 	X(mutex_lock_io,		MUTEX,	  ACQUIRE, 0,			0, LS_P_WRAPS)	\
-	X(mutex_lock_interruptible,	MUTEX,	  RESULT,  0,			0, LS_P_ZERO)	\
-	X(mutex_lock_killable,		MUTEX,	  RESULT,  0,			0, LS_P_ZERO)	\
+	X(mutex_lock_interruptible,	MUTEX,	  FALLIBLE, 0,			0, LS_P_ZERO)	\
+	X(mutex_lock_killable,		MUTEX,	  FALLIBLE, 0,			0, LS_P_ZERO)	\
 	X(mutex_trylock,		MUTEX,	  RESULT,  LS_VAL_TRY,		0, 0)	\
 	X(mutex_unlock,			MUTEX,	  RELEASE, 0,			0, 0)	\
 	X(down_read,			RWSEM,	  ACQUIRE, LS_SH,		0, 0)	\
-	X(down_read_interruptible,	RWSEM,	  RESULT,  LS_SH,		0, LS_P_ZERO)	\
-	X(down_read_killable,		RWSEM,	  RESULT,  LS_SH,		0, LS_P_ZERO)	\
+	X(down_read_interruptible,	RWSEM,	  FALLIBLE, LS_SH,		0, LS_P_ZERO)	\
+	X(down_read_killable,		RWSEM,	  FALLIBLE, LS_SH,		0, LS_P_ZERO)	\
 	X(down_read_trylock,		RWSEM,	  RESULT,  LS_SH | LS_VAL_TRY,	0, 0)	\
 	X(down_write,			RWSEM,	  ACQUIRE, 0,			0, 0)	\
-	X(down_write_killable,		RWSEM,	  RESULT,  0,			0, LS_P_ZERO)	\
+	X(down_write_killable,		RWSEM,	  FALLIBLE, 0,			0, LS_P_ZERO)	\
 	X(down_write_trylock,		RWSEM,	  RESULT,  LS_VAL_TRY,		0, 0)	\
 	X(up_read,			RWSEM,	  RELEASE, LS_SH,		0, 0)	\
 	X(up_write,			RWSEM,	  RELEASE, 0,			0, 0)	\
 	X(downgrade_write,		RWSEM,	  SPECIAL, LS_OP_DOWNGRADE,	0, 0)	\
 	X(down,				SEMAPHORE, SPECIAL, LS_OP_ACQUIRE,	LS_SEM_OFF, 0)	\
-	X(down_interruptible,		SEMAPHORE, RESULT, 0,			LS_SEM_OFF, LS_P_ZERO)	\
-	X(down_killable,		SEMAPHORE, RESULT, 0,			LS_SEM_OFF, LS_P_ZERO)	\
-	X(down_timeout,			SEMAPHORE, RESULT, 0,			LS_SEM_OFF, LS_P_ZERO)	\
+	X(down_interruptible,		SEMAPHORE, FALLIBLE, 0,			LS_SEM_OFF, LS_P_ZERO)	\
+	X(down_killable,		SEMAPHORE, FALLIBLE, 0,			LS_SEM_OFF, LS_P_ZERO)	\
+	X(down_timeout,			SEMAPHORE, FALLIBLE, 0,			LS_SEM_OFF, LS_P_ZERO)	\
 	X(down_trylock,			SEMAPHORE, RESULT, LS_VAL_TRY,		LS_SEM_OFF, LS_P_ZERO)	\
 	X(up,				SEMAPHORE, SPECIAL, LS_OP_RELEASE,	LS_SEM_OFF, 0)	\
 	X(rt_mutex_lock,		RT_MUTEX, SPECIAL, LS_OP_ACQUIRE,	LS_RTM_OFF, 0)	\
-	X(rt_mutex_lock_interruptible,	RT_MUTEX, RESULT,  0,			LS_RTM_OFF, LS_P_ZERO)	\
-	X(rt_mutex_lock_killable,	RT_MUTEX, RESULT,  0,			LS_RTM_OFF, LS_P_ZERO)	\
+	X(rt_mutex_lock_interruptible,	RT_MUTEX, FALLIBLE, 0,			LS_RTM_OFF, LS_P_ZERO)	\
+	X(rt_mutex_lock_killable,	RT_MUTEX, FALLIBLE, 0,			LS_RTM_OFF, LS_P_ZERO)	\
 	X(rt_mutex_trylock,		RT_MUTEX, RESULT,  LS_VAL_TRY,		LS_RTM_OFF, 0)	\
 	X(rt_mutex_unlock,		RT_MUTEX, SPECIAL, LS_OP_RELEASE,	LS_RTM_OFF, 0)	\
 	X(ww_mutex_lock,		WW_MUTEX, WW,      0,			0, LS_P_ZERO)	\
@@ -117,7 +118,7 @@
 	X(ww_mutex_trylock,		WW_MUTEX, RESULT,  LS_VAL_TRY,		0, LS_P_WRAPS)	\
 	X(ww_mutex_unlock,		WW_MUTEX, SPECIAL, LS_OP_WW_UNLOCK,	0, 0)	\
 	X(lock_sock_nested,		SOCKET,	  SPECIAL, LS_OP_ACQUIRE,	LS_SOCK_OFF, 0)	\
-	X(__lock_sock_fast,		SOCKET,	  RESULT,  0,			LS_SOCK_OFF, LS_P_BOOL)	\
+	X(__lock_sock_fast,		SOCKET,	  FALLIBLE, 0,			LS_SOCK_OFF, LS_P_BOOL)	\
 	X(release_sock,			SOCKET,	  SPECIAL, LS_OP_RELEASE,	LS_SOCK_OFF, 0)	\
 	X(percpu_down_write,		PERCPU_RWSEM, SPECIAL, LS_OP_ACQUIRE,	0, 0)	\
 	X(percpu_up_write,		PERCPU_RWSEM, SPECIAL, LS_OP_RELEASE,	0, 0)	\
@@ -209,8 +210,8 @@ enum ls_queue_op {
 };
 
 enum ls_group {
-	LS_G_ACQUIRE, LS_G_SPIN, LS_G_RELEASE, LS_G_RESULT, LS_G_WW, LS_G_WAIT, LS_G_SPECIAL,
-	LS_G_SLEEP, LS_G_QUEUE,
+	LS_G_ACQUIRE, LS_G_SPIN, LS_G_RELEASE, LS_G_RESULT, LS_G_FALLIBLE, LS_G_WW, LS_G_WAIT,
+	LS_G_SPECIAL, LS_G_SLEEP, LS_G_QUEUE,
 	LS_NR_GROUPS
 };
 

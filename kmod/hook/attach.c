@@ -25,6 +25,7 @@ void ls_tramp_acquire(void);
 void ls_tramp_spin(void);
 void ls_tramp_release(void);
 void ls_tramp_result(void);
+void ls_tramp_fallible(void);
 void ls_tramp_ww(void);
 void ls_tramp_wait(void);
 void ls_tramp_special(void);
@@ -78,6 +79,7 @@ static struct group {
 	[LS_G_SPIN] = { .tramp = ls_tramp_acquire, .func = on_acquire },
 	[LS_G_RELEASE] = { .tramp = ls_tramp_release, .func = on_release },
 	[LS_G_RESULT] = { .tramp = ls_tramp_result },
+	[LS_G_FALLIBLE] = { .tramp = ls_tramp_fallible },
 	[LS_G_WW] = { .tramp = ls_tramp_ww },
 	[LS_G_WAIT] = { .tramp = ls_tramp_wait },
 	[LS_G_SPECIAL] = { .tramp = ls_tramp_special, .func = on_special },
@@ -109,6 +111,10 @@ static int on_probe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 		break;
 	case LS_KIND_COMPLETION:
 		ls_hook_wait(d->lock, d->arg1, d->ip, func5);
+		break;
+	default:
+		if (ls_desc_of(func5) & LS_DESC_SLEEPS)
+			ls_hook_fallible(d->lock, d->ip, func5);
 		break;
 	}
 	return 0;
@@ -243,8 +249,8 @@ static int attach_ops(u32 group)
  * for ever. Nothing is recorded until ls_active is set.
  */
 static const u8 order[LS_NR_GROUPS] = {
-	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_QUEUE, LS_G_RESULT, LS_G_WW, LS_G_WAIT,
-	LS_G_ACQUIRE, LS_G_SPIN
+	LS_G_RELEASE, LS_G_SPECIAL, LS_G_SLEEP, LS_G_QUEUE, LS_G_RESULT, LS_G_FALLIBLE, LS_G_WW,
+	LS_G_WAIT, LS_G_ACQUIRE, LS_G_SPIN
 };
 
 /*

@@ -27,6 +27,7 @@ void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned lon
 			      unsigned long ret, unsigned long arg1);
 void ls_hook_sleep(unsigned long ip);
 void ls_hook_wait(unsigned long completion, unsigned long arg1, unsigned long ip, unsigned long func5);
+void ls_hook_fallible(unsigned long lock, unsigned long ip, unsigned long func5);
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_hook_queue(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5,
 		   unsigned long frame);

@@ -203,6 +203,13 @@ static noinline void at_gate(u64 lock, u64 ip)
 	ls_leave();
 }
 
+/* An acquisition that a signal or a timeout may end begins. */
+void ls_hook_fallible(unsigned long lock, unsigned long ip, unsigned long func5)
+{
+	if (static_branch_unlikely(&ls_confirm_key))
+		at_gate(lock + (ls_desc_of(func5) & LS_DESC_OFFSET), ip);
+}
+
 /* ww_mutex_lock() with acquire context @acquire (or none) begins. */
 void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip)
 {

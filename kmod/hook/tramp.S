@@ -162,7 +162,19 @@ TRAMP_START(ls_tramp_sleep)
 	jmp	ls_hook_sleep
 SYM_FUNC_END(ls_tramp_sleep)
 
-/* Like ls_tramp_result, with a check before the call. */
+/* Like ls_tramp_result, with a gate before the call. */
+TRAMP_START(ls_tramp_fallible)
+	pushq	%rdi
+	pushq	%rsi
+	movq	24(%rsp), %rsi
+	movq	16(%rsp), %rdx
+	call	ls_hook_fallible
+	popq	%rsi
+	popq	%rdi
+	jmp	ls_tramp_result
+SYM_FUNC_END(ls_tramp_fallible)
+
+/* The same, with a check. */
 TRAMP_START(ls_tramp_ww)
 	pushq	%rdi
 	pushq	%rsi
@@ -173,7 +185,7 @@ TRAMP_START(ls_tramp_ww)
 	jmp	ls_tramp_result
 SYM_FUNC_END(ls_tramp_ww)
 
-/* The same for waits; the function determines whether there is a timeout. */
+/* Like that for waits; the function determines whether there is a timeout. */
 TRAMP_START(ls_tramp_wait)
 	pushq	%rdi
 	pushq	%rsi

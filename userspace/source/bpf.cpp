@@ -39,6 +39,7 @@ struct HookedFunction {
 	unsigned flags;
 	__u64 cookie; ///< passed to on_entry() and on_return()
 };
+constexpr int LS_ORDER_FALLIBLE = LS_ORDER_RESULT; /* no gates */
 /* Functions without a program are never attached to. */
 constexpr int LS_ORDER_SPIN = LS_ORDER_SPECIAL, LS_ORDER_WAIT = LS_ORDER_SPECIAL,
 	      LS_ORDER_QUEUE = LS_ORDER_SPECIAL, LS_ORDER_SLEEP = LS_ORDER_SPECIAL;
