@@ -95,7 +95,7 @@ enum ls_shown {
 	 */										\
 	X(DEADLOCK, 16, Deadlock, "deadlock", TASKS, Error,				\
 	  "tasks wait for each other at this moment, and will for ever",		\
-	  "deadlock", own, "WARNING: deadlock detected", "waits for what")
+	  "deadlock", own, "WARNING: deadlock detected in", "waits for what")
 
 /* Those that accesses show: the first by LS_REC_RACE, the others by the report alone. */
 #define LS_ACCESS_FINDINGS(X)								\
@@ -104,10 +104,10 @@ enum ls_shown {
 	  "data race", own, "BUG: KCSAN: data-race in", "")				\
 	X(GUARD_VIOLATION, 65, GuardViolation, "guard-violation", ACCESSES, Warning,	\
 	  "an access without the lock that others to the same member hold",		\
-	  "guard violation", own, "", "")						\
+	  "guard violation", own, "WARNING: guard violation", "")						\
 	X(EMPTY_SECTION, 128, EmptyCriticalSection, "empty-critical-section", ACCESSES, Note, \
 	  "a lock is taken, and nothing is touched with it held",			\
-	  "empty critical section", own, "", "")
+	  "empty critical section", own, "INFO: empty critical section", "")
 
 #define LS_FINDINGS(X) LS_SIGHT_FINDINGS(X) LS_ACCESS_FINDINGS(X)
 

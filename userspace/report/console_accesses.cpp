@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Races in KCSAN's words; kmod/out/console/race.c is the module's. Broken rules of locking have
-// none.
+// Races in KCSAN's words; kmod/out/console/race.c is the module's. The kernel has no words for
+// broken rules of locking and the like: a headline that log scanners know, then ours.
 #include "report/console.h"
 #include "report/race_text.h"
 #include "report/sides.h"
@@ -79,7 +79,8 @@ void say_accesses(const Model &model, const Finding &finding, Console &out)
 		out.at(model.accesses[shown->access].time_ns);
 	if (finding.race)
 		return say_race(model, finding, out);
-	out.line("lockscope: %s", finding.title.c_str());
+	out.line("%s%s", console_headline(finding.kind),
+		 finding.title.substr(std::string_view(title_words(finding.kind)).size()).c_str());
 	for (const auto &side : sides_of(model, finding)) {
 		out.line("lockscope: %s", side.does.c_str());
 		for (auto step = side.steps.rbegin(); step != side.steps.rend(); ++step)

@@ -202,10 +202,16 @@ private:
 		out_.held(now);
 	}
 
+	/* Log scanners take the first line as the title, so it has a place: of all tasks' the one
+	 * whose name sorts first, whichever task was the last to wait. */
 	void print_deadlock()
 	{
+		std::string place = out_.function(sight(edges_[0]).acquired.at);
+		for (const auto &edge : edges_)
+			place = std::min(place, out_.function(sight(edge).acquired.at));
 		begin(edges_[latest()]);
-		out_.head(console_headline(finding_.kind), sight(edges_[0]).run);
+		out_.head(std::string(console_headline(finding_.kind)) + " " + place + "!",
+			  sight(edges_[0]).run);
 		for (std::size_t i = 0; i < edges_.size(); i++) {
 			const Observation &task = sight(edges_[i]);
 			out_.line(LS_SAY_HAS, task.comm.c_str(), task.pid,

@@ -4,8 +4,10 @@
  * that read its reports. Worker only. Unlike lockdep's, the backtrace is near the top, where
  * log scanners look for it.
  */
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "console_words.h"
 #include "out/console/splat.h"
@@ -57,16 +59,38 @@ static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 }
 
 /* These tasks are blocked for ever. */
+/*
+ * Log scanners take the headline as the title, so it has a location: of all tasks' the one whose
+ * name sorts first, whichever task was the last to wait.
+ */
+static void print_deadlock_head(const struct ls_finding_edge *edges, u32 nr, struct ls_splat_side *x)
+{
+	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 40];
+	int lead = scnprintf(head, sizeof(head), "%s ", ls_splat_headline(LS_FINDING_DEADLOCK));
+	char *place = head + lead;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (!ls_splat_load(x, edges[i].sight))
+			continue;
+		ls_splat_function(text, x->s.ip);
+		if (!*place || strcmp(text, place) < 0)
+			strscpy(place, text, sizeof(head) - lead - 1);
+	}
+	strcat(place, "!");
+	ls_splat_head(head);
+}
+
 void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr)
 {
 	struct ls_splat_side *x = kzalloc(sizeof(*x), GFP_KERNEL);
 	u32 i;
 
+	if (x)
+		print_deadlock_head(edges, nr, x);
 	for (i = 0; x && i < nr; i++) {
 		if (!ls_splat_load(x, edges[i].sight))
 			continue;
-		if (!i)
-			ls_splat_head(ls_splat_headline(LS_FINDING_DEADLOCK));
 		printk(KERN_WARNING LS_SAY_HAS "\n", x->s.comm, x->s.pid,
 		       ls_splat_words(LS_FINDING_DEADLOCK), i + 1 < nr ? "the next one" : "the first one");
 		ls_splat_lock("", edges[i].to, x->s.ip);

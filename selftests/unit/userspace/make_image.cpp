@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large|edges|kinds|hostile|
-// script [INSTANCE]]: an image with one lock-order fault, with a data race or accesses beside it,
-// or with none: nothing at all, records lost, more than a small disk has room for. edges: 10,000
-// orders, some of them both ways. kinds, hostile: other_kinds() and hostile_log() of
-// report/logs.h. script: names that a page would run. For tests that run the programs.
+// make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large|edges|kinds|every|
+// hostile|script|names [INSTANCE]]: an image with one lock-order fault, with a data race or
+// accesses beside it, or with none: nothing at all, records lost, more than a small disk has room
+// for. edges: 10,000 orders, some of them both ways. kinds, every, hostile: other_kinds(),
+// every_kind() and hostile_log() of report/logs.h. script: names that a page would run. names:
+// two faults in each function that standard input names. For tests that run the programs.
 #include "log_builder.h"
 #include "report/logs.h"
 
@@ -11,6 +12,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,18 @@ void add_scripts(LogBuilder &log)
 		    {{.cls = a, .function = script}}, {.cls = b, .function = image});
 	log.acquire({.pid = 32, .comm = "</script>", .stack = {script}},
 		    {{.cls = b, .function = image}}, {.cls = a, .function = script});
+}
+
+/// A sleeper and a task that waits for long, called by a function that is never to blame.
+void add_functions(LogBuilder &log, std::istream &names)
+{
+	const auto cls = log.add_class("m", LS_KIND_MUTEX);
+	for (std::string name; std::getline(names, name);) {
+		const Task task = {.pid = 60, .stack = {"mutex_lock", "the_caller"}};
+		log.fault(LS_FINDING_SLEEP_ATOMIC, task, {}, {.function = name});
+		log.fault(LS_FINDING_LONG_HOLD, task, {}, {.cls = cls, .function = name}, 0,
+			  2500000000);
+	}
 }
 
 } // namespace
@@ -113,6 +127,8 @@ int main(int argc, char **argv)
 			log.add_class("lock_" + std::to_string(i));
 	if (how == "script")
 		add_scripts(log);
+	if (how == "names")
+		add_functions(log, std::cin);
 	if (how == "edges")
 		add_orders(log);
 	if (how == "abi")
@@ -130,6 +146,7 @@ int main(int argc, char **argv)
 	}
 	auto written = write_file(argv[1], encode_image(how == "empty"	   ? LogBuilder().image()
 							: how == "kinds"   ? other_kinds().image()
+							: how == "every"   ? every_kind().image()
 							: how == "hostile" ? hostile_log().image()
 									   : log.image()));
 	if (!written)

@@ -123,6 +123,40 @@ TEST(Crash, TheCallerOfALockingFunctionIsToBlame)
 	EXPECT_EQ(crash_title(FindingKind::GuardViolation, "lockscope: a title\n"), "");
 }
 
+TEST(Crash, FunctionsThatManyHangInAreTitles)
+{
+	const auto title = [](const std::string &stack) {
+		return crash_title(FindingKind::LongHold,
+				   "INFO: task a:1 blocked for more than 2 seconds on a lock.\n"
+				   "Call Trace:\n <TASK>\n" +
+					   stack);
+	};
+	EXPECT_EQ(title("  __schedule+0x1\n  foo_wait+0x1\n  __x64_sys_foo+0x1\n"),
+		  "INFO: task hung in sys_foo");
+	EXPECT_EQ(title("  foo+0x1\n  rtnl_lock_killable+0x1\n  bar+0x1\n"),
+		  "INFO: task hung in rtnl_lock_killable");
+	EXPECT_EQ(title("  foo+0x1\n  synchronize_net+0x1\n"),
+		  "INFO: task hung in synchronize_rcu");
+	EXPECT_EQ(title("  __schedule+0x1\n"), "");
+}
+
+TEST(Crash, WhatDiffersFromBootToBootIsNotInATitle)
+{
+	const auto title = [](const std::string &words) {
+		return crash_title(FindingKind::DataRace, "BUG: KCSAN: data-race in " + words);
+	};
+	EXPECT_EQ(title("foo.isra.0 / bar64"), "KCSAN: data-race in foo.isra.NUM / bar64");
+	EXPECT_EQ(title("foo_decade / foo_12345678"), "KCSAN: data-race in foo_ADDR / foo_ADDR");
+	EXPECT_EQ(title("a  b"), "KCSAN: data-race in a b");
+	EXPECT_EQ(title("z" + std::string(200, 'x')).size(), 120u);
+	/* The name where a lock was taken stands as it is, one of a stack does not. */
+	EXPECT_EQ(
+		crash_title(FindingKind::RecursiveLock,
+			    "WARNING: possible recursive locking detected\n"
+			    "a/1 is trying to acquire lock:\n(b){mutex}, at: __x64_sys_foo+0x1\n"),
+		"possible deadlock in __x64_sys_foo");
+}
+
 TEST(Crash, TheLogHasTheReportAndMore)
 {
 	const Model model = model_of(small_log());

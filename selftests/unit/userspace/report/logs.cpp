@@ -78,6 +78,69 @@ LogBuilder other_kinds()
 	return log;
 }
 
+LogBuilder every_kind()
+{
+	LogBuilder log = other_kinds();
+	const auto queue = log.add_class("queue_lock", LS_KIND_MUTEX),
+		   table = log.add_class("&t->lock @ table_make", LS_KIND_MUTEX, LS_ORIGIN_INIT),
+		   spare = log.add_class("drv:spare_lock", LS_KIND_SPINLOCK, LS_ORIGIN_STATIC, 0, 0,
+					 "drv");
+	const auto task = [](std::uint32_t pid, const char *comm, const char *caller) {
+		return Task{.pid = pid,
+			    .comm = comm,
+			    .stack = {caller, "__x64_sys_ioctl", "do_syscall_64"}};
+	};
+	const Lock held_queue{.cls = queue, .function = "queue_begin"},
+		held_table{.cls = table, .function = "table_begin"};
+	log.acquire(task(31, "filler", "queue_fill"), {held_queue},
+		    {.cls = table, .function = "table_add"});
+	log.acquire(task(32, "drainer", "table_drain"), {held_table},
+		    {.cls = queue, .function = "queue_put"});
+	const auto again =
+		log.acquire(task(33, "twice", "table_again"),
+			    {{.cls = table, .address = 0x300, .function = "table_begin"}},
+			    {.cls = table, .address = 0x300, .function = "table_lookup"});
+	log.inversion(table, true, again, again);
+	log.fault(LS_FINDING_DEADLOCK, task(34, "left", "left_work"), {held_queue},
+		  {.cls = table, .function = "left_wait"}, 1, 1);
+	log.fault(LS_FINDING_DEADLOCK, task(35, "right", "right_work"), {held_table},
+		  {.cls = queue, .function = "right_wait"}, 1, 1);
+	const Task leaver = task(36, "leaver", "queue_ioctl");
+	log.fault(LS_FINDING_BAD_UNLOCK, leaver, {}, {.cls = queue, .function = "queue_end"});
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, leaver, {}, {.cls = table, .function = "table_end"});
+	log.fault(LS_FINDING_HELD_INIT, leaver, {held_table},
+		  {.cls = table, .function = "table_make"}, 1);
+	log.fault(LS_FINDING_HELD_EXIT, leaver, {held_queue}, {.cls = queue, .function = "do_exit"},
+		  1);
+	log.fault(LS_FINDING_HELD_USER, leaver, {held_table},
+		  {.cls = table, .function = "exit_to_user_mode_prepare"}, 1);
+	log.fault(LS_FINDING_NOT_HELD, leaver, {}, {.cls = queue, .function = "queue_nest"});
+	log.fault(LS_FINDING_WW, leaver, {}, {.cls = table, .function = "table_ww"});
+
+	const auto count = log.add_data("drv_count", LS_DATA_STATIC, 0, "drv"),
+		   limit = log.add_data("drv_limit", LS_DATA_STATIC, 0, "drv");
+	const Lock guard{.cls = spare, .function = "drv_lock"};
+	const auto write =
+		log.access(task(40, "writer", "drv_ioctl"), {.data = count, .function = "drv_add"});
+	const auto read = log.access(
+		task(41, "reader", "drv_ioctl"),
+		{.data = count, .op = LS_ACC_READ, .function = "drv_show", .guards = {{guard}}});
+	log.race(write, read, LS_RACE_CAUGHT, {{write, 40, 0xff, 1}});
+	log.history(write, LS_VIRGIN, LS_EXCLUSIVE_TO);
+	for (std::uint32_t i = 0; i < 15; i++) {
+		const std::string function = i == 7 ? "drv_reset" : "drv_raise" + std::to_string(i);
+		std::vector<GuardedBy> guards;
+		if (i != 7)
+			guards = {{.lock = {.cls = spare, .function = function}}};
+		log.access(task(50 + i, "adder", "drv_ioctl"),
+			   {.data = limit, .function = function, .guards = guards});
+	}
+	log.module("drv", {"drv_idle", "drv_add", "drv_show"});
+	log.acquire_again({}, {}, {.cls = spare, .function = "drv_idle"}, 1000);
+	log.access_info().mode = LS_ACCESSES_ALL;
+	return log;
+}
+
 LogBuilder race_log()
 {
 	LogBuilder log;

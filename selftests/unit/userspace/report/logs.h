@@ -10,6 +10,9 @@ namespace lockscope::test {
 LogBuilder small_log();
 /// A lock in two states, a path to an unsafe lock, faults with a lock and without.
 LogBuilder other_kinds();
+/// A finding of every kind, of two of them several. Images lack the function of the empty section,
+/// which scripts/try-syzkaller adds to the store.
+LogBuilder every_kind();
 /// A data race caught in the act, with its history.
 LogBuilder race_log();
 /// A cycle of six locks and a fault, with names that mean something to shells, terminals,
