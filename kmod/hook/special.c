@@ -10,6 +10,7 @@
 
 #include "base/lookup.h"
 #include "base/preempt.h"
+#include "check/access/access.h"
 #include "check/access/handover.h"
 #include "check/check.h"
 #include "check/confirm.h"
@@ -165,6 +166,7 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		break;
 	case LS_OP_CACHE_GONE:
 		ls_identity_cache_gone(arg0);
+		ls_memo_clear();
 		break;
 	case LS_OP_VFREE:
 		ls_vmalloc_freed(arg0, ip);

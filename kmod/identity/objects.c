@@ -149,14 +149,44 @@ static bool same_kind(u32 a, u32 b)
 }
 
 /*
- * Was the lock of class @c initialised by other code than @ip, which now initialises one at
- * the same place as @name?
+ * Has the lock of class @c another name than one at the same place that the code at @ip now
+ * initialises as @name?
  */
-static bool other_initialiser(const struct ls_class *c, const char *name, unsigned long ip)
+static bool other_name(const struct ls_class *c, const char *name, unsigned long ip)
 {
-	if (c->origin != LS_ORIGIN_INIT || c->addr == ip)
-		return false;
-	return strncmp(c->label, name, sizeof(c->label) - 1) || ls_function_of(c->addr) != ls_function_of(ip);
+	return c->origin == LS_ORIGIN_INIT &&
+	       (strncmp(c->label, name, sizeof(c->label) - 1) ||
+		(c->addr != ip && ls_function_of(c->addr) != ls_function_of(ip)));
+}
+
+/*
+ * The lock at @lock, in memory whose locks have class @id by @key, is initialised as @name, by
+ * code that others were not initialised by, or that gets names from its caller (ww_mutex). No
+ * name may depend on which of them came first, so it is known by its address. Returns its class.
+ */
+static noinline u32 name_apart(unsigned long lock, u64 key, u32 id, u32 kind, const char *name,
+			       unsigned long ip)
+{
+	u32 own = class_of_init(kind, name, ip);
+
+	if (!own)
+		return id;
+	ls_fetch_or(&ls.classes.table[id].marks, (u16)LS_CLASS_ASK);
+	ls_tagtab_change(&ls.classes.keys, key, id, id | LS_KEY_ASK);
+	ls_remember(&ls.addrs, ls_addr_of_lock(lock), own);
+	ls_watch_memory(lock);
+	return own;
+}
+
+/* Class of a lock at @lock, of @kind, at a place where most have class @id. */
+static u32 named_apart(unsigned long lock, u32 id, u32 kind)
+{
+	u32 own;
+
+	if (likely(!(ls.classes.table[id].marks & LS_CLASS_ASK)))
+		return id;
+	own = ls_addrmap_find(&ls.addrs, ls_addr_of_lock(lock));
+	return own && same_kind(ls.classes.table[own].kind, kind) ? own : id;
 }
 
 /*
@@ -192,9 +222,17 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 	}
 	if (id && ls.classes.table[id].marks & LS_CLASS_REFINE)
 		return refined_class(id, key, lock);
-	if (id) {
-		if (name && other_initialiser(&ls.classes.table[id], name, ip))
+	if (id && !name)
+		return named_apart(lock, id, kind);
+	if (id && other_name(&ls.classes.table[id], name, ip)) {
+		if (ls.classes.table[id].addr != ip)
 			ls_site_has_lock(site, true);
+		return name_apart(lock, key, id, kind, name, ip);
+	}
+	if (id) {
+		/* An earlier life of the lock may have had another name. */
+		if (ls.classes.table[id].marks & LS_CLASS_ASK)
+			ls_addrmap_remove(&ls.addrs, ls_addr_of_lock(lock));
 		return id;
 	}
 	ls_site_has_lock(site, false);

@@ -80,6 +80,22 @@ struct ls_access_object {
 	char label[LS_LABEL_LEN];	/* cache's name */
 };
 
+/*
+ * What identifies the data, as a number. When a cache is destroyed the next one may get its
+ * address, so its name counts, too.
+ */
+static inline u64 ls_data_hash(const struct ls_access_object *o, u64 type)
+{
+	u64 key = ls_mix(ls_mix(type) + o->kind), word;
+	u32 i;
+
+	for (i = 0; o->kind == LS_DATA_SLAB && i < LS_LABEL_LEN; i += sizeof(word)) {
+		memcpy(&word, o->label + i, sizeof(word));
+		key = ls_mix(key + word);
+	}
+	return key;
+}
+
 #define LS_OP_SHARED 0x80u	/* the memory was shared by then; see LS_COUNT_SHARED */
 
 /*

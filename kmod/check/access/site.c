@@ -27,9 +27,13 @@ void ls_access_site_init(void)
 	save_regs = (void *)ls_symbol("stack_trace_save_regs");
 }
 
+/* Any context: hooks may run. */
 void ls_memo_clear(void)
 {
-	memset(memo, 0, sizeof(memo));
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(memo); i++)
+		WRITE_ONCE(memo[i], 0);
 }
 
 /* The object that @addr lies in. */
@@ -185,7 +189,7 @@ static LS_COLD u32 new_site(struct ls_now *n)
 
 	find_object(n, &object, &offset);
 	key = ls_mix(ls_mix(n->ip) + ((u64)n->op << 32 | key_size(n)));
-	key = ls_mix(ls_mix(key + object.type + offset) + n->where);
+	key = ls_mix(ls_mix(key + ls_data_hash(&object, object.type) + offset) + n->where);
 	for (i = 0; i < n->ctx->depth && nr < LS_LOCKSET_LOCKS; i++) {
 		const struct ls_held *h = &n->ctx->held[i];
 		struct ls_guard_rec *g = &guards[nr];

@@ -32,7 +32,7 @@ u32 ls_data_id(const struct ls_access_object *o, u32 *offset)
 		*offset += rest;
 		at -= rest;
 	}
-	key = ls_mix(ls_mix(at) + o->kind);
+	key = ls_data_hash(o, at);
 	id = ls_tagtab_find(&data_ids, key);
 	if (id)
 		return id;

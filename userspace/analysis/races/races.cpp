@@ -6,6 +6,7 @@
 #include "analysis/races/readers.h"
 #include "analysis/races/words.h"
 #include "analysis/rules/access_index.h"
+#include "analysis/rules/variable_ids.h"
 #include "analysis/verdicts.h"
 #include "util/text.h"
 
@@ -31,7 +32,8 @@ const MemoryAccess &naming(const Model &model, const MemoryAccess &a, const Memo
 		const bool known =
 			access.data != kNoData && model[access.data].kind != LS_DATA_OTHER;
 		return std::tuple(!known, (access.op & LS_ACC_RANGE) != 0, access.size,
-				  known ? std::string() : function_of(model, access));
+				  known ? std::string() : function_of(model, access),
+				  access.offset);
 	};
 	return value(a) < value(b) ? a : b;
 }
@@ -46,9 +48,10 @@ bool is_race(const MemoryAccess &a, const MemoryAccess &b, std::uint32_t flags)
 /// The races between two functions over one variable.
 class Pair {
 public:
+	/// @variable: as an identifier has it.
 	Pair(const Model &model, const AccessIndex &index, const RaceWeights &weights,
-	     std::vector<std::size_t> races)
-		: model_(model), index_(index), weights_(weights)
+	     const std::string &variable, std::vector<std::size_t> races)
+		: model_(model), index_(index), weights_(weights), id_(variable)
 	{
 		evidence_.races = std::move(races);
 	}
@@ -202,9 +205,8 @@ private:
 			functions[i] =
 				function_of(model_, model_.accesses[evidence_.sides[i].access]);
 		std::sort(functions, functions + 2);
-		return hex64(stable_hash(std::string(name(FindingKind::DataRace)) + "\n" +
-					 evidence_.variable.stable + "\n@" + functions[0] + "\n@" +
-					 functions[1]));
+		return hex64(stable_hash(std::string(name(FindingKind::DataRace)) + "\n" + id_ +
+					 "\n@" + functions[0] + "\n@" + functions[1]));
 	}
 
 	std::string title() const
@@ -225,6 +227,7 @@ private:
 	const Model &model_;
 	const AccessIndex &index_;
 	const RaceWeights &weights_;
+	const std::string &id_; ///< of the variable
 	RaceEvidence evidence_;
 };
 
@@ -241,6 +244,7 @@ std::vector<Finding> data_races(const Model &model, const RaceWeights &weights)
 	if (model.races.empty())
 		return out;
 	const AccessIndex index(model);
+	const VariableIds variables(model);
 	std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::size_t>> pairs;
 	for (std::size_t i = 0; i < model.races.size(); i++) {
 		const Race &race = model.races[i];
@@ -250,10 +254,11 @@ std::vector<Finding> data_races(const Model &model, const RaceWeights &weights)
 		std::string f = function_of(model, a), g = function_of(model, b);
 		if (g < f)
 			std::swap(f, g);
-		pairs[{variable_of(model, naming(model, a, b)).stable, f, g}].push_back(i);
+		pairs[{variables.of(naming(model, a, b)), f, g}].push_back(i);
 	}
 	for (auto &[key, races] : pairs)
-		out.push_back(Pair(model, index, weights, std::move(races)).finding());
+		out.push_back(
+			Pair(model, index, weights, std::get<0>(key), std::move(races)).finding());
 	rank_variables(weights, out);
 	return out;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/rules/violations.h"
 
+#include "analysis/rules/variable_ids.h"
 #include "util/text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <set>
 
 namespace lockscope {
 
@@ -22,6 +24,16 @@ std::string function_of(const Model &model, std::size_t access)
 {
 	const auto &code = model[model.accesses[access].at];
 	return code.function.empty() ? "?" : plain_function(code.function);
+}
+
+/* A rule is about a member, which may have several places: the first one names it. */
+std::string variable_id(const Model &model, const VariableIds &variables,
+			const std::vector<std::size_t> &accesses)
+{
+	std::set<std::pair<std::uint32_t, std::string>> places;
+	for (std::size_t i : accesses)
+		places.insert({model.accesses[i].offset, variables.of(model.accesses[i])});
+	return places.begin()->second;
 }
 
 void rank(const Model &model, const Rule &rule, Finding &finding)
@@ -50,6 +62,7 @@ void rank(const Model &model, const Rule &rule, Finding &finding)
 std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule> &rules)
 {
 	std::vector<Finding> out;
+	const VariableIds variables(model);
 	for (const auto &rule : rules) {
 		const Hypothesis *guard = rule.guard();
 		if (!guard)
@@ -65,9 +78,10 @@ std::vector<Finding> guard_violations(const Model &model, const std::vector<Rule
 			finding.confidence = Confidence::Possible;
 			finding.severity =
 				rule.support.z() >= kSureZ ? Severity::Warning : Severity::Note;
-			finding.id = hex64(stable_hash(
-				std::string(name(finding.kind)) + "\n" + rule.variable.stable +
-				"\n" + (writes ? "write" : "read") + "\n@" + function));
+			finding.id =
+				hex64(stable_hash(std::string(name(finding.kind)) + "\n" +
+						  variable_id(model, variables, accesses) + "\n" +
+						  (writes ? "write" : "read") + "\n@" + function));
 			finding.title = std::string(title_words(finding.kind)) + ": " +
 					rule.variable.brief + (writes ? " written" : " read") +
 					" without " + guard->guard() + " (" + function + ")";
