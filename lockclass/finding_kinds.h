@@ -104,7 +104,7 @@ enum ls_shown {
 	  "data race", own, "BUG: KCSAN: data-race in", "")				\
 	X(GUARD_VIOLATION, 65, GuardViolation, "guard-violation", ACCESSES, Warning,	\
 	  "an access without the lock that others to the same member hold",		\
-	  "guard violation", own, "WARNING: guard violation", "")						\
+	  "guard violation", own, "WARNING: guard violation", "")			\
 	X(EMPTY_SECTION, 128, EmptyCriticalSection, "empty-critical-section", ACCESSES, Note, \
 	  "a lock is taken, and nothing is touched with it held",			\
 	  "empty critical section", own, "INFO: empty critical section", "")

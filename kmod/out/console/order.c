@@ -58,7 +58,6 @@ static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 	printk(KERN_WARNING "\n");
 }
 
-/* These tasks are blocked for ever. */
 /*
  * Log scanners take the headline as the title, so it has a location: of all tasks' the one whose
  * name sorts first, whichever task was the last to wait.
@@ -81,6 +80,7 @@ static void print_deadlock_head(const struct ls_finding_edge *edges, u32 nr, str
 	ls_splat_head(head);
 }
 
+/* These tasks are blocked for ever. */
 void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr)
 {
 	struct ls_splat_side *x = kzalloc(sizeof(*x), GFP_KERNEL);
