@@ -19,6 +19,7 @@
 #include "plan.h"
 
 DEFINE_STATIC_KEY_FALSE(ls_confirm_key);
+void (*ls_confirm_switch)(bool on);
 
 static DEFINE_MUTEX(plan_mutex);
 static struct ls_confirm *plan;		/* NULL: none. Under RCU, or while counted in its waiting */
@@ -238,6 +239,7 @@ static void end_locked(void)
 		return;
 	free_plan(replace_plan(NULL));
 	static_branch_disable(&ls_confirm_key);
+	ls_confirm_switch(false);
 	ls_accesses_plan(false);
 	owner = NULL;
 	ls_each_off();
@@ -278,8 +280,10 @@ int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 	owner = file;
 	last = replace_plan(c);
 	ls_accesses_plan(races);
-	if (!last)
+	if (!last) {
+		ls_confirm_switch(true);
 		static_branch_enable(&ls_confirm_key);
+	}
 	free_plan(last);
 	mutex_unlock(&plan_mutex);
 	return 0;

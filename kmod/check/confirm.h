@@ -17,6 +17,12 @@ DECLARE_STATIC_KEY_FALSE(ls_confirm_key);	/* there is a plan */
 void ls_confirm_at(u64 lock, u64 ip);
 void ls_confirm_done(void);
 
+/*
+ * Set by the hooks: do acquisitions that can be interrupted stop at gates? They do not pay for
+ * it without a plan. Sleeps, with the plan's mutex held.
+ */
+extern void (*ls_confirm_switch)(bool on);
+
 /* Process context. @plans and @points are copied; -EINVAL, -EBUSY, -ENOMEM. */
 int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 		   const struct ls_confirm_point *points, u32 nr_points, const void *file);

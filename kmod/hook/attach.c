@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 
 #include "base/wrapper/ftrace.h"
+#include "check/confirm.h"
 #include "core/prims.h"
 #include "core/state.h"
 #include "hook/hook.h"
@@ -79,7 +80,7 @@ static struct group {
 	[LS_G_SPIN] = { .tramp = ls_tramp_acquire, .func = on_acquire },
 	[LS_G_RELEASE] = { .tramp = ls_tramp_release, .func = on_release },
 	[LS_G_RESULT] = { .tramp = ls_tramp_result },
-	[LS_G_FALLIBLE] = { .tramp = ls_tramp_fallible },
+	[LS_G_FALLIBLE] = { .tramp = ls_tramp_result },
 	[LS_G_WW] = { .tramp = ls_tramp_ww },
 	[LS_G_WAIT] = { .tramp = ls_tramp_wait },
 	[LS_G_SPECIAL] = { .tramp = ls_tramp_special, .func = on_special },
@@ -280,6 +281,23 @@ void ls_prims_keep_on_cpu(void)
 	mutex_unlock(&groups_mutex);
 }
 
+/* See ls_confirm_switch. Functions with ftrace_ops always have them. */
+static void switch_gates(bool on)
+{
+	struct group *g = &groups[LS_G_FALLIBLE];
+	void (*tramp)(void) = on ? ls_tramp_fallible : ls_tramp_result;
+	int rc = 0;
+
+	mutex_lock(&groups_mutex);
+	if (g->direct_on && g->tramp != tramp)
+		rc = ls_direct_modify(&g->direct, (unsigned long)tramp);
+	if (rc)
+		pr_warn("acquisitions that can be interrupted have no gates (%d)\n", rc);
+	else
+		g->tramp = tramp;
+	mutex_unlock(&groups_mutex);
+}
+
 int ls_prims_attach(void)
 {
 	bool direct = strcmp(ls_hook_how, "ftrace"), ops = strcmp(ls_hook_how, "direct");
@@ -290,6 +308,7 @@ int ls_prims_attach(void)
 		pr_err("hook=%s: must be auto, direct or ftrace\n", ls_hook_how);
 		return -EINVAL;
 	}
+	ls_confirm_switch = switch_gates;
 	/* Where tasks are only preempted at preemption points, the short trampoline is enough. */
 	if (preempt_model_preemptible())
 		ls_prims_keep_on_cpu();
@@ -349,7 +368,7 @@ static void wait_for_sleepers(long redirected)
 
 	while (inflight() > redirected) {
 		if (!printed && time_after(jiffies, start + 10 * HZ)) {
-			pr_info("waiting for %ld tasks whose return somebody traces\n",
+			pr_info("waiting for %ld tasks whose return is traced\n",
 				inflight() - redirected);
 			printed = true;
 		}
