@@ -77,8 +77,8 @@ static bool may_spin(u64 now)
 	return s->ns < SPIN_BUDGET;
 }
 
-/* @count: preempt_count() of the hook. @deadly: with locks held, too. */
-static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, bool deadly,
+/* @count: preempt_count() of the hook. @holding: does it sleep with locks held? */
+static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, bool holding,
 				    unsigned long count)
 {
 	bool atomic = !IS_ENABLED(CONFIG_PREEMPT_COUNT) || ls_is_atomic(count);
@@ -89,7 +89,7 @@ static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, 
 	if (interrupted)
 		return LS_GATE_STAY;
 	/* A task about to sleep must keep its state, and one in an RCU reader may not sleep. */
-	if ((ctx->depth && !deadly) || READ_ONCE(current->__state) != TASK_RUNNING ||
+	if ((ctx->depth && !holding) || READ_ONCE(current->__state) != TASK_RUNNING ||
 	    current->flags & PF_EXITING || ls_rcu_depth())
 		return LS_GATE_YIELD;
 	return LS_GATE_SLEEP;
@@ -269,7 +269,8 @@ noinline void ls_gate_begin(const struct ls_gate_visit *v)
 	u64 start = ls_gate_clock(), limit;
 	u32 level, turn = 0;
 	struct ls_ctx *ctx = ls_context_of(this_cpu_ptr(&ls_cpus), v->count, &level);
-	enum ls_gate_how how = how_to_wait(ctx, false, false, v->count);
+	/* With locks held, too: what is inside may be preempted for long, and the deadlock is worse. */
+	enum ls_gate_how how = how_to_wait(ctx, false, true, v->count);
 	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
 
 	if (may_begin(v->plan, ctx, v->ip))
