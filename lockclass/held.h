@@ -72,6 +72,7 @@ struct ls_ctx {
 	ls_u64 backoff;		/* use of a ww_acquire_ctx that got -EDEADLK and has to back off */
 	ls_u64 contended;	/* the contended ww_mutex */
 	ls_u64 run;		/* running work item: it never runs twice at a time */
+	ls_u64 begins;		/* acquire site behind a gate, until the acquisition is recorded */
 	ls_u64 section;		/* counter of the read section at the switch */
 	struct ls_queued queued;
 	ls_u32 id;		/* index in the owner's pool */
@@ -97,6 +98,7 @@ LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
 	ctx->timed = 0;
 	ctx->backoff = 0;
 	ctx->run = 0;
+	ctx->begins = 0;
 	ctx->section = 0;
 	ctx->queued.frame = 0;
 	ctx->queued.alarm = 0;

@@ -28,7 +28,7 @@ static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 i
 }
 
 /* One acquisition in @sample_weight is counted, for all since the last one. */
-static noinline void count_chain(struct ls_cpu *pc, u64 key)
+static noinline void count_chain(struct ls_cpu *pc, struct ls_ctx *ctx, u64 key)
 {
 	struct ls_chain *data;
 	u32 id = ls_tagtab_find(&ls.chains.tab, key);
@@ -41,8 +41,11 @@ static noinline void count_chain(struct ls_cpu *pc, u64 key)
 	pc->random = pc->random * 1664525u + 1013904223u;
 	pc->sample_weight = LS_SAMPLE / 2 + (pc->random >> 26);
 	/* While statistics or a plan are on each acquisition is counted, and none takes the fast path. */
-	if (static_branch_unlikely(&ls_each_key))
+	if (static_branch_unlikely(&ls_each_key)) {
 		pc->sample_weight = 1;
+		if (ctx->begins == ctx->held[ctx->depth - 1].ip)
+			ctx->begins = 0;
+	}
 	pc->sample = pc->sample_weight;
 }
 
@@ -164,7 +167,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE)
 		ctx->held[ctx->depth - 1].stamp = stamp;
 	if (unlikely(!--pc->sample))
-		count_chain(pc, key);
+		count_chain(pc, ctx, key);
 	ctx->timed = 0;
 	if (static_branch_unlikely(&ls_stat_key))
 		ls_stat_acquired(ctx, lock, ip, val, true);

@@ -16,6 +16,11 @@ DECLARE_STATIC_KEY_FALSE(ls_confirm_key);	/* there is a plan */
  */
 void ls_confirm_at(u64 lock, u64 ip);
 void ls_confirm_done(void);
+/*
+ * In its place where the lock is recorded when the primitive has returned: until then other sides
+ * see that the task has begun its own.
+ */
+void ls_confirm_trying(void);
 
 /*
  * Set by the hooks: do acquisitions that can be interrupted stop at gates? They do not pay for

@@ -211,8 +211,11 @@ static bool found_at(const struct look *l, u64 ip)
 
 static bool found_in(const struct look *l, const struct ls_ctx *ctx)
 {
+	u64 begins = ls_load(&ctx->begins);
 	u32 i;
 
+	if (ctx != l->own && begins && found_at(l, begins))
+		return true;
 	for (i = 0; ctx != l->own && i < LS_MAX_DEPTH && i < ls_load(&ctx->depth); i++)
 		if (found_at(l, ls_load(&ctx->held[i].ip)))
 			return true;
@@ -299,6 +302,16 @@ void ls_confirm_done(void)
 	if (!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
 		/* Pairs with found(): the lock is on its held-lock stack. */
 		smp_store_release(this_cpu_ptr(&beginning), 0);
+}
+
+void ls_confirm_trying(void)
+{
+	u32 level;
+	struct ls_ctx *ctx = ls_context(this_cpu_ptr(&ls_cpus), &level);
+
+	if (level == LS_TASK)
+		ls_store(&ctx->begins, this_cpu_read(beginning));
+	ls_confirm_done();
 }
 
 /* Two sides may have begun to wait at the same time, and each found none. */

@@ -200,7 +200,7 @@ static noinline void at_gate(u64 lock, u64 ip)
 	preempt_disable_notrace();
 	if (ls_active) {
 		ls_confirm_at(lock, ip);
-		ls_confirm_done();
+		ls_confirm_trying();
 	}
 	ls_leave();
 }
