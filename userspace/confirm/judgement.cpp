@@ -265,7 +265,8 @@ std::string not_reached(const PlannedFinding &finding, const ls_confirm_state &s
 {
 	for (std::size_t i = 0; i < finding.sides.size(); i++) {
 		if (!state.sides[i].firsts && !state.sides[i].lasts)
-			return side_name(finding, i) + " never ran: the test does not reach it";
+			return side_name(finding, i) +
+			       " never ran while gates were set: run a test that reaches it";
 		if (!state.sides[i].lasts)
 			return side_name(finding, i) + " acquired " + finding.sides[i].holds + " " +
 			       counted(state.sides[i].firsts, "time") + ", but never " +
