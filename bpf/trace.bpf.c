@@ -48,7 +48,7 @@ struct {
 
 /*
  * A slot of this CPU's ring, 0: it is full. An NMI may come at any instruction and run another
- * of the programs: whoever moves the head owns the slot.
+ * of the programs: the one that moves the head owns the slot.
  */
 static __always_inline struct ls_trace_event *claim(struct ls_trace_ring *ring, __u32 cpu,
 						    __u64 *number)
