@@ -96,6 +96,11 @@ std::string rules_section(const Model &model)
 		add(section, "p", "words",
 		    "No access to memory was recorded, so there is no rule for variables: see "
 		    "lockscope record --accesses and docs/locking-rules.md.");
+	if (!rows.empty())
+		add(section, "p", "words",
+		    "Evidence is how much of what was seen of the variable held the guard; z says "
+		    "by how many standard deviations that is above the four in five that chance "
+		    "would give, and is negative below.");
 	if (few)
 		add(section, "p", "words",
 		    counted(few, "rule") + " with too few accesses left out: lockscope rules "
