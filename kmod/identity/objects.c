@@ -288,12 +288,16 @@ static u32 slab_class(struct kmem_cache *cache, unsigned long object, u32 offset
 	return object_member(&proto, object + offset, cache, object, 0, 0);
 }
 
-/* Large kmalloc: whole pages, starting where the object starts. 0: @lock lies in none. */
+/*
+ * Large kmalloc: whole pages, starting where the object starts. 0: @lock lies in none. Pages of
+ * other allocators may start where a small object did whose free was not seen (kfree_bulk()).
+ */
 static unsigned long large_object(unsigned long lock)
 {
-	unsigned long object = (unsigned long)page_address(virt_to_head_page((void *)lock));
+	struct folio *folio = virt_to_folio((void *)lock);
+	unsigned long object = (unsigned long)folio_address(folio);
 
-	return lock - object < MAX_OFFSET ? object : 0;
+	return folio_size(folio) > KMALLOC_MAX_CACHE_SIZE && lock - object < MAX_OFFSET ? object : 0;
 }
 
 u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)

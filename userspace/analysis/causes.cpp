@@ -48,6 +48,13 @@ Classes decisive(const Model &model, const Finding &finding)
 	return {least->from, least->to};
 }
 
+/* Shown with that doubt alone: no two objects were seen both ways round. */
+bool among_one_structure(const Finding &finding)
+{
+	return std::any_of(finding.filters.begin(), finding.filters.end(),
+			   [](const Filter &filter) { return filter.name == "one-structure"; });
+}
+
 } // namespace
 
 void find_causes(const Model &model, std::vector<Finding> &findings)
@@ -111,6 +118,18 @@ void find_causes(const Model &model, std::vector<Finding> &findings)
 			findings[i].cause = findings[head].id;
 			findings[i].through = {cls};
 		}
+	}
+	/* What nests in one structure in many ways is one thing to read. */
+	std::unordered_map<std::string, std::size_t> structures;
+	for (std::size_t i = 0; i < findings.size(); i++) {
+		if (!is_cycle(findings[i]) || !among_one_structure(findings[i]))
+			continue;
+		const auto [at, first] = structures.try_emplace(
+			name_without_role(model[findings[i].edges.front().from]), i);
+		if (first)
+			continue;
+		findings[i].cause = findings[at->second].id;
+		findings[i].through.clear();
 	}
 	/* A cause has no cause itself. */
 	std::unordered_map<std::string_view, const Finding *> by_id;

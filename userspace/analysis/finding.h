@@ -176,7 +176,7 @@ struct Finding {
 	std::optional<Verdict> verdict; ///< of lockscope confirm, see verdicts.h
 	std::string cause;		///< id of the finding that is its cause
 	bool further = false; ///< a cycle that is not the shortest of any of its dependencies
-	std::vector<ClassId> through; ///< a lock, or a dependency, that both share
+	std::vector<ClassId> through; ///< what both share: a lock, a dependency; empty: a structure
 	/// Numbers of the run that completed it and of the last one that showed a part of it;
 	/// unset with a single run, see history.h.
 	std::optional<std::uint32_t> first_run = {}, last_run = {};

@@ -266,8 +266,10 @@ void print_others(const Group &group, Printer &out)
 		for (const auto &other : list)
 			ids.push_back(other.finding->id);
 		out.wrap(4,
-			 std::to_string(list.size()) + " more through " + through + ": " +
-				 join(ids, ", "),
+			 std::to_string(list.size()) +
+				 (through.empty() ? " more in this structure"
+						  : " more through " + through) +
+				 ": " + join(ids, ", "),
 			 Tone::Plain, 2);
 	}
 }

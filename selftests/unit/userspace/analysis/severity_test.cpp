@@ -472,6 +472,39 @@ TEST(Causes, TwoAreTwo)
 	EXPECT_EQ(with_cause(analyse(model_of(through_one(2)))), 0u);
 }
 
+/* Tree blocks of three levels and of another structure: no two share a dependency. */
+TEST(Causes, WaysToNestInOneStructureAreOne)
+{
+	LogBuilder log;
+	std::uint64_t address = 0x108;
+	auto both = [&](const std::string &name, const char *one, const char *other) {
+		const auto a = log.add_class(name + one, LS_KIND_RWSEM, LS_ORIGIN_SLAB),
+			   b = log.add_class(name + other, LS_KIND_RWSEM, LS_ORIGIN_SLAB);
+		for (const auto &[from, to] : {std::pair(a, b), std::pair(b, a)}) {
+			log.acquire({.pid = 1, .stack = {"f"}}, {{.cls = from, .address = address}},
+				    {.cls = to, .address = address + 0x10});
+			address += 0x20;
+		}
+	};
+	both("blocks+0x48", " (level 0)", " (level 1)");
+	both("blocks+0x48", " (level 2)", " (level 3)");
+	both("inodes+0x48", " (dir)", " (file)");
+	const auto analysis = analyse(model_of(log));
+	ASSERT_EQ(analysis.findings.size(), 3u);
+	std::vector<const Finding *> blocks;
+	for (const auto &finding : analysis.findings) {
+		EXPECT_EQ(finding.severity, Severity::Note) << finding.title;
+		if (finding.title.find("blocks") != std::string::npos)
+			blocks.push_back(&finding);
+		else
+			EXPECT_TRUE(finding.cause.empty());
+	}
+	ASSERT_EQ(blocks.size(), 2u);
+	EXPECT_TRUE(blocks[0]->cause.empty());
+	EXPECT_EQ(blocks[1]->cause, blocks[0]->id);
+	EXPECT_TRUE(blocks[1]->through.empty());
+}
+
 TEST(Causes, OneRareDependencyClosesSeveral)
 {
 	LogBuilder log;
