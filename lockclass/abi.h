@@ -62,6 +62,8 @@
 #define LS_VAL_CTX (1u << 27)	/* under a ww acquire context: no order among those */
 #define LS_VAL_ATOMIC (1u << 28)	/* a lock that may sleep, where sleeping is not allowed */
 #define LS_VAL_WAIT (1u << 29)	/* waited for, not acquired: has no holder */
+/* Not acquired: nothing holds it meanwhile, as its net device does not transmit. A gate only. */
+#define LS_VAL_QUIET (1u << 31)
 
 enum ls_read {
 	LS_EXCLUSIVE = 0,

@@ -51,11 +51,11 @@ LS_INLINE ls_u32 ls_dep_kind(ls_u32 prev, ls_u32 next)
 
 /*
  * Does acquiring @next while @prev is held add a dependency? Not if the acquire cannot wait,
- * nor between ww_mutexes of acquire contexts, which back off.
+ * nor between ww_mutexes of acquire contexts, which back off, nor where @prev is only a gate.
  */
 LS_INLINE bool ls_orders(ls_u32 prev, ls_u32 next)
 {
-	return !(next & LS_VAL_TRY) && !(prev & next & LS_VAL_CTX);
+	return !(next & LS_VAL_TRY) && !(prev & next & LS_VAL_CTX) && !(prev & LS_VAL_QUIET);
 }
 
 /*
@@ -68,7 +68,7 @@ LS_INLINE ls_u32 ls_usage_on(ls_u32 held, ls_u32 now)
 	ls_u32 read = held & LS_VAL_READ_MASK ? 1 : 0;
 	ls_u32 use;
 
-	if (level == LS_NMI || (now & LS_VAL_IRQ_OFF))
+	if (level == LS_NMI || (now & LS_VAL_IRQ_OFF) || (held & LS_VAL_QUIET))
 		return 0;
 	use = LS_USE_ON_HARDIRQ << read;
 	if (level == LS_TASK && !(now & LS_VAL_BH_OFF))

@@ -65,18 +65,50 @@ static bool holds_unrefined(const struct ls_ctx *ctx)
 }
 
 /*
- * A new chain, or one that is checked each time: it nests a class in itself, or instances of
- * its dependencies are wanted. Records what is new. When there is no room for the event,
- * undoes that, so that the next occurrence tries again: it is postponed, not lost.
+ * What transmits through a net device takes the lock of a queue first. While the device is
+ * opened or closed that lock is as good as held: push an entry of it, which is a gate and
+ * nothing else, and in no chain. Of several devices the first one counts.
  */
-LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key)
+static bool push_quiet(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
+{
+	u64 queue = ls_quiet_queue(lock, val & LS_VAL_CLASS_MASK);
+	u32 i, id;
+
+	for (i = 0; !queue && i < ctx->depth; i++)
+		queue = ls_quiet_queue(ctx->held[i].lock, ctx->held[i].val & LS_VAL_CLASS_MASK);
+	if (likely(!queue) || queue == lock || ls_held_find(ctx, queue) >= 0)
+		return false;
+	id = ls_queue_class(queue);
+	if (id)
+		ls_held_push(ctx, queue, ip, id | LS_VAL_QUIET, ctx->key);
+	return id;
+}
+
+/* ls_chains_add() without the entry of push_quiet(). */
+static enum ls_chain_result add_chain(struct ls_ctx *ctx, u64 key, u32 val, u64 ip, u32 looks,
+				      bool quiet, u32 *chain)
+{
+	enum ls_chain_result r;
+
+	ctx->depth -= quiet;
+	r = ls_chains_add(&ls.chains, ctx, key, val, ip, looks, chain);
+	ctx->depth += quiet;
+	return r;
+}
+
+/*
+ * A new chain, or one that is checked each time: it nests a class in itself, instances of its
+ * dependencies are wanted, or a gate speaks against a cycle through it. Records what is new.
+ * When there is no room for the event, undoes that, so that the next occurrence tries again: it
+ * is postponed, not lost. @quiet: the last entry is only a gate, see push_quiet().
+ */
+static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key, bool quiet)
 {
 	struct ls_added added = { 0 };
 	struct ls_chain *data = NULL;
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
-	u64 pairs = 0;
-	bool wanted;
+	bool wanted, gated;
 	u32 chain;
 
 	if (ls_chains_refused(&ls.chains, key))
@@ -87,29 +119,37 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	if (chain & LS_CHAIN_DERIVED)
 		chain = 0;	/* on a held-lock stack before, but never acquired with it */
 
-	if (unlikely(ls_held_distrusted(ctx)))
-		return;
-	if (!chain) {
-		find_new_dependencies(ctx, val, &added);
-	} else {
+	if (chain) {
 		data = ls_chains_get(&ls.chains, chain & LS_CHAIN_INDEX);
 		added.self = !data || ls_load(&data->looks) & LS_LOOKS_SELF;
 	}
+	gated = data && ls_load(&data->looks) & LS_LOOKS_GATED;
+	/* A known chain may recur without a gate that it had. */
+	if (!chain || gated)
+		find_new_dependencies(ctx, val, &added);
 	if (added.self)
 		ls_instances_look(ctx, lock, val, &added);
 	wanted = !data || ls_chains_wants_instances(data);
 	if (wanted)
-		pairs = ls_instances_new(ctx, lock, val, &added) | ls_gates_new(ctx, lock, val, &added);
-	added.mask |= pairs;
-	/* The worker may set the mark meanwhile: what was not compared does not clear it. */
-	if (wanted && data && !added.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
+		added.mask |= ls_instances_new(ctx, lock, val, &added) |
+			      ls_gates_new(ctx, lock, val, &added);
+	if (quiet) {
+		added.gated = true;
+		added.looks |= LS_LOOKS_GATED;
+	}
+	if (!chain || gated || added.flags || added.mask)
+		added.usage = ls_usage_is_new(ctx, val, ls_usage(val));
+	/*
+	 * What is to be reported first may be postponed. The worker may set the mark meanwhile:
+	 * what was not compared does not clear it.
+	 */
+	if (wanted && gated && !added.gated && !added.mask && !added.usage)
 		ls_chains_ungate(data);
-	if (chain && !added.flags && !pairs) {
+	if (chain && !added.flags && !added.mask && !added.usage) {
 		if (data)
 			ls_chains_looked(&ls.chains, key, data);
 		return;
 	}
-	added.usage = ls_usage_is_new(ctx, val, ls_usage(val));
 
 	if (added.mask || added.usage) {
 		e = ls_event_reserve(pc, ctx);
@@ -121,7 +161,7 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	/* A chain with an unrefined class is checked each time, see ls_refine_held(). */
 	if (added.self || holds_unrefined(ctx))
 		added.looks |= LS_LOOKS_SELF;
-	r = chain ? LS_CHAIN_NEW : ls_chains_add(&ls.chains, ctx, key, val, ip, added.looks, &chain);
+	r = chain ? LS_CHAIN_NEW : add_chain(ctx, key, val, ip, added.looks, quiet, &chain);
 	if (r == LS_CHAIN_FULL) {
 		ls_lose(LS_LOSS_CHAINS);
 		if (!e)
@@ -146,6 +186,18 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 	if (data)
 		ls_chains_looked(&ls.chains, key, data);
 	ls_wake_worker();
+}
+
+LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key)
+{
+	bool quiet;
+
+	if (unlikely(ls_held_distrusted(ctx)))
+		return;
+	quiet = push_quiet(ctx, lock, ip, val);
+	learn(pc, ctx, lock, ip, val, key, quiet);
+	if (unlikely(quiet))
+		ls_held_pop_top(ctx);
 }
 
 /*

@@ -47,7 +47,17 @@ void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned 
 u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip);
 u32 ls_class_of_area(unsigned long lock, u32 kind, const char *name, unsigned long ip);
 u32 ls_class_of_device(unsigned long lock);
+unsigned long ls_large_object(unsigned long lock);
 void ls_objects_init(void);
+
+/* netdev.c */
+/*
+ * The lock of the first transmit queue of the net device in whose memory @lock of class @id
+ * lies, if that device does not transmit; else 0. ls_queue_class(): the class of such a lock,
+ * 0: no room.
+ */
+u64 ls_quiet_queue(u64 lock, u32 id);
+u32 ls_queue_class(u64 queue);
 
 /* unnamed.c */
 /* Class of @lock, which lies on the current task's stack; 0: its frame is not found. */

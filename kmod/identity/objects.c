@@ -292,7 +292,7 @@ static u32 slab_class(struct kmem_cache *cache, unsigned long object, u32 offset
  * Large kmalloc: whole pages, starting where the object starts. 0: @lock lies in none. Pages of
  * other allocators may start where a small object did whose free was not seen (kfree_bulk()).
  */
-static unsigned long large_object(unsigned long lock)
+unsigned long ls_large_object(unsigned long lock)
 {
 	struct folio *folio = virt_to_folio((void *)lock);
 	unsigned long object = (unsigned long)folio_address(folio);
@@ -318,7 +318,7 @@ u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)
 			return id;
 		return alloc_class(ls_alloc_site(object), cache, object, offset, kind, NULL, ip);
 	}
-	object = large_object(lock);
+	object = ls_large_object(lock);
 	return object ? alloc_class(ls_alloc_site(object), NULL, object, lock - object, kind, NULL, ip) : 0;
 }
 
@@ -370,7 +370,7 @@ void ls_identity_named(unsigned long lock, u32 kind, const char *name, unsigned 
 		return;
 	}
 	if (in_direct_map(lock)) {
-		object = large_object(lock);
+		object = ls_large_object(lock);
 		if (object && alloc_class(ls_alloc_site(object), NULL, object, lock - object, kind, name, ip))
 			return;
 		if (ls_percpu_offset(lock) >= 0)

@@ -175,6 +175,18 @@ static bool is_queue_lock(unsigned long lock, unsigned long object)
 	return in_direct_map(dev) && ls_word_at(&((struct net_device *)dev)->_tx) == object;
 }
 
+/* Does a net device lie at @object, in large kmalloc memory? */
+static bool is_net_device(unsigned long object)
+{
+	u64 queues;
+
+	if (!in_direct_map(object))
+		return false;
+	queues = (u64)READ_ONCE(((const struct net_device *)object)->_tx);
+	return in_direct_map(queues) &&
+	       (u64)READ_ONCE(((const struct netdev_queue *)queues)->dev) == object;
+}
+
 /* Bytes from the start of the object that ls_role_of() reads. */
 static u32 size_refined(u32 refinement)
 {
@@ -214,7 +226,7 @@ u32 ls_refinement_of(unsigned long lock, u32 kind, const struct kmem_cache *cach
 		return LS_REFINE_QUEUE;
 	}
 	/* Other memory from the same site: has no such role, and its end must not be exceeded. */
-	if (refinement == LS_REFINE_NETDEV && !cache)
+	if (refinement == LS_REFINE_NETDEV && !cache && !is_net_device(object))
 		return LS_REFINE_NONE;
 	if (cache && ls_cache_object_size(cache) < size_refined(refinement))
 		return LS_REFINE_NONE;

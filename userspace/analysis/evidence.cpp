@@ -155,6 +155,14 @@ std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witne
 	return held;
 }
 
+std::string held_name(const Model &model, const Held &held)
+{
+	if (held.cls == kNoClass)
+		return "?";
+	return model[held.cls].name +
+	       (held.val & LS_VAL_QUIET ? " (not held: its device does not transmit)" : "");
+}
+
 bool completes(const Model &model, const FindingEdge &edge)
 {
 	return !edge.witnesses.empty() && model.observations[edge.shown().observation].completion();

@@ -80,6 +80,9 @@ std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness
 /// just acquired.
 std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witness &witness);
 
+/// The name of the class of an entry of Observation::held, and what it is if no lock is held.
+std::string held_name(const Model &model, const Held &held);
+
 /// From a completion to a lock that its completers need?
 bool completes(const Model &model, const FindingEdge &edge);
 

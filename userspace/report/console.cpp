@@ -178,6 +178,9 @@ Held taken_of(const Observation &observation, ClassId cls)
 
 std::uint64_t owners_of(const Observation &observation)
 {
+	const std::size_t nr = observation.held.size();
+	if (nr && observation.held.back().val & LS_VAL_QUIET)
+		return std::uint64_t{1} << (nr - 1);
 	return observation.what == LS_FINDING_LONG_HOLD ? observation.new_mask : 0;
 }
 

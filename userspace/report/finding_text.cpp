@@ -193,7 +193,7 @@ private:
 	{
 		std::vector<std::string> out;
 		for (const auto &lock : held)
-			out.push_back(lock.cls == kNoClass ? "?" : model_[lock.cls].name);
+			out.push_back(held_name(model_, lock));
 		return neighbours_once(out);
 	}
 

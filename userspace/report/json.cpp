@@ -5,6 +5,7 @@
 #include "report/json_text.h"
 #include "report/report.h"
 
+#include "analysis/evidence.h"
 #include "analysis/filters/beliefs.h"
 #include "analysis/orders/builds.h"
 #include "model/counters.h"
@@ -21,7 +22,7 @@ Json held_json(const Model &model, const Observation &observation)
 {
 	Json held = Json::array();
 	for (const auto &entry : observation.held)
-		held.push_back(entry.cls == kNoClass ? "?" : model[entry.cls].name);
+		held.push_back(held_name(model, entry));
 	return held;
 }
 

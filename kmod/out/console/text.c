@@ -124,9 +124,16 @@ void ls_splat_backtrace(const struct ls_splat_side *x)
 	printk(KERN_WARNING LS_SAY_END_TASK "\n");
 }
 
-/* A waiting task does not hold the lock that it waits for: that entry is the owner's. */
+/*
+ * A waiting task does not hold the lock that it waits for: that entry is the owner's. An entry
+ * that is only a gate is the last one.
+ */
 u64 ls_splat_owners(const struct ls_splat_side *x)
 {
+	u32 nr = x->s.nr_held;
+
+	if (nr && x->held[nr - 1].val & LS_VAL_QUIET)
+		return 1ull << (nr - 1);
 	return x->s.what == LS_FINDING_LONG_HOLD ? x->s.new_mask : 0;
 }
 

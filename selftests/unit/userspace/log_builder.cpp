@@ -61,7 +61,7 @@ std::uint32_t LogBuilder::val(const Lock &lock, const Task &task) const
 {
 	return lock.cls | std::uint32_t{lock.read} << LS_VAL_READ_SHIFT |
 	       (lock.try_lock ? LS_VAL_TRY : 0) | (lock.wait ? LS_VAL_WAIT : 0) |
-	       std::uint32_t{task.level} << LS_VAL_LEVEL_SHIFT |
+	       (lock.quiet ? LS_VAL_QUIET : 0) | std::uint32_t{task.level} << LS_VAL_LEVEL_SHIFT |
 	       (task.irq_off || task.level == LS_HARDIRQ ? LS_VAL_IRQ_OFF : 0) |
 	       (task.bh_off ? LS_VAL_BH_OFF : 0);
 }

@@ -19,7 +19,8 @@ struct Lock {
 	ls_read read = LS_EXCLUSIVE;
 	std::string function = "lock_it"; ///< where it is taken
 	bool try_lock = false;
-	bool wait = false; ///< waited for, not taken
+	bool wait = false;  ///< waited for, not taken
+	bool quiet = false; ///< not held: its net device does not transmit
 };
 
 struct Task {

@@ -63,6 +63,10 @@
  *   different-instances     never; no instance of the lock was    -
  *                           observed both in the interrupt and
  *                           held while it could come
+ *   device-inactive         never, but is a note: an interrupt    an interrupt that takes it
+ *                           takes it to transmit, and it is held  for another purpose, with
+ *                           while it can come only where its net  a lock of a queue held
+ *                           device does not transmit (states.cpp)
  *
  * An interrupt can come in any context, so for a deadlock with one only the other sides are
  * tested; a fault that one observation shows did happen, whatever the doubts.
@@ -78,6 +82,7 @@
 #include "analysis/filters/gate_lock.h"
 #include "analysis/filters/instances.h"
 #include "analysis/filters/readers.h"
+#include "analysis/filters/states.h"
 #include "analysis/orders/cycles.h"
 
 extern "C" {
@@ -95,11 +100,6 @@ namespace {
 
 /* Number of disjoint pairs of objects that prove anything. */
 constexpr std::size_t kProvingPairs = 2;
-/*
- * Limit of compared observations of one lock in two states: with more of them the finding is
- * kept.
- */
-constexpr std::size_t kStatePairs = 65536;
 
 const Observation &observation_of(const Model &model, const Witness &witness)
 {
@@ -262,67 +262,6 @@ void cannot_run_in_parallel(Finding &finding)
 				   "every side runs in " + first.describe() +
 					   (proven ? ", which does not overlap itself"
 						   : ", which may not overlap itself")});
-}
-
-/* One lock in both states has to be one instance, except for a reader that the interrupt does
- * not wait for. The interrupt may have to acquire another lock first, which is held then as
- * well. */
-void different_instances(const Model &model, Finding &finding)
-{
-	const auto &held = finding.edges[0], &taken = finding.edges[1];
-	const ClassId cls = held.from;
-	/* Per run and instance: a global lock is the same in all runs. */
-	using One = std::pair<std::uint32_t, std::uint64_t>;
-	const bool global = model[cls].global();
-	auto one = [&](const Witness &witness) {
-		const Observation &observation = observation_of(model, witness);
-		return global ? One{}
-			      : One{observation.run, observation.at(witness.position).instance};
-	};
-	std::map<One, std::vector<const Witness *>> outside;
-	std::set<std::uint64_t> instances[2];
-	std::set<std::uint32_t> runs[2];
-	for (std::size_t side = 0; side < 2; side++)
-		for (const auto &witness : finding.edges[side].witnesses) {
-			const Observation &observation = observation_of(model, witness);
-			instances[side].insert(observation.at(witness.position).instance);
-			runs[side].insert(observation.run);
-			if (side == 0)
-				outside[one(witness)].push_back(&witness);
-		}
-	std::size_t left = kStatePairs;
-	ClassId gate = kNoClass;
-	for (const auto &inside : taken.witnesses)
-		for (const Witness *other : outside[one(inside)]) {
-			const std::vector<std::uint32_t> kinds{kind_of(model, held, *other),
-							       kind_of(model, taken, inside)};
-			if (!strong_kinds(kinds))
-				continue;
-			gate = shared_gate(model, observation_of(model, inside).held,
-					   holds(model, held, *other));
-			if (gate == kNoClass || left-- == 0)
-				return;
-		}
-	const std::string irq = interrupt_name(held.to);
-	/* Not hidden: longer cycles with the interrupt were skipped because of this one. */
-	if (gate != kNoClass)
-		finding.filters.push_back({"gate-lock", false,
-					   model[gate].name + " is held as well, and the " + irq +
-						   " takes it before"});
-	/* Unknown instances, or those of different boots, cannot be compared. */
-	if (gate != kNoClass || global || instances[0].contains(0) || instances[1].contains(0) ||
-	    std::none_of(runs[0].begin(), runs[0].end(),
-			 [&](std::uint32_t run) { return runs[1].contains(run); }))
-		return;
-	if (model[cls].origin == LS_ORIGIN_SITE)
-		finding.filters.push_back(
-			{"mixed-class", false, mixed_class(model[cls]), Severity::Note});
-	finding.filters.push_back({"different-instances", false,
-				   "no one " + model[cls].name + " was seen in both states: " +
-					   std::to_string(instances[1].size()) + " taken in " +
-					   irq + ", " + std::to_string(instances[0].size()) +
-					   " held with " + irq + "s on"});
-	finding.confidence = Confidence::Possible;
 }
 
 /*

@@ -81,6 +81,10 @@ void add_held(pugi::xml_node parent, const Model &model, const std::vector<Held>
 						 ? "a lock"
 						 : std::string(kind_name(model[entry.cls].kind)) +
 							   " " + model[entry.cls].name;
+		if (entry.val & LS_VAL_QUIET) {
+			add(list, "li", "", held_name(model, entry));
+			continue;
+		}
 		add(list, "li", "",
 		    taken_words(model, lock, entry.val, entry.at) +
 			    (end - i > 1 ? " (" + std::to_string(end - i) + " times)" : ""));

@@ -352,6 +352,88 @@ TEST_F(InterruptTest, AnInterruptWithoutTheOtherLockDemotesNothing)
 	EXPECT_EQ(only().severity, Severity::Error);
 }
 
+/* A net device: its lock is taken in softirq, to transmit or not, and where it is opened. */
+class TransmitTest : public InterruptTest {
+protected:
+	TransmitTest()
+	{
+		lock = {.cls = log.add_class("driver+0x8", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 8, 64),
+			.address = 0x108};
+		queue = {.cls = log.add_class("queue+0x80", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 128,
+					      320),
+			 .address = 0x280};
+		down = queue;
+		down.quiet = true;
+	}
+
+	Task transmits(std::vector<std::string> stack = {"foo_xmit", "dev_hard_start_xmit",
+							 "net_tx_action", "__do_softirq"})
+	{
+		Task out = quiet_timer();
+		out.stack = std::move(stack);
+		return out;
+	}
+
+	Lock lock, queue, down;
+};
+
+TEST_F(TransmitTest, ADeviceThatIsOpenedDoesNotTransmit)
+{
+	log.acquire(task(), {down}, lock);
+	log.acquire(transmits(), {queue}, lock);
+	const Finding finding = only();
+	EXPECT_EQ(finding.kind, Kind::InconsistentIrqState);
+	EXPECT_TRUE(filter(finding, "device-inactive"));
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_EQ(finding.severity, Severity::Note);
+}
+
+TEST_F(TransmitTest, ADeviceThatIsUpDoes)
+{
+	log.acquire(task(), {down}, lock);
+	log.acquire(transmits(), {queue}, lock);
+	log.acquire(task(), {}, lock);
+	EXPECT_EQ(only().severity, Severity::Error);
+	EXPECT_TRUE(only().filters.empty());
+}
+
+TEST_F(TransmitTest, AnotherDeviceMayTransmit)
+{
+	log.acquire(task(), {down}, lock);
+	queue.address = 0x480;
+	log.acquire(transmits(), {queue}, lock);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+TEST_F(TransmitTest, ASoftirqWithoutTheQueueMayComeAnyTime)
+{
+	log.acquire(task(), {down}, lock);
+	log.acquire(transmits(), {queue}, lock);
+	log.acquire(quiet_timer(), {}, lock);
+	EXPECT_EQ(only().severity, Severity::Error);
+}
+
+/* A poll that cleans the queue may run while the device is closed. */
+TEST_F(TransmitTest, ASoftirqThatDoesNotTransmitIsAnOrdinaryGate)
+{
+	log.acquire(task(), {down}, lock);
+	log.acquire(transmits({"foo_clean", "napi_poll", "__do_softirq"}), {queue}, lock);
+	EXPECT_EQ(only().severity, Severity::Warning);
+	EXPECT_TRUE(filter(only(), "gate-lock"));
+}
+
+/* What is only a gate is neither held while a softirq can come nor ordered before the lock. */
+TEST_F(TransmitTest, AGateIsNoDependency)
+{
+	log.acquire(task(), {down}, lock);
+	log.acquire(transmits(), {}, queue);
+	Task off = task();
+	off.bh_off = true;
+	off.irq_off = true;
+	log.acquire(off, {lock}, queue);
+	EXPECT_TRUE(findings().empty());
+}
+
 /* The instance that is held is one that the interrupt only reads, like the holder. */
 TEST_F(InterruptTest, ReadersOfOneInstanceProveNothing)
 {
