@@ -29,7 +29,8 @@ _Static_assert(LS_SIGHT_COMPLETE < LS_FINDING_WAIT_CONTEXT, "findings of one sig
 _Static_assert(LS_NR_FINDINGS <= LS_FINDING_RACE, "those of accesses have numbers of their own");
 
 /* One held or acquired lock in a word. */
-#define LS_VAL_FLAGS (LS_VAL_TRY | LS_VAL_IRQ_OFF | LS_VAL_BH_OFF | LS_VAL_CTX | LS_VAL_ATOMIC | LS_VAL_WAIT)
+#define LS_VAL_FLAGS (LS_VAL_TRY | LS_VAL_IRQ_OFF | LS_VAL_BH_OFF | LS_VAL_CTX | LS_VAL_ATOMIC | LS_VAL_WAIT | \
+		      LS_VAL_QUIET)
 _Static_assert(LS_RECURSIVE <= LS_VAL_READ_MASK >> LS_VAL_READ_SHIFT, "how a lock is taken has two bits");
 _Static_assert(LS_NR_LEVELS <= (LS_VAL_LEVEL_MASK >> LS_VAL_LEVEL_SHIFT) + 1, "a level has two bits");
 _Static_assert((LS_VAL_CLASS_MASK & LS_VAL_READ_MASK) == 0 && (LS_VAL_READ_MASK & LS_VAL_LEVEL_MASK) == 0 &&

@@ -19,9 +19,10 @@
 
 /*
  * Items of one function run in parallel: each is a reader of the function's "lock", and a
- * context that waits for one is a writer.
+ * context that waits for one is a writer. A run waits for none of them, so it does not matter
+ * that a softirq, where queues with WQ_BH run theirs, comes to a context that waits.
  */
-#define RUN_DESC LS_DESC(WORK, LS_SH, 0, 0)
+#define RUN_DESC LS_DESC(WORK, LS_SH | LS_VAL_TRY, 0, 0)
 
 static void on_work_start(void *data, struct work_struct *work)
 {

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "core/state.h"
 #include "identity/alloc.h"
+#include "identity/identity.h"
 #include "identity/slab.h"
 #include "identity/vmap.h"
 
@@ -23,7 +24,11 @@ static struct ls_addrmap holders;
 static bool holders_full;		/* not all of them could be added */
 unsigned long ls_watched_memory[BITS_TO_LONGS(1 << LS_WATCH_BITS)];
 
-static unsigned long object_of(unsigned long addr)
+/*
+ * The object around @addr whose allocation and free are seen: of a cache, a page's, or a whole
+ * allocation of large kmalloc memory. 0: none.
+ */
+static unsigned long object_around(unsigned long addr)
 {
 	struct kmem_cache *cache;
 	unsigned long object;
@@ -31,17 +36,19 @@ static unsigned long object_of(unsigned long addr)
 
 	if (addr - VMEMMAP_START < 1ul << 40)	/* lives as long as the use of the page */
 		return addr & ~(sizeof(struct page) - 1);
-	return ls_slab_locate(addr, &cache, &object, &offset) ? object : addr;
+	if (!in_direct_map(addr))
+		return 0;
+	if (ls_slab_locate(addr, &cache, &object, &offset))
+		return object;
+	object = ls_large_object(addr);
+	return object && ls_alloc_site(object) ? object : 0;
 }
 
-/* Does an object, of a cache or a page's, begin at @addr? */
-static bool is_object(unsigned long addr)
+static unsigned long object_of(unsigned long addr)
 {
-	struct kmem_cache *cache;
-	unsigned long object;
-	u32 offset;
+	unsigned long object = object_around(addr);
 
-	return addr - VMEMMAP_START < 1ul << 40 || ls_slab_locate(addr, &cache, &object, &offset);
+	return object ? object : addr;
 }
 
 static u32 life_of(unsigned long object)
@@ -64,9 +71,9 @@ static u32 life_of(unsigned long object)
  */
 u64 ls_lock_instance(u64 lock)
 {
-	unsigned long object = object_of(lock);
+	unsigned long object = lock < __START_KERNEL_map ? object_around(lock) : 0;
 
-	if (lock >= __START_KERNEL_map || (object == lock && !is_object(lock)))
+	if (!object)
 		return lock;
 	return (lock & ((1ull << LS_INSTANCE_SHIFT) - 1)) |
 	       (u64)life_of(object) << LS_INSTANCE_SHIFT;

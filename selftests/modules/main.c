@@ -62,6 +62,7 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_refined_cases },
 	{ "verdict", verdict_roles_cases },
 	{ "verdict", verdict_transmit_cases },
+	{ "verdict", verdict_bh_work_cases },
 	{ "verdict", verdict_regmap_cases },
 	{ "verdict", verdict_devices_cases },
 	{ "verdict", verdict_sockets_cases },

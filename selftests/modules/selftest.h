@@ -143,6 +143,7 @@ extern const struct ls_case verdict_reference_cases[];
 extern const struct ls_case verdict_refined_cases[];
 extern const struct ls_case verdict_roles_cases[];
 extern const struct ls_case verdict_transmit_cases[];
+extern const struct ls_case verdict_bh_work_cases[];
 extern const struct ls_case verdict_regmap_cases[];
 extern const struct ls_case verdict_devices_cases[];
 extern const struct ls_case verdict_sockets_cases[];

@@ -183,7 +183,8 @@ private:
 		if (text.line)
 			arguments.push_back(text_argument(
 				"line", text.line->file + ":" + std::to_string(text.line->line)));
-		if (event.val & LS_VAL_TRY)
+		if (event.val & LS_VAL_TRY &&
+		    (event.cls == kNoClass || model_[event.cls].kind != LS_KIND_WORK))
 			arguments.push_back(flag_argument("trylock"));
 		if (event.val & LS_VAL_IRQ_OFF)
 			arguments.push_back(flag_argument("interrupts off"));

@@ -67,7 +67,7 @@ StatReport estimates_of(const Model &model)
 			c.acquired[level_of(chain.val)] += chain.count;
 			if (read_of(chain.val) != LS_EXCLUSIVE)
 				c.readers += chain.count;
-			if (chain.val & LS_VAL_TRY)
+			if (chain.val & LS_VAL_TRY && model[chain.cls].kind != LS_KIND_WORK)
 				c.trylocks += chain.count;
 			sites[{index(chain.cls), index(chain.at)}] += chain.count;
 		}

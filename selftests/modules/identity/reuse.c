@@ -215,6 +215,81 @@ static __side void reuse_page_ok_s_then_second(void)
 }
 
 /*
+ * The same with large kmalloc memory from one site: one class, but another instance of it. The
+ * orders are those of the class, and no instance has both. In reuse_large_one one has.
+ */
+#define REUSE_LARGE 12000
+
+#define REUSE_LARGE_CASE(name)							\
+static spinlock_t *name##_lock;							\
+static DEFINE_SPINLOCK(name##_s);						\
+										\
+static __side spinlock_t *name##_new(void)					\
+{										\
+	spinlock_t *lock = kmalloc(REUSE_LARGE, GFP_ATOMIC);			\
+										\
+	if (lock)								\
+		spin_lock_init(lock);						\
+	return lock;								\
+}										\
+										\
+static void name##_teardown(void)						\
+{										\
+	kfree(name##_lock);							\
+	name##_lock = NULL;							\
+}										\
+										\
+static __side void name##_then_s(spinlock_t *lock)				\
+{										\
+	spin_lock(lock);							\
+	spin_lock(&name##_s);							\
+	spin_unlock(&name##_s);							\
+	spin_unlock(lock);							\
+}										\
+										\
+static __side void name##_first_then_s(void)					\
+{										\
+	spinlock_t *old, *new = NULL;						\
+	unsigned int tries;							\
+										\
+	for (tries = 0; tries < REUSE_TRIES; tries++) {				\
+		preempt_disable();						\
+		old = name##_new();						\
+		if (old) {							\
+			name##_then_s(old);					\
+			kfree(old);						\
+		}								\
+		new = name##_new();						\
+		preempt_enable();						\
+		if (new && new == old)						\
+			break;							\
+		kfree(new);							\
+		new = NULL;							\
+	}									\
+	name##_lock = new;							\
+	ls_require(new);							\
+}										\
+										\
+static __side void name##_s_then_second(void)					\
+{										\
+	if (!name##_lock)							\
+		return;								\
+	spin_lock(&name##_s);							\
+	spin_lock(name##_lock);							\
+	spin_unlock(name##_lock);						\
+	spin_unlock(&name##_s);							\
+}
+
+REUSE_LARGE_CASE(reuse_large)
+REUSE_LARGE_CASE(reuse_large_one)
+
+static __side void reuse_large_one_second_then_s(void)
+{
+	if (reuse_large_one_lock)
+		reuse_large_one_then_s(reuse_large_one_lock);
+}
+
+/*
  * Two functions called one after the other from the same frame: their locals
  * share an address. Nothing is freed in between, and a spinlock's initialiser
  * leaves no call to be seen.
@@ -265,6 +340,15 @@ const struct ls_case order_reuse_cases[] = {
 	  "reuse_page_ok_s",
 	  .teardown = reuse_page_ok_teardown,
 	  .side = { { reuse_page_ok_first_then_s }, { reuse_page_ok_s_then_second } } },
+	{ "reuse_large", LS_FAULT, LS_CYCLE, "reused large memory: no lock in both orders",
+	  "reuse_large_s reuse_large_new severity=warning",
+	  .teardown = reuse_large_teardown,
+	  .side = { { reuse_large_first_then_s }, { reuse_large_s_then_second } } },
+	{ "reuse_large_one", LS_FAULT, LS_CYCLE, "reused large memory: the second lock in both orders",
+	  "reuse_large_one_s reuse_large_one_new severity=error",
+	  .teardown = reuse_large_one_teardown,
+	  .side = { { reuse_large_one_first_then_s }, { reuse_large_one_s_then_second },
+		    { reuse_large_one_second_then_s } } },
 	{ "reuse_stack_ok", LS_TWIN, LS_CYCLE, "reused stack: another function's local",
 	  "reuse_stack_ok_s",
 	  .side = { { reuse_stack_ok_both } } },
