@@ -56,7 +56,9 @@ static u32 life_of(unsigned long object)
 	u32 life = ls_addrmap_find(&lives, object);
 
 	if (!life) {
-		life = (ls_fetch_add(&nr_lives, 1) & LS_ADDR_ID_MASK) | 1;
+		do
+			life = ls_fetch_add(&nr_lives, 1) & LS_ADDR_ID_MASK;
+		while (!life);
 		if (ls_addrmap_set(&lives, object, life))
 			ls_lose(LS_LOSS_PAIRS);
 		set_bit(ls_watch_bit(object), ls_watched_memory);

@@ -269,26 +269,27 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		chain = 0;
 	if (ls_held_distrusted(&ctx_))
 		return;
-	if (!chain) {
-		find_news(val, news);
-	} else {
+	if (chain) {
 		data = ls_chains_get(&chains_, chain & LS_CHAIN_INDEX);
 		news.self = !data || data->looks & LS_LOOKS_SELF;
 	}
+	const bool gated = data && data->looks & LS_LOOKS_GATED;
+	if (!chain || gated)
+		find_news(val, news);
 	if (news.self)
 		look_at_nesting(lock, val, news);
 	const bool wanted = !data || ls_chains_wants_instances(data);
-	const std::uint64_t pairs =
-		wanted ? new_instances(lock, val, news) | new_gates(lock, val, news) : 0;
-	news.mask |= pairs;
-	if (wanted && data && !news.gated && data->looks & LS_LOOKS_GATED)
+	if (wanted)
+		news.mask |= new_instances(lock, val, news) | new_gates(lock, val, news);
+	if (!chain || gated || news.flags || news.mask)
+		news.usage = usage_is_new(val, ls_usage(val));
+	if (wanted && gated && !news.gated && !news.mask && !news.usage)
 		ls_chains_ungate(data);
-	if (chain && !news.flags && !pairs) {
+	if (chain && !news.flags && !news.mask && !news.usage) {
 		if (data)
 			ls_chains_looked(&chains_, key, data);
 		return;
 	}
-	news.usage = usage_is_new(val, ls_usage(val));
 	if (news.self)
 		news.looks |= LS_LOOKS_SELF;
 	if (!chain)
