@@ -99,7 +99,9 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		ls_instances_look(ctx, lock, val, &added);
 	wanted = !data || ls_chains_wants_instances(data);
 	if (wanted)
-		pairs = ls_instances_new(ctx, lock, val, &added) | ls_gates_new(ctx, lock, val, &added);
+		pairs = ls_instances_new(ctx, lock, val, &added) |
+			ls_gates_new(ctx, lock, val, &added) |
+			ls_passed_new(ctx, lock, val, &added);
 	added.mask |= pairs;
 	/* The worker may set the mark meanwhile: what was not compared does not clear it. */
 	if (wanted && data && !added.gated && ls_load(&data->looks) & LS_LOOKS_GATED)
@@ -141,6 +143,7 @@ LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64
 		ls_usage_mark(ctx, val, ls_usage(val));
 		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, added.mask,
 			      chain & LS_CHAIN_INDEX, added.flags, added.related);
+		ls_passed_seen((struct ls_rec_sight *)(e + 1), ctx, lock, val);
 		ls_ring_commit(e);
 	}
 	if (data)

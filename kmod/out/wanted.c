@@ -32,7 +32,8 @@ struct wanted {
 	bool marked;		/* its chains are marked */
 };
 
-static struct ls_tagtab numbers;	/* canonical classes -> number of the dependency, from 1 */
+/* canonical classes -> number of the dependency, from 1; 0 and a class: the newest one to it */
+static struct ls_tagtab numbers;
 static struct wanted *wanted;		/* indexed by number */
 static u32 *noted[WANTED_MAX >> SEG_BITS];
 static u32 nr_wanted;
@@ -70,6 +71,11 @@ u32 ls_wanted_add(u32 from, u32 to)
 	    !ls_tagtab_insert(&numbers, key, nr_wanted + 1))
 		return number;
 	wanted[++nr_wanted] = (struct wanted){ .since = next_observation };
+	number = ls_tagtab_find(&numbers, key_of(0, to));
+	if (number)
+		ls_tagtab_change(&numbers, key_of(0, to), number, nr_wanted);
+	else
+		ls_tagtab_insert(&numbers, key_of(0, to), nr_wanted);
 	return nr_wanted;
 }
 
@@ -102,7 +108,7 @@ static bool ask_for_gates(u32 prev, u32 next)
 static void look_at_chain(struct ls_chain *data, u32 *vals)
 {
 	struct ls_chain *up = data;
-	u32 nr = 0, i, to, number, newest = 0;
+	u32 nr = 0, i, to, number, newest;
 	bool gated = false;
 	u64 key = 0;
 
@@ -111,6 +117,8 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 		up = ls_chains_get(&ls.chains, up->parent);
 	}
 	to = ls_worker_class(data->val);
+	/* What is acquired before the dependency counts as well, see lockclass/passed.h. */
+	newest = ls_tagtab_find(&numbers, key_of(0, to));
 	for (i = 1; i < nr; i++) {
 		number = ls_tagtab_find(&numbers, key_of(ls_worker_class(vals[i]), to));
 		if (number > looked_for)
