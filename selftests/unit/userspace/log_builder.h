@@ -19,7 +19,8 @@ struct Lock {
 	ls_read read = LS_EXCLUSIVE;
 	std::string function = "lock_it"; ///< where it is taken
 	bool try_lock = false;
-	bool wait = false; ///< waited for, not taken
+	bool wait = false;	  ///< waited for, not taken
+	std::uint32_t passed = 0; ///< see ls_held_rec
 };
 
 struct Task {
