@@ -171,6 +171,9 @@ noinline bool ls_refine_held(struct ls_ctx *ctx)
 		if (!id || id == (h->val & LS_VAL_CLASS_MASK) || ls.classes.table[id].kind != ls_kind_of(h->val))
 			continue;
 		ls_held_set_class(ctx, i, id);
+		/* The stamp of the new class may have another use. */
+		if (ls_kind_of(h->val) != LS_KIND_SEMAPHORE)
+			h->stamp = 0;
 		changed = true;
 	}
 	return changed;

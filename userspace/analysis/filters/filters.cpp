@@ -9,8 +9,8 @@
  *                           instances, two at least, has a gate
  *                           of its own. Demotes where an
  *                           interrupt acquires it before
- *   passed-before           never, but demotes: one side came     a way in which it did not,
- *                           by a lock that another one holds,     while fast paths were taken
+ *   passed-before           never, but demotes: one side passed   a way in which it did not,
+ *                           a lock that another one holds,        while fast paths were taken
  *                           under a gate that this one had then
  *   one-context-only        one kernel thread did all of it       a second thread that runs
  *                                                                 the same code

@@ -55,7 +55,7 @@ std::pair<std::uint64_t, std::uint64_t> ends_of(const Model &model, const Findin
 struct Gate {
 	ClassId cls;
 	std::size_t a, b;
-	bool passed = false; ///< not held on both: one side came by it before
+	bool passed = false; ///< not held on both: one side passed it before
 };
 
 bool holds_class(const Model &model, const FindingEdge &edge, const Witness &witness, ClassId cls)
@@ -337,7 +337,7 @@ private:
 							   held_[k][chosen[k]]);
 				    cls != kNoClass)
 					return Gate{cls, i, k};
-				/* An interrupt that comes by it waits for it. */
+				/* An interrupt that acquires it before waits for it there. */
 				if (auto cls =
 					    passed_before(held_[i][chosen[i]], held_[k][chosen[k]]);
 				    cls != kNoClass && !from_interrupt(a) && !from_interrupt(b))
@@ -479,9 +479,9 @@ ClassId passed_before(const std::vector<Held> &a, const std::vector<Held> &b)
 Filter passed_filter(const Model &model, ClassId cls)
 {
 	return {"passed-before", false,
-		"wherever the instances match, one side has come by " + short_name(model[cls]) +
-			" of another one under a lock that it holds still, and under which the "
-			"other one acquired it"};
+		"wherever the instances match, one side has passed " + short_name(model[cls]) +
+			", which another one holds, under a lock that it still holds, and under "
+			"which the other one acquired it"};
 }
 
 void choose_meeting(const Model &model, Finding &finding,

@@ -32,7 +32,7 @@ std::string mixed_class(const LockClass &cls);
 ClassId shared_gate(const Model &model, const std::vector<Held> &a, const std::vector<Held> &b,
 		    ClassId but = kNoClass);
 
-/// Did the context of @a come by a lock that @b holds, or the other way round, so that the two
+/// Has the context of @a passed a lock that @b holds, or the other way round, so that the two
 /// never meet? See lockclass/passed.h. The lock's class; both are of one run.
 ClassId passed_before(const std::vector<Held> &a, const std::vector<Held> &b);
 

@@ -15,7 +15,7 @@ struct NestedPair {
 	std::uint32_t position;	 ///< of the outer one in Observation::held
 };
 
-/// The lock that a side of @ring came by before, so that another side is never there
+/// The lock that a side of @ring has passed, so that another side is never there
 /// (passed_before() in instances.h), as its class.
 ClassId passed_in(const Model &model, const std::vector<NestedPair> &ring);
 
