@@ -229,7 +229,10 @@ struct ls_rec_sight {
 #define LS_RELATED_LOOKED 1u
 #define LS_RELATED_BACK 2u	/* the inner object points to the outer one */
 #define LS_RELATED_FORTH 4u	/* the outer object points to the inner one */
-/* ACQUIRE: what ls_held_rec.passed would say is not known, as fast paths were taken before. */
+/*
+ * ACQUIRE: what ls_held_rec.passed would say is not known, as fast paths were taken before, or
+ * there was no room to compare it later.
+ */
 #define LS_PAST_UNKNOWN 8u
 #define LS_SIGHT_ACQUIRE 0u
 #define LS_SIGHT_RELEASE 1u

@@ -96,37 +96,41 @@ u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *
 	return mask;
 }
 
+/* Can what is claimed of dependency entry @i -> @lock be compared later? It is noted for that. */
+static bool keep(const struct ls_ctx *ctx, u32 i, u64 inner, u32 val, const u16 *tags, u32 nr)
+{
+	const struct ls_held *h = &ctx->held[i];
+	bool wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
+	bool room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
+	u64 key = key_of(h, inner, val);
+
+	if (!is_known(ctx, i, val))
+		return false;
+	ls_gates_mark(&ls.gates, key, tags, nr, nr && room);
+	if (!nr || ls_gates_peek(&ls.gates, key, tags, nr) == LS_GATES_KNOWN)
+		return true;
+	if (wanted) {
+		ls_lose(LS_LOSS_PAIRS);
+		ls_edges_count_pair(&ls.edges, h->val, val);
+	}
+	return false;
+}
+
 void ls_passed_seen(struct ls_rec_sight *s, const struct ls_ctx *ctx, u64 lock, u32 val)
 {
 	struct ls_past past LS_UNSET;
 	u16 tags[LS_GATES_KEPT] LS_UNSET;
-	u64 inner = ls_lock_instance(lock), key;
+	u64 inner = ls_lock_instance(lock);
 	u32 i, nr;
 
 	fill_past(&past, ctx);
 	nr = ls_passed_facts(ctx, &past, inner, tags);
-	for (i = 0; i < ctx->depth; i++) {
-		const struct ls_held *h = &ctx->held[i];
-		bool wanted = ls_edges_is_wanted(&ls.edges, h->val, val), room;
-
-		if (h->lock == lock || !ls_orders(h->val, val))
-			continue;
-		if (!is_known(ctx, i, val)) {
+	for (i = 0; i < ctx->depth; i++)
+		if (s->new_mask & (1ull << i) && ctx->held[i].lock != lock &&
+		    ls_orders(ctx->held[i].val, val) && !keep(ctx, i, inner, val, tags, nr)) {
 			s->extra |= LS_PAST_UNKNOWN;
 			return;
 		}
-		key = key_of(h, inner, val);
-		room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
-		ls_gates_mark(&ls.gates, key, tags, nr, nr && room);
-		if (!nr || ls_gates_peek(&ls.gates, key, tags, nr) == LS_GATES_KNOWN)
-			continue;
-		/* What cannot be compared later is not claimed. */
-		if (wanted) {
-			ls_lose(LS_LOSS_PAIRS);
-			ls_edges_count_pair(&ls.edges, h->val, val);
-		}
-		return;
-	}
 	for (i = past.first; nr && i < ctx->depth; i++)
 		s->held[i].passed = past.facts[i - past.first];
 }

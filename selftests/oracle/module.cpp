@@ -304,7 +304,7 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		if (news.flags & kSame)
 			classes_[class_of(val)].marks |= LS_CLASS_SAME;
 		mark_usage(val, ls_usage(val));
-		past_seen(lock, val);
+		past_seen(lock, val, news.mask);
 		event(LS_SIGHT_ACQUIRE, lock, ip, val, news.mask, chain & LS_CHAIN_INDEX,
 		      news.flags);
 	}

@@ -100,7 +100,7 @@ private:
 	bool ask_for_gates(std::uint32_t prev, std::uint32_t next);
 	bool past_is_known(std::uint32_t i, std::uint32_t val) const;
 	std::uint64_t new_past(std::uint64_t lock, std::uint32_t val, News &news) const;
-	void past_seen(std::uint64_t lock, std::uint32_t val);
+	void past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
 	void take_past();
 
 	void event(std::uint32_t what, std::uint64_t lock, std::uint64_t ip, std::uint32_t val,

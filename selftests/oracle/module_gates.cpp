@@ -143,26 +143,23 @@ std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news
 }
 
 /* ls_passed_seen() */
-void Module::past_seen(std::uint64_t lock, std::uint32_t val)
+void Module::past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask)
 {
 	ls_u16 tags[LS_GATES_KEPT];
 	past_ = past_of(ctx_);
 	const std::uint32_t nr = ls_passed_facts(&ctx_, &past_, lock, tags);
-	bool kept = nr;
 	past_unknown_ = false;
-	for (std::uint32_t i = 0; i < ctx_.depth && (kept || !nr); i++) {
+	for (std::uint32_t i = 0; i < ctx_.depth && !past_unknown_; i++) {
 		const ls_held &h = ctx_.held[i];
-		if (h.lock == lock || !ls_orders(h.val, val))
+		if (!(mask & 1ull << i) || h.lock == lock || !ls_orders(h.val, val))
 			continue;
-		if (!past_is_known(i, val)) {
-			past_unknown_ = true;
-			break;
-		}
 		const std::uint64_t key = passed_key(h, lock, val);
-		ls_gates_mark(&gates_, key, tags, nr, nr);
-		kept = kept && ls_gates_peek(&gates_, key, tags, nr) == LS_GATES_KNOWN;
+		past_unknown_ = !past_is_known(i, val);
+		if (!past_unknown_)
+			ls_gates_mark(&gates_, key, tags, nr, nr);
+		past_unknown_ |= nr && ls_gates_peek(&gates_, key, tags, nr) != LS_GATES_KNOWN;
 	}
-	if (!kept || past_unknown_)
+	if (past_unknown_)
 		past_ = ls_past{};
 }
 

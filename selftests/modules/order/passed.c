@@ -108,7 +108,7 @@ const struct ls_case order_passed_cases[] = {
 	{ "passed_always", LS_FAULT, LS_CYCLE, "the same, but the lock was free within the hold of the gate",
 	  "passed_always_a passed_always_b severity=warning",
 	  .side = { { passed_always_ab }, { passed_always_ba }, { passed_always_pause },
-		    { passed_always_ab }, { passed_always_ba } } },
+		    { passed_always_ba }, { passed_always_ab } } },
 	{ "passed_later", LS_FAULT, LS_CYCLE, "the lock was free within the hold of the gate, but once",
 	  "passed_later_a passed_later_b severity=error",
 	  .side = { { passed_later_ab }, { passed_later_ba }, { passed_later_ba_once } } },
