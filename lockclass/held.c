@@ -53,13 +53,10 @@ ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to)
 		}
 		if (to->since && from->since)
 			to->since[to->depth] = from->since[i];
-		to->held[to->depth++] = from->held[i];
+		to->held[to->depth] = from->held[i];
+		/* Stamps of two contexts are not comparable. */
+		to->held[to->depth++].stamp = 0;
 	}
-	/* Stamps of the two are not comparable: only what @to acquires from now on counts. */
-	for (i = 0; i < LS_NOTES; i++)
-		to->notes[i].serial = 0;
-	if ((ls_u32)(from->serial - to->serial) < 1u << 31)
-		to->serial = from->serial;
 	if (first < from->depth) {
 		from->key = from->held[first].below;
 		from->depth = first;

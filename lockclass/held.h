@@ -18,7 +18,7 @@ struct ls_held {
 	ls_u64 below;		/* chain key of the locks held before */
 	ls_u64 ip;		/* acquire site */
 	ls_u32 val;		/* LS_VAL_* */
-	ls_u32 stamp;		/* initially 0; set by the caller, or see passed.h; moves with the entry */
+	ls_u32 stamp;		/* initially 0; set by the caller, or see passed.h */
 };
 
 /*
@@ -175,8 +175,8 @@ int ls_held_find(const struct ls_ctx *ctx, ls_u64 lock);
 void ls_held_remove(struct ls_ctx *ctx, ls_u32 i);
 
 /*
- * Move the entries of @from from index @first on to the top of @to; returns the number of
- * entries without room.
+ * Move the entries of @from from index @first on to the top of @to, without their stamps;
+ * returns the number of entries without room.
  */
 ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to);
 

@@ -167,12 +167,15 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		slow = true;
 	}
 	ls_held_push(ctx, lock, ip, val, key);
-	if (slow)
-		ls_passed_take(ctx);
 	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE)
 		ctx->held[ctx->depth - 1].stamp = stamp;
-	if (unlikely(!--pc->sample))
+	if (unlikely(!--pc->sample)) {
 		count_chain(pc, ctx, key);
+		/* The chain may be one to look at from now on, as if this one had been slow. */
+		slow = true;
+	}
+	if (slow)
+		ls_passed_take(ctx);
 	ctx->timed = 0;
 	if (static_branch_unlikely(&ls_stat_key))
 		ls_stat_acquired(ctx, lock, ip, val, true);

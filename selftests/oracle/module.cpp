@@ -336,14 +336,16 @@ void Module::acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries
 
 	image_.info.acquisitions++;
 	image_.info.level_acquisitions[runner_.level]++;
-	const bool slow = !ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN);
+	bool slow = !ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN);
 	if (slow)
 		slow_path(lock, at, val, key);
 	ls_held_push(&ctx_, lock, at, val, key);
+	if (!--sample_) {
+		count_chain(key);
+		slow = true;
+	}
 	if (slow)
 		take_past();
-	if (!--sample_)
-		count_chain(key);
 }
 
 void Module::release(std::uint64_t lock, std::uint32_t id, bool read, std::uint32_t place)

@@ -98,8 +98,8 @@ private:
 	std::uint64_t new_gates(std::uint64_t lock, std::uint32_t val, News &news) const;
 	void gates_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
 	bool ask_for_gates(std::uint32_t prev, std::uint32_t next);
-	bool past_is_known(std::uint32_t i, std::uint32_t val) const;
-	std::uint64_t new_past(std::uint64_t lock, std::uint32_t val, News &news) const;
+	bool past_is_known(std::uint32_t i, std::uint32_t val);
+	std::uint64_t new_past(std::uint64_t lock, std::uint32_t val, News &news);
 	void past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
 	void take_past();
 

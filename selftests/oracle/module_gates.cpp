@@ -104,7 +104,7 @@ std::uint64_t passed_key(const ls_held &h, std::uint64_t inner, std::uint32_t va
 } // namespace
 
 /* is_known() */
-bool Module::past_is_known(std::uint32_t i, std::uint32_t val) const
+bool Module::past_is_known(std::uint32_t i, std::uint32_t val)
 {
 	if (!ls_passed_is_noted(&ctx_, i))
 		return false;
@@ -113,12 +113,16 @@ bool Module::past_is_known(std::uint32_t i, std::uint32_t val) const
 		const std::uint32_t chain = ls_tagtab_find(&chains_.tab, ls_chain_mix(key, val));
 		if (chain && !(chain & LS_CHAIN_SLOW))
 			return false;
+		const ls_chain *data = ls_chains_get(&chains_, chain & LS_CHAIN_INDEX);
+		if (k + 1 < ctx_.depth && data &&
+		    (data->looks & LS_LOOKS_NOW) == (LS_LOOKS_CYCLE & LS_LOOKS_NOW))
+			return false;
 	}
 	return true;
 }
 
 /* ls_passed_new() */
-std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news) const
+std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news)
 {
 	ls_u16 tags[LS_GATES_KEPT];
 	std::uint64_t mask = 0;

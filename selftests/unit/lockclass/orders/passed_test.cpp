@@ -198,8 +198,10 @@ TEST(Passed, OtherLocksOfBothSides)
 TEST(Passed, MovedEntriesKeepNoFacts)
 {
 	Side one = leaves(), two = passes(), to;
-	for (int i = 0; i < 20; i++)
-		to.take(0x600), to.give(0x600);
+	for (int i = 0; i < 20; i++) {
+		to.take(0x600);
+		to.give(0x600);
+	}
 	ls_held_move(&two.ctx, 0, &to.ctx);
 	EXPECT_FALSE(apart(one, B, to, A));
 	to.take(A);
