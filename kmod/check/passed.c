@@ -53,15 +53,9 @@ static bool is_known(const struct ls_ctx *ctx, u32 i, u32 val)
 		return false;
 	for (k = 0; k < ctx->depth; k++) {
 		u64 key = k + 1 < ctx->depth ? ctx->held[k + 1].below : ctx->key;
-		const struct ls_chain *data;
 
 		chain = ls_tagtab_find(&ls.chains.tab, ls_chain_mix(key, val));
 		if (chain && !(chain & LS_CHAIN_SLOW))
-			return false;
-		/* Marked a moment ago, perhaps within this hold. */
-		data = ls_chains_get(&ls.chains, chain & LS_CHAIN_INDEX);
-		if (k + 1 < ctx->depth && data &&
-		    (ls_load(&data->looks) & LS_LOOKS_NOW) == (LS_LOOKS_CYCLE & LS_LOOKS_NOW))
 			return false;
 	}
 	return true;

@@ -19,6 +19,7 @@
 #define WANTED_BITS 12
 #define WANTED_MAX 1024
 #define WANTED_INTERVAL HZ
+#define PASSED_INTERVAL msecs_to_jiffies(2)
 #define GATED_CHAINS 4096	/* that are checked for their gates */
 #define FIRST_KEPT (LS_WANTED_OBSERVATIONS / 2)
 #define SEG_BITS 6		/* dependencies whose observations are allocated at once */
@@ -104,11 +105,14 @@ static bool ask_for_gates(u32 prev, u32 next)
 	return false;
 }
 
-/* Does chain @data have a dependency that was not searched for yet? @vals: room for its words. */
-static void look_at_chain(struct ls_chain *data, u32 *vals)
+/*
+ * Does chain @data have a dependency that was not searched for yet? @vals: room for its words.
+ * @passed: does it have none, but acquires a lock that one leads to? See lockclass/passed.h.
+ */
+static void look_at_chain(struct ls_chain *data, u32 *vals, bool passed)
 {
 	struct ls_chain *up = data;
-	u32 nr = 0, i, to, number, newest;
+	u32 nr = 0, i, to, number, newest = 0;
 	bool gated = false;
 	u64 key = 0;
 
@@ -117,17 +121,19 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 		up = ls_chains_get(&ls.chains, up->parent);
 	}
 	to = ls_worker_class(data->val);
-	/* What is acquired before the dependency counts as well, see lockclass/passed.h. */
-	newest = ls_tagtab_find(&numbers, key_of(0, to));
 	for (i = 1; i < nr; i++) {
 		number = ls_tagtab_find(&numbers, key_of(ls_worker_class(vals[i]), to));
+		newest = max(newest, number);
+		if (passed)
+			continue;
 		if (number > looked_for)
 			ls_edges_wanted(&ls.edges, vals[i], data->val);
-		newest = max(newest, number);
 		/* Without a gate there is none to compare. */
 		if (number && nr > 2 && wanted[number].gated && !wanted[number].marked)
 			gated |= ask_for_gates(vals[i], data->val);
 	}
+	if (passed)
+		newest = newest > looked_for ? 0 : ls_tagtab_find(&numbers, key_of(0, to));
 	if (newest <= looked_for && !gated)
 		return;
 	nr_gated += gated;
@@ -136,11 +142,25 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 	ls_chains_look(&ls.chains, key, data, gated);
 }
 
+static void look_at_all(bool passed)
+{
+	static u32 vals[LS_MAX_DEPTH];
+	u32 id;
+
+	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
+		struct ls_chain *data = ls_chains_get(&ls.chains, id);
+
+		if (data && ls_load(&data->count))
+			look_at_chain(data, vals, passed);
+		if (!(id & 1023))
+			cond_resched();
+	}
+}
+
 /* @now: even if the last scan is less than WANTED_INTERVAL ago. */
 static void look_at_chains(bool now)
 {
 	static unsigned long last;
-	static u32 vals[LS_MAX_DEPTH];
 	u32 id, upto = nr_wanted;
 
 	if ((looked_for == nr_wanted && !gated_unmarked) ||
@@ -148,14 +168,10 @@ static void look_at_chains(bool now)
 		return;
 	last = jiffies;
 	gated_unmarked = false;
-	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
-		struct ls_chain *data = ls_chains_get(&ls.chains, id);
-
-		if (data && ls_load(&data->count))
-			look_at_chain(data, vals);
-		if (!(id & 1023))
-			cond_resched();
-	}
+	/* A hold that began before does not know what was passed: let most of them end. */
+	look_at_all(true);
+	schedule_timeout_uninterruptible(1 + PASSED_INTERVAL);
+	look_at_all(false);
 	for (id = 1; id <= upto; id++)
 		wanted[id].marked = wanted[id].gated;
 	looked_for = upto;

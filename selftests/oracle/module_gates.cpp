@@ -113,10 +113,6 @@ bool Module::past_is_known(std::uint32_t i, std::uint32_t val)
 		const std::uint32_t chain = ls_tagtab_find(&chains_.tab, ls_chain_mix(key, val));
 		if (chain && !(chain & LS_CHAIN_SLOW))
 			return false;
-		const ls_chain *data = ls_chains_get(&chains_, chain & LS_CHAIN_INDEX);
-		if (k + 1 < ctx_.depth && data &&
-		    (data->looks & LS_LOOKS_NOW) == (LS_LOOKS_CYCLE & LS_LOOKS_NOW))
-			return false;
 	}
 	return true;
 }
