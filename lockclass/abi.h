@@ -33,9 +33,10 @@
  * ls_guard_rec.lock_offset of VIA counts from the pointer. Minor 6: LS_REC_MODULE; instances
  * have lives, more instances of known dependencies are reported. Minor 8: LS_REC_SIDE; before
  * that a race only has the first accesses at its access sites. Minor 9: LS_IOC_CONFIRM.
+ * Minor 12: LS_VAL_QUIET, ls_held_rec.passed; before that nothing is known of what was passed.
  */
 #define LS_ABI_MAJOR 2
-#define LS_ABI_MINOR 11
+#define LS_ABI_MINOR 12
 
 #define LS_DEVICE_NAME "lockscope"
 #define LS_MAX_DEPTH 64		/* held locks per context */
@@ -174,7 +175,13 @@ struct ls_rec_stack {
 
 struct ls_held_rec {
 	__u32 val;		/* LS_VAL_* */
-	__u32 pad;
+	/*
+	 * Hashes of a gate and a lock, 0: not known. Low half: this lock was acquired under the
+	 * gate, which was released since. High half, in any of the entries: the lock was acquired
+	 * and released within the hold of the gate. Where such two of two contexts are equal they
+	 * never meet (passed.h).
+	 */
+	__u32 passed;
 	__u64 ip;		/* acquire site (return address) */
 	__u64 lock;		/* instance: address, for comparing only */
 };
@@ -212,7 +219,7 @@ struct ls_rec_sight {
 	/*
 	 * COMPLETE: LS_COMPLETE_*. LONG_HOLD: nanoseconds waited; the entry that @new_mask
 	 * marks is the owner's, not the waiting task's. DEADLOCK: a number that all
-	 * observations of one deadlock share. ACQUIRE: LS_RELATED_*. Else 0.
+	 * observations of one deadlock share. ACQUIRE: LS_RELATED_*, LS_PAST_UNKNOWN. Else 0.
 	 */
 	__u64 extra;
 	char comm[LS_COMM_LEN];
@@ -225,6 +232,11 @@ struct ls_rec_sight {
 #define LS_RELATED_LOOKED 1u
 #define LS_RELATED_BACK 2u	/* the inner object points to the outer one */
 #define LS_RELATED_FORTH 4u	/* the outer object points to the inner one */
+/*
+ * ACQUIRE: what ls_held_rec.passed would say is not known, as fast paths were taken before, or
+ * there was no room to compare it later.
+ */
+#define LS_PAST_UNKNOWN 8u
 #define LS_SIGHT_ACQUIRE 0u
 #define LS_SIGHT_RELEASE 1u
 #define LS_SIGHT_COMPLETE 2u

@@ -44,10 +44,11 @@ enum ls_class_state {
 #define LS_CLASS_REFINE 128u	/* a marker, not a class: the role is part of the key */
 #define LS_CLASS_UNREFINED 256u	/* the role was not known when the class was created */
 #define LS_CLASS_FLEETING 512u	/* lock on a stack, by address: soon reused */
+#define LS_CLASS_PASSED 1024u	/* each acquisition counts, see kmod/out/claims.c */
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
 #define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key has LS_KEY_ASK */
 #define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)
-#define LS_CLASS_REPORTED (LS_CLASS_SAME | LS_CLASS_CONFIRMED)
+#define LS_CLASS_REPORTED (LS_CLASS_SAME | LS_CLASS_CONFIRMED | LS_CLASS_PASSED)
 
 struct ls_class {
 	ls_u8 state;		/* written last */

@@ -53,7 +53,9 @@ ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to)
 		}
 		if (to->since && from->since)
 			to->since[to->depth] = from->since[i];
-		to->held[to->depth++] = from->held[i];
+		to->held[to->depth] = from->held[i];
+		/* Stamps of two contexts are not comparable. */
+		to->held[to->depth++].stamp = 0;
 	}
 	if (first < from->depth) {
 		from->key = from->held[first].below;

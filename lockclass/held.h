@@ -18,7 +18,7 @@ struct ls_held {
 	ls_u64 below;		/* chain key of the locks held before */
 	ls_u64 ip;		/* acquire site */
 	ls_u32 val;		/* LS_VAL_* */
-	ls_u32 stamp;		/* set by the caller, initially 0; moves with the entry */
+	ls_u32 stamp;		/* initially 0; set by the caller, or see passed.h */
 };
 
 /*
@@ -47,6 +47,16 @@ struct ls_wait {
 	ls_u64 ip;		/* acquire site */
 	ls_u32 val;		/* LS_VAL_* as far as known */
 	ls_u32 pad;
+};
+
+/* An acquisition of a slow path, see passed.h. */
+#define LS_NOTES 8
+#define LS_NOTE_GATES 5
+struct ls_note {
+	ls_u64 lock;		/* instance */
+	ls_u32 serial;		/* stamp of the entry, 0: no note */
+	ls_u16 shared;		/* LS_PASSED_LOCK_SHARED, or 0 */
+	ls_u16 under[LS_NOTE_GATES];	/* facts of the gates that were held, 0 ends */
 };
 
 struct ls_ctx {
@@ -84,6 +94,9 @@ struct ls_ctx {
 	 */
 	ls_u64 *since;
 	struct ls_held held[LS_MAX_DEPTH];
+	ls_u32 serial;		/* last stamp of a note; it goes on when the stack is cleared */
+	ls_u32 next_note;
+	struct ls_note notes[LS_NOTES];
 };
 
 LS_INLINE void ls_held_clear(struct ls_ctx *ctx)
@@ -162,8 +175,8 @@ int ls_held_find(const struct ls_ctx *ctx, ls_u64 lock);
 void ls_held_remove(struct ls_ctx *ctx, ls_u32 i);
 
 /*
- * Move the entries of @from from index @first on to the top of @to; returns the number of
- * entries without room.
+ * Move the entries of @from from index @first on to the top of @to, without their stamps;
+ * returns the number of entries without room.
  */
 ls_u32 ls_held_move(struct ls_ctx *from, ls_u32 first, struct ls_ctx *to);
 

@@ -132,8 +132,9 @@ static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 	wanted = !data || ls_chains_wants_instances(data);
 	if (wanted)
 		added.mask |= ls_instances_new(ctx, lock, val, &added) |
-			      ls_gates_new(ctx, lock, val, &added);
-	if (quiet) {
+			      ls_gates_new(ctx, lock, val, &added) |
+			      ls_passed_new(ctx, lock, val, &added);
+	if (quiet || ls_load(&ls.classes.table[val & LS_VAL_CLASS_MASK].marks) & LS_CLASS_PASSED) {
 		added.gated = true;
 		added.looks |= LS_LOOKS_GATED;
 	}
@@ -181,6 +182,7 @@ static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 		ls_usage_mark(ctx, val, ls_usage(val));
 		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, added.mask,
 			      chain & LS_CHAIN_INDEX, added.flags, added.related);
+		ls_passed_seen((struct ls_rec_sight *)(e + 1), ctx, lock, val);
 		ls_ring_commit(e);
 	}
 	if (data)
@@ -220,6 +222,9 @@ noinline bool ls_refine_held(struct ls_ctx *ctx)
 		if (!id || id == (h->val & LS_VAL_CLASS_MASK) || ls.classes.table[id].kind != ls_kind_of(h->val))
 			continue;
 		ls_held_set_class(ctx, i, id);
+		/* The stamp of the new class may have another use. */
+		if (ls_kind_of(h->val) != LS_KIND_SEMAPHORE)
+			h->stamp = 0;
 		changed = true;
 	}
 	return changed;

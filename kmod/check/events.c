@@ -65,7 +65,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 		s->held[i].val = ctx->held[i].val;
 		s->held[i].ip = ctx->held[i].ip;
 		s->held[i].lock = ls_lock_instance(ctx->held[i].lock);
-		s->held[i].pad = 0;
+		s->held[i].passed = 0;
 	}
 	s->stack = ls_stack_from((u64 *)&s->held[ctx->depth], ip);
 	if (!ip)

@@ -38,4 +38,13 @@ u64 ls_gates_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *a
 void ls_gates_seen(const struct ls_ctx *ctx, u64 lock, u32 val, u64 mask);
 u64 ls_gates_key(u32 prev, u32 next);
 
+/*
+ * The same for what was acquired before (passed.c, lockclass/passed.h). ls_passed_seen(): @s is
+ * about to be reported; adds what it claims. ls_passed_take(): the top entry was acquired in a
+ * slow path.
+ */
+u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added);
+void ls_passed_seen(struct ls_rec_sight *s, const struct ls_ctx *ctx, u64 lock, u32 val);
+void ls_passed_take(struct ls_ctx *ctx);
+
 #endif

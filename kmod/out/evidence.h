@@ -19,6 +19,11 @@ void ls_wanted_forget(u32 nr);
 int ls_wanted_init(void);
 void ls_wanted_exit(void);
 
+/* claims.c */
+bool ls_claims_take(const struct ls_rec_sight *s, const struct ls_held_rec *held, u64 of);
+bool ls_claims_again(bool now);
+void ls_claims_forget(void);
+
 /* evidence.c */
 void ls_evidence_cycle(u32 kind, const struct ls_finding_edge *edges, u32 nr);
 void ls_evidence_work(u32 nr, bool all);

@@ -19,6 +19,7 @@
 #define WANTED_BITS 12
 #define WANTED_MAX 1024
 #define WANTED_INTERVAL HZ
+#define PASSED_INTERVAL msecs_to_jiffies(2)
 #define GATED_CHAINS 4096	/* that are checked for their gates */
 #define FIRST_KEPT (LS_WANTED_OBSERVATIONS / 2)
 #define SEG_BITS 6		/* dependencies whose observations are allocated at once */
@@ -32,12 +33,13 @@ struct wanted {
 	bool marked;		/* its chains are marked */
 };
 
-static struct ls_tagtab numbers;	/* canonical classes -> number of the dependency, from 1 */
+/* canonical classes -> number of the dependency, from 1; 0 and a class: the newest one to it */
+static struct ls_tagtab numbers;
 static struct wanted *wanted;		/* indexed by number */
 static u32 *noted[WANTED_MAX >> SEG_BITS];
 static u32 nr_wanted;
 static u32 looked_for;			/* chains of numbers up to this one are marked */
-static bool gated_unmarked;			/* some are gated and their chains not marked yet */
+static bool gated_unmarked;			/* chains of some that are gated, or of classes, are not marked */
 static u32 nr_gated;			/* chains marked for that */
 
 static u32 next_observation;			/* recorded up to here, for those wanted by then */
@@ -70,6 +72,11 @@ u32 ls_wanted_add(u32 from, u32 to)
 	    !ls_tagtab_insert(&numbers, key, nr_wanted + 1))
 		return number;
 	wanted[++nr_wanted] = (struct wanted){ .since = next_observation };
+	number = ls_tagtab_find(&numbers, key_of(0, to));
+	if (number)
+		ls_tagtab_change(&numbers, key_of(0, to), number, nr_wanted);
+	else
+		ls_tagtab_insert(&numbers, key_of(0, to), nr_wanted);
 	return nr_wanted;
 }
 
@@ -89,6 +96,23 @@ void ls_wanted_gated(u32 from, u32 to)
 	wanted[number].gated = true;
 }
 
+/*
+ * Is canonical class @to one of which each acquisition is compared (claims.c)? Then that of
+ * @data, a chain that is not marked yet, is marked so as well.
+ */
+static bool mark_passed(struct ls_chain *data, u32 to)
+{
+	if (!(ls_load(&ls.classes.table[to].marks) & LS_CLASS_PASSED))
+		return false;
+	ls_fetch_or(&ls.classes.table[data->val & LS_VAL_CLASS_MASK].marks, (u16)LS_CLASS_PASSED);
+	if (ls_load(&data->looks) & LS_LOOKS_GATED)
+		return false;
+	if (nr_gated < GATED_CHAINS)
+		return true;
+	ls_lose(LS_LOSS_PAIRS);
+	return false;
+}
+
 /* Request that the gates of dependency @prev -> @next are compared at each observation. */
 static bool ask_for_gates(u32 prev, u32 next)
 {
@@ -98,12 +122,15 @@ static bool ask_for_gates(u32 prev, u32 next)
 	return false;
 }
 
-/* Does chain @data have a dependency that was not searched for yet? @vals: room for its words. */
-static void look_at_chain(struct ls_chain *data, u32 *vals)
+/*
+ * Does chain @data have a dependency that was not searched for yet? @vals: room for its words.
+ * @passed: does it have none, but acquires a lock that one leads to? See lockclass/passed.h.
+ */
+static void look_at_chain(struct ls_chain *data, u32 *vals, bool passed)
 {
 	struct ls_chain *up = data;
 	u32 nr = 0, i, to, number, newest = 0;
-	bool gated = false;
+	bool gated = false, passing = true;
 	u64 key = 0;
 
 	while (up && nr < LS_MAX_DEPTH) {
@@ -112,14 +139,23 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 	}
 	to = ls_worker_class(data->val);
 	for (i = 1; i < nr; i++) {
-		number = ls_tagtab_find(&numbers, key_of(ls_worker_class(vals[i]), to));
+		u32 from = ls_worker_class(vals[i]);
+
+		number = ls_tagtab_find(&numbers, key_of(from, to));
+		passing = passing && !number && from != to;
+		newest = max(newest, number);
+		if (passed)
+			continue;
 		if (number > looked_for)
 			ls_edges_wanted(&ls.edges, vals[i], data->val);
-		newest = max(newest, number);
 		/* Without a gate there is none to compare. */
 		if (number && nr > 2 && wanted[number].gated && !wanted[number].marked)
 			gated |= ask_for_gates(vals[i], data->val);
 	}
+	if (passed == passing)
+		gated |= mark_passed(data, to);
+	if (passed)
+		newest = newest > looked_for ? 0 : ls_tagtab_find(&numbers, key_of(0, to));
 	if (newest <= looked_for && !gated)
 		return;
 	nr_gated += gated;
@@ -128,11 +164,25 @@ static void look_at_chain(struct ls_chain *data, u32 *vals)
 	ls_chains_look(&ls.chains, key, data, gated);
 }
 
+static void look_at_all(bool passed)
+{
+	static u32 vals[LS_MAX_DEPTH];
+	u32 id;
+
+	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
+		struct ls_chain *data = ls_chains_get(&ls.chains, id);
+
+		if (data && ls_load(&data->count))
+			look_at_chain(data, vals, passed);
+		if (!(id & 1023))
+			cond_resched();
+	}
+}
+
 /* @now: even if the last scan is less than WANTED_INTERVAL ago. */
 static void look_at_chains(bool now)
 {
 	static unsigned long last;
-	static u32 vals[LS_MAX_DEPTH];
 	u32 id, upto = nr_wanted;
 
 	if ((looked_for == nr_wanted && !gated_unmarked) ||
@@ -140,29 +190,30 @@ static void look_at_chains(bool now)
 		return;
 	last = jiffies;
 	gated_unmarked = false;
-	for (id = 1; id <= ls_load(&ls.chains.nr); id++) {
-		struct ls_chain *data = ls_chains_get(&ls.chains, id);
-
-		if (data && ls_load(&data->count))
-			look_at_chain(data, vals);
-		if (!(id & 1023))
-			cond_resched();
-	}
+	/* A hold that began before does not know what was passed: let most of them end. */
+	look_at_all(true);
+	schedule_timeout_uninterruptible(1 + PASSED_INTERVAL);
+	look_at_all(false);
 	for (id = 1; id <= upto; id++)
 		wanted[id].marked = wanted[id].gated;
 	looked_for = upto;
 }
 
-/* Observation @ordinal shows @from -> @to. @back: from the scan of earlier ones. */
-static void note(u32 from, u32 to, u32 ordinal, bool back)
+/*
+ * Observation @ordinal shows @from -> @to. @back: from the scan of earlier ones. Is the
+ * dependency part of a cycle?
+ */
+static bool note(u32 from, u32 to, u32 ordinal, bool back)
 {
 	u32 number = ls_tagtab_find(&numbers, key_of(from, to)), *of, i;
 	struct wanted *w = &wanted[number];
 
-	if (!number || w->latest == ordinal + 1 ||
+	if (!number)
+		return false;
+	if (w->latest == ordinal + 1 ||
 	    (back ? number <= back_from || number > back_to || ordinal >= w->since :
 		    ordinal < w->since))
-		return;
+		return true;
 	w->latest = ordinal + 1;
 	of = observations_of(number);
 	i = w->nr < LS_WANTED_OBSERVATIONS ? w->nr :
@@ -171,6 +222,7 @@ static void note(u32 from, u32 to, u32 ordinal, bool back)
 	of[i] = ordinal;
 	w->nr++;
 	ls_evidence_noted(number);
+	return true;
 }
 
 /* Record which wanted dependencies observation @ordinal shows. */
@@ -178,13 +230,19 @@ static void take_observation(u32 ordinal, bool back)
 {
 	static struct ls_rec_sight s;
 	static struct ls_held_rec held[LS_MAX_DEPTH];
-	u32 to, i;
+	u64 of = 0;
+	u32 from, to, i;
 
 	if (!ls_worker_observation(ordinal, &s, held) || s.what != LS_SIGHT_ACQUIRE)
 		return;
 	to = ls_worker_class(s.val);
-	for (i = 0; to && i < s.nr_held; i++)
-		note(ls_worker_class(held[i].val), to, ordinal, back);
+	for (i = 0; to && i < s.nr_held; i++) {
+		from = ls_worker_class(held[i].val);
+		if (note(from, to, ordinal, back) || from == to)
+			of |= 1ull << i;
+	}
+	if (of && ls_claims_take(&s, held, of))
+		gated_unmarked = true;
 }
 
 /*
@@ -196,17 +254,13 @@ void ls_wanted_work(u32 nr, bool all)
 	u32 steps;
 
 	look_at_chains(all);
-	if (!nr_wanted) {
-		next_observation = nr;
-		return;
-	}
 	while (next_observation < nr) {
 		take_observation(next_observation++, false);
 		cond_resched();
 	}
 	do {
 		if (back_at == back_end) {
-			if (back_to == nr_wanted)
+			if (back_to == nr_wanted && !ls_claims_again(all))
 				return;
 			back_from = back_to;
 			back_to = nr_wanted;
@@ -237,6 +291,7 @@ void ls_wanted_forget(u32 nr)
 	memset(numbers.slots, 0, ls_tagtab_bytes(WANTED_BITS));
 	nr_wanted = looked_for = nr_gated = 0;
 	gated_unmarked = false;
+	ls_claims_forget();
 	back_at = back_end = back_from = back_to = 0;
 	next_observation = nr;
 }

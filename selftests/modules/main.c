@@ -35,6 +35,7 @@ static const struct ls_table ls_tables[] = {
 	{ "order", order_try_cases },
 	{ "order", order_gate_cases },
 	{ "order", order_gates_cases },
+	{ "order", order_passed_cases },
 	{ "order", order_release_cases },
 	{ "order", order_failing_cases },
 	{ "order", order_failing_sem_cases },

@@ -116,6 +116,7 @@ extern const struct ls_case order_types_cases[];
 extern const struct ls_case order_try_cases[];
 extern const struct ls_case order_gate_cases[];
 extern const struct ls_case order_gates_cases[];
+extern const struct ls_case order_passed_cases[];
 extern const struct ls_case order_release_cases[];
 extern const struct ls_case order_failing_cases[];
 extern const struct ls_case order_failing_sem_cases[];

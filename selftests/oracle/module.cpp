@@ -9,7 +9,6 @@ namespace lockscope::oracle {
 namespace {
 
 /* As in kmod/check/instances.c, kmod/out/nesting.c. */
-constexpr std::uint32_t kInversion = 1, kSame = 2, kPair = 4, kNested = 16;
 constexpr std::uint32_t kPairsTold = 64, kPairsKept = 256, kSample = 64, kInversionsTold = 32;
 constexpr std::uint32_t kRingNodes = 4096, kRingEdges = 8192;
 
@@ -280,7 +279,12 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		look_at_nesting(lock, val, news);
 	const bool wanted = !data || ls_chains_wants_instances(data);
 	if (wanted)
-		news.mask |= new_instances(lock, val, news) | new_gates(lock, val, news);
+		news.mask |= new_instances(lock, val, news) | new_gates(lock, val, news) |
+			     new_past(lock, val, news);
+	if (classes_[class_of(val)].marks & LS_CLASS_PASSED) {
+		news.gated = true;
+		news.looks |= LS_LOOKS_GATED;
+	}
 	if (!chain || gated || news.flags || news.mask)
 		news.usage = usage_is_new(val, ls_usage(val));
 	if (wanted && gated && !news.gated && !news.mask && !news.usage)
@@ -304,6 +308,7 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		if (news.flags & kSame)
 			classes_[class_of(val)].marks |= LS_CLASS_SAME;
 		mark_usage(val, ls_usage(val));
+		past_seen(lock, val, news.mask);
 		event(LS_SIGHT_ACQUIRE, lock, ip, val, news.mask, chain & LS_CHAIN_INDEX,
 		      news.flags);
 	}
@@ -335,11 +340,16 @@ void Module::acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries
 
 	image_.info.acquisitions++;
 	image_.info.level_acquisitions[runner_.level]++;
-	if (!ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN))
+	bool slow = !ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN);
+	if (slow)
 		slow_path(lock, at, val, key);
 	ls_held_push(&ctx_, lock, at, val, key);
-	if (!--sample_)
+	if (!--sample_) {
 		count_chain(key);
+		slow = true;
+	}
+	if (slow)
+		take_past();
 }
 
 void Module::release(std::uint64_t lock, std::uint32_t id, bool read, std::uint32_t place)
@@ -426,12 +436,19 @@ void Module::event(std::uint32_t what, std::uint64_t lock, std::uint64_t ip, std
 	s.pid = s.tgid = runner_.pid;
 	s.nr_held = static_cast<__u16>(ctx_.depth);
 	s.what = what;
+	s.extra = what == LS_SIGHT_ACQUIRE && past_unknown_ ? LS_PAST_UNKNOWN : 0;
 	fill(s.comm, "task" + std::to_string(runner_.pid));
 	holdings_.emplace_back();
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
-		s.held[i] = {ctx_.held[i].val, 0, ctx_.held[i].ip, ctx_.held[i].lock};
+		const std::uint32_t facts = what == LS_SIGHT_ACQUIRE && i >= past_.first &&
+							    i - past_.first < LS_PAST_DEPTH
+						    ? past_.facts[i - past_.first]
+						    : 0;
+		s.held[i] = {ctx_.held[i].val, facts, ctx_.held[i].ip, ctx_.held[i].lock};
 		holdings_.back().push_back({ctx_.held[i].val, ctx_.held[i].lock});
 	}
+	if (what == LS_SIGHT_ACQUIRE)
+		claims_.push_back({{s.held, s.held + ctx_.depth}, class_of(val)});
 	put(s, LS_REC_SIGHT, s.held, ctx_.depth * sizeof(ls_held_rec));
 	image_.info.sights = sights_;
 
@@ -530,7 +547,8 @@ void Module::work()
 			fresh_.insert(dependency);
 	}
 	court_.gated.clear();
-	if (fresh_.empty() && unmarked.empty())
+	const bool passed = take_claims();
+	if (fresh_.empty() && unmarked.empty() && !passed)
 		return;
 	for (std::uint32_t id = 1; id <= chains_.nr; id++) {
 		ls_chain *data = ls_chains_get(&chains_, id);
@@ -539,13 +557,15 @@ void Module::work()
 		std::vector<std::uint32_t> vals;
 		for (const ls_chain *up = data; up; up = ls_chains_get(&chains_, up->parent))
 			vals.push_back(up->val);
-		bool look = false, gated = false;
+		bool look = std::any_of(fresh_.begin(), fresh_.end(), [&](const Dependency &d) {
+			return d.second == class_of(data->val);
+		});
+		bool gated = classes_[class_of(data->val)].marks & LS_CLASS_PASSED &&
+			     !(data->looks & LS_LOOKS_GATED);
 		for (std::size_t i = 1; i < vals.size(); i++) {
 			const Dependency dependency{class_of(vals[i]), class_of(data->val)};
-			if (fresh_.contains(dependency)) {
+			if (fresh_.contains(dependency))
 				ls_edges_wanted(&edges_, vals[i], data->val);
-				look = true;
-			}
 			if (vals.size() > 2 && unmarked.contains(dependency))
 				gated |= ask_for_gates(vals[i], data->val);
 		}

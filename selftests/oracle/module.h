@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "lockclass/nest.h"
+#include "lockclass/passed.h"
 #include "lockclass/seen.h"
 }
 
@@ -77,6 +78,9 @@ private:
 		std::uint32_t looks = 0, flags = 0;
 	};
 
+	/* As in kmod/check/events.h. */
+	static constexpr std::uint32_t kInversion = 1, kSame = 2, kPair = 4, kNested = 16;
+
 	std::uint32_t where() const;
 	void slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, std::uint64_t key);
 	void find_news(std::uint32_t val, News &news) const;
@@ -94,6 +98,11 @@ private:
 	std::uint64_t new_gates(std::uint64_t lock, std::uint32_t val, News &news) const;
 	void gates_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
 	bool ask_for_gates(std::uint32_t prev, std::uint32_t next);
+	bool past_is_known(std::uint32_t i, std::uint32_t val);
+	std::uint64_t new_past(std::uint64_t lock, std::uint32_t val, News &news);
+	void past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
+	void take_past();
+	bool take_claims();
 
 	void event(std::uint32_t what, std::uint64_t lock, std::uint64_t ip, std::uint32_t val,
 		   std::uint64_t mask, std::uint32_t chain, std::uint32_t flags);
@@ -120,6 +129,8 @@ private:
 	ls_gates gates_{};
 	std::vector<ls_class> classes_;
 	ls_ctx ctx_{};
+	ls_past past_{}; ///< of the next observation
+	bool past_unknown_ = false;
 	std::uint32_t sample_ = 64;
 
 	Runner runner_;
@@ -140,6 +151,11 @@ private:
 	std::set<std::pair<std::uint32_t, bool>> recursions_;
 	std::set<std::uint64_t> faults_;	      ///< places
 	std::set<Dependency> wanted_, fresh_, gated_; ///< of a cycle; gates speak against one
+	struct Claims {
+		std::vector<ls_held_rec> held;
+		std::uint32_t to;
+	};
+	std::vector<Claims> claims_; ///< of all observations
 };
 
 } // namespace lockscope::oracle

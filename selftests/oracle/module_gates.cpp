@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// Gates of known chains: kmod/check/gates.c.
+// Gates of known chains, and what was acquired before: kmod/check/gates.c, passed.c.
+#include <algorithm>
+#include <array>
+
 #include "module.h"
 
 namespace lockscope::oracle {
@@ -83,6 +86,135 @@ void Module::gates_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mas
 bool Module::ask_for_gates(std::uint32_t prev, std::uint32_t next)
 {
 	return ls_gates_ask(&gates_, gates_key(prev, next));
+}
+
+namespace {
+
+ls_past past_of(const ls_ctx &ctx)
+{
+	ls_past past{};
+	past.first = ls_past_first(&ctx);
+	for (std::uint32_t i = past.first; i < ctx.depth; i++)
+		past.lock[i - past.first] = ctx.held[i].lock;
+	return past;
+}
+
+std::uint64_t passed_key(const ls_held &h, std::uint64_t inner, std::uint32_t val)
+{
+	return ls_mix(ls_mix(ls_mix(ls_mix(h.lock) + inner) + ls_dep_kind(h.val, val))) | 1;
+}
+
+} // namespace
+
+/* is_known() */
+bool Module::past_is_known(std::uint32_t i, std::uint32_t val)
+{
+	if (!ls_passed_is_noted(&ctx_, i))
+		return false;
+	for (std::uint32_t k = 0; k < ctx_.depth; k++) {
+		const std::uint64_t key = k + 1 < ctx_.depth ? ctx_.held[k + 1].below : ctx_.key;
+		const std::uint32_t chain = ls_tagtab_find(&chains_.tab, ls_chain_mix(key, val));
+		if (chain && !(chain & LS_CHAIN_SLOW))
+			return false;
+	}
+	return true;
+}
+
+/* ls_passed_new() */
+std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news)
+{
+	ls_u16 tags[LS_GATES_KEPT];
+	std::uint64_t mask = 0;
+	news.looks |= LS_LOOKS_NEW;
+	auto past = past_of(ctx_);
+	const std::uint32_t nr = ls_passed_facts(&ctx_, &past, lock, tags);
+	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
+		const ls_held &h = ctx_.held[i];
+		if (h.lock == lock || !ls_orders(h.val, val))
+			continue;
+		const auto known = ls_gates_peek(&gates_, passed_key(h, lock, val), tags, nr);
+		if (known == LS_GATES_UNKNOWN ? !nr || !ls_edges_is_wanted(&edges_, h.val, val)
+					      : known != LS_GATES_FEWER)
+			continue;
+		if (!past_is_known(i, val))
+			continue;
+		mask |= 1ull << i;
+		if (class_of(h.val) == class_of(val))
+			news.flags |= kNested;
+	}
+	return mask;
+}
+
+/* ls_passed_seen() */
+void Module::past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask)
+{
+	ls_u16 tags[LS_GATES_KEPT];
+	past_ = past_of(ctx_);
+	const std::uint32_t nr = ls_passed_facts(&ctx_, &past_, lock, tags);
+	past_unknown_ = false;
+	for (std::uint32_t i = 0; i < ctx_.depth && !past_unknown_; i++) {
+		const ls_held &h = ctx_.held[i];
+		if (!(mask & 1ull << i) || h.lock == lock || !ls_orders(h.val, val))
+			continue;
+		const std::uint64_t key = passed_key(h, lock, val);
+		past_unknown_ = !past_is_known(i, val);
+		if (!past_unknown_)
+			ls_gates_mark(&gates_, key, tags, nr, nr);
+		past_unknown_ |= nr && ls_gates_peek(&gates_, key, tags, nr) != LS_GATES_KNOWN;
+	}
+	if (past_unknown_)
+		past_ = ls_past{};
+}
+
+/* take_observation(), ls_claims_take(): are there more classes to compare? */
+bool Module::take_claims()
+{
+	std::map<std::uint32_t, std::uint32_t> ways;
+	auto facts = [](const ls_held_rec &h) {
+		return std::array{static_cast<ls_u16>(h.passed), static_cast<ls_u16>(h.passed >> 16)};
+	};
+	auto in_cycle = [&](const Claims &one, const ls_held_rec &h) {
+		return class_of(h.val) == one.to || wanted_.contains({class_of(h.val), one.to});
+	};
+	auto each = [&](auto &&take) {
+		for (const auto &one : claims_)
+			if (std::any_of(one.held.begin(), one.held.end(),
+					[&](const ls_held_rec &h) { return in_cycle(one, h); }))
+				take(one);
+	};
+	bool more = false;
+	auto mark = [&](std::uint32_t id) {
+		more |= !(classes_[id].marks & LS_CLASS_PASSED);
+		classes_[id].marks |= LS_CLASS_PASSED;
+	};
+
+	each([&](const Claims &one) {
+		for (const auto &h : one.held)
+			for (std::uint32_t way = 0; way < 2; way++)
+				if (facts(h)[way])
+					ways[ls_passed_index(facts(h)[way])] |= 1u << way;
+	});
+	each([&](const Claims &one) {
+		if (std::none_of(one.held.begin(), one.held.end(), [&](const ls_held_rec &h) {
+			    return std::ranges::any_of(facts(h), [&](ls_u16 fact) {
+				    return fact && ways[ls_passed_index(fact)] == 3;
+			    });
+		    }))
+			return;
+		for (const auto &h : one.held)
+			if (in_cycle(one, h))
+				mark(class_of(h.val));
+		mark(one.to);
+	});
+	return more;
+}
+
+/* ls_passed_take() */
+void Module::take_past()
+{
+	const auto past = past_of(ctx_);
+	if (!ls_held_distrusted(&ctx_))
+		ls_passed_note(&ctx_, &past);
 }
 
 } // namespace lockscope::oracle

@@ -233,9 +233,11 @@ Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std
 		if (finding.kind == FindingKind::RecursiveLock)
 			classes.resize(1);
 		locate(classes, [&](std::size_t program, std::vector<Dependency> dependencies) {
-			outcomes[program].report.push_back({finding.kind, std::move(dependencies),
-							    finding.severity, finding.hidden(),
-							    describe(finding)});
+			outcomes[program].report.push_back(
+				{finding.kind, std::move(dependencies), finding.severity,
+				 finding.hidden(), describe(finding),
+				 finding.filters.size() == 1 &&
+					 finding.filters[0].name == "passed-before"});
 		});
 	}
 	return outcomes;

@@ -22,6 +22,7 @@ struct Said {
 	Severity severity = Severity::Error;
 	bool hidden = false;
 	std::string text = {}; ///< title and filters
+	bool passed = false;   ///< passed-before is its only filter
 
 	bool touches(const std::vector<Dependency> &others) const;
 	/// All of its dependencies are among @others.

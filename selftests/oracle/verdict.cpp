@@ -87,6 +87,11 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		auto is_it = [&](const std::vector<Dependency> &dependencies) {
 			return parts(dependencies) == said.dependencies;
 		};
+		/* Each program is small enough for all of it to be seen. */
+		if (said.passed &&
+		    any_of(answer.can, [&](const Deadlock &d) { return is_it(d.dependencies); }))
+			out.push_back({"passed-before: " + std::string(name(said.kind)),
+				       said.dependencies, said.text});
 		if (said.severity != Severity::Error || said.hidden ||
 		    any_of(answer.can, [&](const Deadlock &d) { return is_it(d.dependencies); }) ||
 		    any_of(answer.unseen, is_it))
@@ -94,12 +99,11 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		const auto passed =
 			std::find_if(answer.unreachable.begin(), answer.unreachable.end(),
 				     [&](const auto &ring) { return is_it(ring.first); });
-		const bool fits = passed != answer.unreachable.end();
 		/* Its sides do block each other, on another one's lock. */
-		if (fits && passed->second)
+		if (passed != answer.unreachable.end() && passed->second)
 			continue;
 		out.push_back({std::string("false-error: ") + name(said.kind), said.dependencies,
-			       said.text, fits ? "passed-before" : ""});
+			       said.text});
 	}
 	for (std::size_t cls = 0; cls < program.classes.size(); cls++) {
 		bool wrong = false;

@@ -155,6 +155,9 @@ struct Meeting {
 	/// each gated; 0 if one is not gated, or if there are too many.
 	std::size_t all_gated = 0;
 	ClassId gate = kNoClass; ///< of all of them
+	/// Where it is gated: no lock is held on both sides, but one side passed a lock of the
+	/// other one before; of that class.
+	ClassId passed = kNoClass;
 };
 
 struct Finding {

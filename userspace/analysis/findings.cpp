@@ -617,6 +617,8 @@ private:
 			finding.filters.push_back({"first-order-not-kept", false,
 						   "when the two were taken in the other order is "
 						   "not known any more"});
+		if (auto passed = passed_in(model_, ring); passed != kNoClass)
+			finding.filters.push_back(passed_filter(model_, passed));
 		if (follows_hierarchy(model_, ring))
 			finding.filters.push_back(
 				{"follows-hierarchy", false,

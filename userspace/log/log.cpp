@@ -80,7 +80,7 @@ const char *decode_observation(std::span<const std::byte> bytes, ObservationReco
 		auto held = body.get<ls_held_rec>();
 		if (!valid_val(held.val))
 			return "sight record with an impossible held lock";
-		observation.held.push_back({held.val, held.ip, held.lock});
+		observation.held.push_back({held.val, held.ip, held.lock, held.passed});
 	}
 	out = std::move(observation);
 	return nullptr;

@@ -29,6 +29,7 @@ struct StackRecord {
 struct HeldRecord {
 	std::uint32_t val = 0; ///< LS_VAL_*
 	std::uint64_t ip = 0, lock = 0;
+	std::uint32_t passed = 0; ///< see ls_held_rec
 };
 
 struct ObservationRecord {

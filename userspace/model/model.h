@@ -103,6 +103,10 @@ struct Held {
 	CodeId at{};
 	std::uint64_t instance = 0; ///< keyed hash; comparable within a run, 0 unknown
 	std::uint64_t object = 0;   ///< the same for the object around the lock
+	/// Hashes of a gate and a lock, comparable within a run, 0 unknown: of a gate under
+	/// which this lock was acquired and which was released since; of any gate that is held
+	/// and a lock that was acquired and released within that hold.
+	std::uint16_t under = 0, passed = 0;
 };
 
 /// Position in Observation::held for Observation::acquired.

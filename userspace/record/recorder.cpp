@@ -180,6 +180,10 @@ Status Recorder::put(const ObservationRecord &record)
 			held.push_back({entry.val, *row, instance(entry.lock),
 					object(entry.lock, entry.val)});
 		}
+		for (std::size_t i = 0; i < record.held.size(); i++)
+			if (record.held[i].passed)
+				held.push_back({0, static_cast<std::uint32_t>(i),
+						record.held[i].passed, 0});
 		LS_TRY_STATUS(store_.put_observation(run_, record, *at, instance(record.lock),
 						     object(record.lock, record.val), held));
 	}

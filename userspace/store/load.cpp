@@ -262,6 +262,23 @@ private:
 			    });
 	}
 
+	/// False: a row is about a lock that is not there.
+	bool load_held(const std::vector<HeldRow> &rows, std::vector<Held> &out)
+	{
+		for (const auto &row : rows) {
+			if (row.val & LS_VAL_CLASS_MASK) {
+				out.push_back({cls(row.val), row.val, code(row.code), row.lock,
+					       row.object});
+				continue;
+			}
+			if (row.code >= out.size())
+				return false;
+			out[row.code].passed = static_cast<std::uint16_t>(row.lock >> 16);
+			out[row.code].under = static_cast<std::uint16_t>(row.lock);
+		}
+		return true;
+	}
+
 	Status load_observations()
 	{
 		LS_TRY_STATUS(each("SELECT id, frames FROM stack", [&](Statement &row) {
@@ -306,10 +323,8 @@ private:
 					    static_cast<std::uint32_t>(row.word(11));
 				    observation.cpu = static_cast<std::uint32_t>(row.word(12));
 				    observation.comm = row.text(13);
-				    for (const auto &entry : *held)
-					    observation.held.push_back({cls(entry.val), entry.val,
-									code(entry.code),
-									entry.lock, entry.object});
+				    if (!load_held(*held, observation.held))
+					    return false;
 				    run().observations[observation.ordinal] =
 					    model_.observations.size();
 				    model_.observations.push_back(std::move(observation));

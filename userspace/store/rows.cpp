@@ -39,7 +39,7 @@ std::string pack(std::span<const HeldRow> held)
 
 std::optional<std::vector<HeldRow>> unpack_held(std::string_view blob)
 {
-	return unpack_array<HeldRow>(blob, LS_MAX_DEPTH);
+	return unpack_array<HeldRow>(blob, 2 * LS_MAX_DEPTH);
 }
 
 std::string pack(std::span<const GuardRow> guards)

@@ -13,7 +13,8 @@
 
 namespace lockscope {
 
-/// One element of observation.held, as stored.
+/// One element of observation.held, as stored. Behind the locks are rows of class 0: what
+/// ls_held_rec.passed of the lock number `code` is, in `lock`.
 struct HeldRow {
 	std::uint32_t val = 0, code = 0;    ///< LS_VAL_*; code.id
 	std::uint64_t lock = 0, object = 0; ///< keyed hashes, 0 unknown

@@ -183,7 +183,8 @@ std::uint32_t LogBuilder::sight(const Task &task, const std::vector<Lock> &held,
 	fill(sight.comm, task.comm);
 	std::vector<std::byte> tail;
 	for (const auto &lock : held)
-		append(tail, ls_held_rec{val(lock, task), 0, ip(lock.function, 16), address(lock)});
+		append(tail, ls_held_rec{val(lock, task), lock.passed, ip(lock.function, 16),
+					 address(lock)});
 	put(sight, LS_REC_SIGHT, tail);
 	image_.info.sights = sights_ + 1;
 	return sights_++;

@@ -19,8 +19,9 @@ struct Lock {
 	ls_read read = LS_EXCLUSIVE;
 	std::string function = "lock_it"; ///< where it is taken
 	bool try_lock = false;
-	bool wait = false;  ///< waited for, not taken
-	bool quiet = false; ///< not held: its net device does not transmit
+	bool wait = false;	  ///< waited for, not taken
+	bool quiet = false;	  ///< not held: its net device does not transmit
+	std::uint32_t passed = 0; ///< see ls_held_rec
 };
 
 struct Task {

@@ -9,6 +9,9 @@
  *                           instances, two at least, has a gate
  *                           of its own. Demotes where an
  *                           interrupt acquires it before
+ *   passed-before           never, but demotes: one side passed   a way in which it did not,
+ *                           a lock that another one holds,        while fast paths were taken
+ *                           under a gate that this one had then
  *   one-context-only        one kernel thread did all of it       a second thread that runs
  *                                                                 the same code
  *   initialisation-only     an edge is only in the init code of   init code that publishes the

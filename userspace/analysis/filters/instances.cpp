@@ -7,6 +7,10 @@
 #include "model/counters.h"
 #include "util/text.h"
 
+extern "C" {
+#include "lockclass/passed.h"
+}
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -51,6 +55,7 @@ std::pair<std::uint64_t, std::uint64_t> ends_of(const Model &model, const Findin
 struct Gate {
 	ClassId cls;
 	std::size_t a, b;
+	bool passed = false; ///< not held on both: one side passed it before
 };
 
 bool holds_class(const Model &model, const FindingEdge &edge, const Witness &witness, ClassId cls)
@@ -66,6 +71,9 @@ bool holds_class(const Model &model, const FindingEdge &edge, const Witness &wit
 bool done_without(const Model &model, const Finding &finding, const Gate &gate,
 		  const std::vector<ChainFacts::Kind> &facts, bool proven)
 {
+	/* Chains say nothing of what was passed, and each observation was tested. */
+	if (gate.passed)
+		return false;
 	for (std::size_t e : {gate.a, gate.b}) {
 		const auto &edge = finding.edges[e];
 		if (e >= facts.size() || !facts[e].any || facts[e].held.contains(gate.cls) ||
@@ -80,6 +88,13 @@ bool done_without(const Model &model, const Finding &finding, const Gate &gate,
 			return true;
 	}
 	return false;
+}
+
+bool held_the_same(const std::vector<Held> &a, const std::vector<Held> &b)
+{
+	return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Held &x, const Held &y) {
+		return x.cls == y.cls && x.val == y.val && x.instance == y.instance;
+	});
 }
 
 /// Observations of one run, for each edge by the instances at its ends.
@@ -104,6 +119,9 @@ public:
 				edges_[e][ends.first][ends.second].push_back(w);
 				held_[e][w] = holds(model, edge, witness);
 			}
+			for (auto &[from, by_to] : edges_[e])
+				for (auto &[to, kept] : by_to)
+					drop_unknown(e, kept);
 		}
 	}
 
@@ -140,6 +158,28 @@ public:
 	}
 
 private:
+	/// Of those that held the same, an observation that does not know what was passed says
+	/// less than one that does.
+	void drop_unknown(std::size_t e, std::vector<std::size_t> &kept) const
+	{
+		auto unknown = [&](std::size_t w) {
+			const auto &witness = finding_.edges[e].witnesses[w];
+			return (model_.observations[witness.observation].extra & LS_PAST_UNKNOWN) !=
+			       0;
+		};
+		auto known_of = [&](std::size_t w) {
+			return std::any_of(kept.begin(), kept.end(), [&](std::size_t other) {
+				return !unknown(other) &&
+				       held_the_same(held_[e][w], held_[e][other]);
+			});
+		};
+		std::vector<std::size_t> left;
+		for (const auto w : kept)
+			if (!unknown(w) || !known_of(w))
+				left.push_back(w);
+		kept = std::move(left);
+	}
+
 	/// Recursion over all paths that begin with @path; false once a combination has no
 	/// gate.
 	bool gated_from(std::vector<Ends> &path, std::size_t &left, std::size_t &matches,
@@ -283,6 +323,7 @@ private:
 
 	std::optional<Gate> gate_of(const std::vector<std::size_t> &chosen) const
 	{
+		std::optional<Gate> passed;
 		for (std::size_t i = 0; i < chosen.size(); i++)
 			for (std::size_t k = i + 1; k < chosen.size(); k++) {
 				const auto &a = finding_.edges[i], &b = finding_.edges[k];
@@ -296,8 +337,13 @@ private:
 							   held_[k][chosen[k]]);
 				    cls != kNoClass)
 					return Gate{cls, i, k};
+				/* An interrupt that acquires it before waits for it there. */
+				if (auto cls =
+					    passed_before(held_[i][chosen[i]], held_[k][chosen[k]]);
+				    cls != kNoClass && !from_interrupt(a) && !from_interrupt(b))
+					passed = Gate{cls, i, k, true};
 			}
-		return std::nullopt;
+		return passed;
 	}
 
 	const Model &model_;
@@ -420,6 +466,24 @@ ClassId shared_gate(const Model &model, const std::vector<Held> &a, const std::v
 	return kNoClass;
 }
 
+ClassId passed_before(const std::vector<Held> &a, const std::vector<Held> &b)
+{
+	for (const auto *side : {&a, &b})
+		for (const Held &lock : *side)
+			for (const Held &gate : side == &a ? b : a)
+				if (ls_passed_apart(lock.under, gate.passed))
+					return lock.cls;
+	return kNoClass;
+}
+
+Filter passed_filter(const Model &model, ClassId cls)
+{
+	return {"passed-before", false,
+		"wherever the instances match, one side has passed " + short_name(model[cls]) +
+			", which another one holds, under a lock that it still holds, and under "
+			"which the other one acquired it"};
+}
+
 void choose_meeting(const Model &model, Finding &finding,
 		    const std::vector<ChainFacts::Kind> &facts)
 {
@@ -443,12 +507,13 @@ void choose_meeting(const Model &model, Finding &finding,
 			show(finding, chosen);
 		meeting.whole = true;
 		meeting.gated = gated;
+		meeting.passed = gated && gate->passed ? gate->cls : kNoClass;
 		meeting.proven = meeting.locks;
 		meeting.all_gated += matches;
 		each_gated = each_gated && matches;
 	}
 	if (!each_gated || std::any_of(gates.begin(), gates.end(), [&](const Gate &gate) {
-		    return done_without(model, finding, gate, facts, false);
+		    return gate.passed || done_without(model, finding, gate, facts, false);
 	    }))
 		meeting.all_gated = 0;
 	else if (!gates.empty())
@@ -490,6 +555,10 @@ void judge_meeting(const Model &model, Finding &finding)
 	if (!finding.meeting)
 		return;
 	const auto &meeting = *finding.meeting;
+	if (meeting.whole && meeting.passed != kNoClass) {
+		finding.filters.push_back(passed_filter(model, meeting.passed));
+		return;
+	}
 	if (meeting.whole && meeting.gated) {
 		if (std::any_of(finding.filters.begin(), finding.filters.end(),
 				[](const Filter &filter) { return filter.name == "gate-lock"; }))

@@ -32,4 +32,11 @@ std::string mixed_class(const LockClass &cls);
 ClassId shared_gate(const Model &model, const std::vector<Held> &a, const std::vector<Held> &b,
 		    ClassId but = kNoClass);
 
+/// Has the context of @a passed a lock that @b holds, or the other way round, so that the two
+/// never meet? See lockclass/passed.h. The lock's class; both are of one run.
+ClassId passed_before(const std::vector<Held> &a, const std::vector<Held> &b);
+
+/// The filter for it: no error, but not hidden.
+Filter passed_filter(const Model &model, ClassId cls);
+
 } // namespace lockscope

@@ -32,9 +32,11 @@ public:
 	}
 
 	/// The shortest ring with entry @position of the closing observation, which comes last;
-	/// empty: there is none, or the search was too long.
-	std::vector<NestedPair> find(std::uint32_t position)
+	/// empty: there is none, or the search was too long. @passing: with passed_in(), too.
+	std::vector<NestedPair> find(std::uint32_t position, bool passing)
 	{
+		steps_ = kRingSteps;
+		passing_ = passing;
 		goal_ = observation({last_, position}).held[position].instance;
 		cut_ = true;
 		for (std::size_t longest = 2; longest <= kLongestRing && cut_ && steps_;
@@ -73,8 +75,9 @@ private:
 	bool apart(const NestedPair &pair) const
 	{
 		return std::any_of(ring_.begin(), ring_.end(), [&](const NestedPair &side) {
-			return shared_gate(model_, observation(side).held, observation(pair).held,
-					   own_) != kNoClass;
+			const auto &a = observation(side).held, &b = observation(pair).held;
+			return shared_gate(model_, a, b, own_) != kNoClass ||
+			       (!passing_ && passed_before(a, b) != kNoClass);
 		});
 	}
 
@@ -118,6 +121,7 @@ private:
 	std::vector<std::uint64_t> instances_; ///< that each side acquires
 	std::size_t steps_ = kRingSteps;
 	bool cut_ = false; ///< longer ones were not tried
+	bool passing_ = false;
 };
 
 } // namespace
@@ -128,17 +132,30 @@ std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t las
 	const Observation &closing = model.observations[last];
 	Rings rings(model, cls, last, by_class);
 	NestedPair alone{last, kOwnLock};
-	for (auto position = static_cast<std::uint32_t>(closing.held.size()); position-- > 0;) {
-		if (closing.acquired.cls != cls || !nests(closing, position))
-			continue;
-		if (alone.position == kOwnLock)
-			alone.position = position;
-		if (auto ring = rings.find(position); !ring.empty())
-			return ring;
-	}
+	for (bool passing : {false, true})
+		for (auto position = static_cast<std::uint32_t>(closing.held.size());
+		     position-- > 0;) {
+			if (closing.acquired.cls != cls || !nests(closing, position))
+				continue;
+			if (alone.position == kOwnLock)
+				alone.position = position;
+			if (auto ring = rings.find(position, passing); !ring.empty())
+				return ring;
+		}
 	if (alone.position == kOwnLock)
 		return {};
 	return {alone};
+}
+
+ClassId passed_in(const Model &model, const std::vector<NestedPair> &ring)
+{
+	for (const auto &a : ring)
+		for (const auto &b : ring)
+			if (auto cls = passed_before(model.observations[a.observation].held,
+						     model.observations[b.observation].held);
+			    cls != kNoClass && a.observation != b.observation)
+				return cls;
+	return kNoClass;
 }
 
 bool follows_hierarchy(const Model &model, const std::vector<NestedPair> &ring)

@@ -15,9 +15,13 @@ struct NestedPair {
 	std::uint32_t position;	 ///< of the outer one in Observation::held
 };
 
+/// The lock that a side of @ring has passed, so that another side is never there
+/// (passed_before() in instances.h), as its class.
+ClassId passed_in(const Model &model, const std::vector<NestedPair> &ring);
+
 /// The observations that close a ring with the pair of @last, in order, @last at the end: two
-/// for two instances acquired in both orders. Only @last if there are none without a common
-/// gate.
+/// for two instances acquired in both orders; if possible, those without passed_in(). Only @last
+/// if there are none without a common gate.
 std::vector<NestedPair> ring_of(const Model &model, ClassId cls, std::size_t last,
 				const ObservationsByClass &by_class);
 

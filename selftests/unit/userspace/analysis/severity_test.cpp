@@ -523,3 +523,109 @@ TEST(Causes, OneRareDependencyClosesSeveral)
 	EXPECT_EQ(analysis.findings[1].cause, analysis.findings[0].id);
 	EXPECT_EQ(with_cause(analysis), 1u);
 }
+
+/* One side acquired a under the gate, which the other one holds, and passed a before. */
+class PassedTest : public SeverityTest {
+protected:
+	PassedTest() { gate = log.add_class("the_gate", LS_KIND_MUTEX); }
+	void leaves(std::uint32_t under, std::uint64_t one = 0x108, std::uint64_t two = 0x208)
+	{
+		log.acquire({.pid = 1, .stack = {"one"}},
+			    {{.cls = a, .address = one, .function = "one", .passed = under}},
+			    {.cls = b, .address = two, .function = "one"});
+	}
+	std::uint32_t passes(std::uint32_t passed, std::uint64_t one = 0x108,
+			     std::uint64_t two = 0x208)
+	{
+		return log.acquire({.pid = 2, .stack = {"two"}},
+				   {{.cls = gate, .function = "two", .passed = passed << 16},
+				    {.cls = b, .address = two, .function = "two"}},
+				   {.cls = a, .address = one, .function = "two"});
+	}
+	static constexpr std::uint32_t kFact = 0x1230, kOther = 0x4560;
+	std::uint32_t gate = 0;
+};
+
+TEST_F(PassedTest, KeepsThemApart)
+{
+	leaves(kFact);
+	passes(kFact);
+	const auto finding = only();
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_TRUE(filter(finding, "passed-before"));
+	EXPECT_FALSE(filter(finding, "gate-lock"));
+}
+
+TEST_F(PassedTest, IsNotHiddenWithSeveralSets)
+{
+	leaves(kFact);
+	passes(kFact);
+	leaves(kOther, 0x118, 0x218);
+	passes(kOther, 0x118, 0x218);
+	const auto finding = only();
+	EXPECT_FALSE(finding.hidden());
+	EXPECT_TRUE(filter(finding, "passed-before"));
+}
+
+TEST_F(PassedTest, AnotherFactOrTwoReadersDoNot)
+{
+	for (auto [under, passed] : {std::pair{kFact, kOther}, std::pair{kFact, 0u},
+				     std::pair{0u, kFact}, std::pair{kFact | 1, kFact | 3}}) {
+		log = LogBuilder();
+		a = log.add_class("a_cache+0x8 struct a.lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+		b = log.add_class("b_cache+0x8 struct b.lock", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB);
+		gate = log.add_class("the_gate", LS_KIND_MUTEX);
+		leaves(under);
+		passes(passed);
+		EXPECT_EQ(only().severity, Severity::Error);
+	}
+}
+
+TEST_F(PassedTest, OneObservationWithoutIsEnough)
+{
+	leaves(kFact);
+	passes(kFact);
+	const auto without = passes(0);
+	EXPECT_EQ(only().severity, Severity::Error);
+	/* Unless what it did before is not known. */
+	for (auto &observation : model.observations)
+		if (observation.ordinal == without)
+			observation.extra = LS_PAST_UNKNOWN;
+	EXPECT_EQ(only_finding(model).severity, Severity::Warning);
+}
+
+TEST_F(PassedTest, WhatIsNotKnownCountsWhereItHeldLess)
+{
+	leaves(kFact);
+	passes(kFact);
+	const auto alone = log.acquire({.pid = 2, .stack = {"two"}},
+				       {{.cls = b, .address = 0x208, .function = "two"}},
+				       {.cls = a, .address = 0x108, .function = "two"});
+	model = model_of(log);
+	for (auto &observation : model.observations)
+		if (observation.ordinal == alone)
+			observation.extra = LS_PAST_UNKNOWN;
+	EXPECT_EQ(only_finding(model).severity, Severity::Error);
+}
+
+TEST_F(HierarchyTest, TwoOfOneClassThatNeverMeet)
+{
+	auto taken = [&](std::uint32_t passed) {
+		return log.acquire({.pid = 2, .stack = {"nest"}},
+				   {{.cls = b, .address = 0x308, .passed = passed << 16},
+				    {.cls = a, .address = 0x118, .function = "nest"}},
+				   {.cls = a, .address = 0x108, .function = "nest"});
+	};
+	const auto first =
+		log.acquire({.pid = 1, .stack = {"nest"}},
+			    {{.cls = a, .address = 0x108, .function = "nest", .passed = 0x1230}},
+			    {.cls = a, .address = 0x118, .function = "nest"});
+	auto finding = inverted(first, taken(0x1230));
+	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_TRUE(filter(finding, "passed-before"));
+	EXPECT_EQ(finding.edges.size(), 2u);
+	finding = inverted(first, taken(0));
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_FALSE(filter(finding, "passed-before"));
+}

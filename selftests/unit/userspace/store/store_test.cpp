@@ -445,7 +445,7 @@ TEST(Rows, PackedColumnsAreCheckedForSize)
 	ASSERT_TRUE(back);
 	EXPECT_EQ((*back)[1].object, 8u);
 	EXPECT_FALSE(unpack_held(std::string(23, 'x')));
-	EXPECT_FALSE(unpack_held(std::string(24 * (LS_MAX_DEPTH + 1), 'x')));
+	EXPECT_FALSE(unpack_held(std::string(24 * (2 * LS_MAX_DEPTH + 1), 'x')));
 	EXPECT_FALSE(unpack_words(std::string(5, 'x'), 10));
 	EXPECT_FALSE(unpack_words(std::string(44, 'x'), 10));
 }

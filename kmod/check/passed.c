@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a context acquired before a dependency, and what its locks were acquired under
+ * (lockclass/passed.h). Slow paths of hooks, in any context, with the constraints of acquire.c.
+ *
+ * An observation that lacks what earlier ones of its pair of instances claimed is reported,
+ * as one without a gate is (gates.c).
+ */
+#include <linux/kernel.h>
+
+#include "check/events.h"
+#include "check/instances.h"
+#include "core/state.h"
+#include "identity/alloc.h"
+#include "identity/refine.h"
+#include "passed.h"
+
+/* Semaphores and devices use the stamp of their entries for themselves. */
+static bool is_usable(u32 val)
+{
+	const struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+
+	return LS_GUARDING_KINDS >> c->kind & 1 && c->kind != LS_KIND_SEMAPHORE &&
+	       c->refinement != LS_REFINE_DEVICE;
+}
+
+static void fill_past(struct ls_past *past, const struct ls_ctx *ctx)
+{
+	u32 i;
+
+	past->first = ls_past_first(ctx);
+	for (i = past->first; i < ctx->depth; i++)
+		past->lock[i - past->first] =
+			is_usable(ctx->held[i].val) ? ls_lock_instance(ctx->held[i].lock) : 0;
+}
+
+/* In ls.gates, beside the gates of the same pair of instances. */
+static u64 key_of(const struct ls_held *h, u64 inner, u32 val)
+{
+	return ls_mix(ls_mix(ls_mix(ls_mix(ls_lock_instance(h->lock)) + inner) +
+			     ls_dep_kind(h->val, val))) | 1;
+}
+
+/*
+ * Did entry @i, and what was acquired within the holds of the others, take slow paths? Else what
+ * they claimed before may hold as well.
+ */
+static bool is_known(const struct ls_ctx *ctx, u32 i, u32 val)
+{
+	u32 k, chain;
+
+	if (is_usable(ctx->held[i].val) && !ls_passed_is_noted(ctx, i))
+		return false;
+	for (k = 0; k < ctx->depth; k++) {
+		u64 key = k + 1 < ctx->depth ? ctx->held[k + 1].below : ctx->key;
+
+		chain = ls_tagtab_find(&ls.chains.tab, ls_chain_mix(key, val));
+		if (chain && !(chain & LS_CHAIN_SLOW))
+			return false;
+	}
+	return true;
+}
+
+u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added)
+{
+	struct ls_past past LS_UNSET;
+	u16 tags[LS_GATES_KEPT] LS_UNSET;
+	u64 inner = ls_lock_instance(lock), mask = 0;
+	u32 i, nr;
+
+	/* What comes later may depend on it. */
+	added->looks |= LS_LOOKS_NEW;
+	if (!ctx->depth)
+		return 0;
+	fill_past(&past, ctx);
+	nr = ls_passed_facts(ctx, &past, inner, tags);
+	for (i = 0; i < ctx->depth; i++) {
+		const struct ls_held *h = &ctx->held[i];
+		enum ls_gates_result past_of;
+
+		if (h->lock == lock || !ls_orders(h->val, val))
+			continue;
+		past_of = ls_gates_peek(&ls.gates, key_of(h, inner, val), tags, nr);
+		/* The earlier ones did not know. */
+		if (past_of == LS_GATES_UNKNOWN ?
+			    !nr || !ls_edges_is_wanted(&ls.edges, h->val, val) ||
+				    !ls_edges_want_pair(&ls.edges, h->val, val) :
+			    past_of != LS_GATES_FEWER)
+			continue;
+		if (!is_known(ctx, i, val))
+			continue;
+		mask |= 1ull << i;
+		if (!((h->val ^ val) & LS_VAL_CLASS_MASK))
+			added->flags |= LS_EV_NESTED;
+	}
+	return mask;
+}
+
+/* Can what is claimed of dependency entry @i -> @lock be compared later? It is noted for that. */
+static bool keep(const struct ls_ctx *ctx, u32 i, u64 inner, u32 val, const u16 *tags, u32 nr)
+{
+	const struct ls_held *h = &ctx->held[i];
+	bool wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
+	bool room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
+	u64 key = key_of(h, inner, val);
+
+	if (!is_known(ctx, i, val))
+		return false;
+	ls_gates_mark(&ls.gates, key, tags, nr, nr && room);
+	if (!nr || ls_gates_peek(&ls.gates, key, tags, nr) == LS_GATES_KNOWN)
+		return true;
+	if (wanted) {
+		ls_lose(LS_LOSS_PAIRS);
+		ls_edges_count_pair(&ls.edges, h->val, val);
+	}
+	return false;
+}
+
+void ls_passed_seen(struct ls_rec_sight *s, const struct ls_ctx *ctx, u64 lock, u32 val)
+{
+	struct ls_past past LS_UNSET;
+	u16 tags[LS_GATES_KEPT] LS_UNSET;
+	u64 inner = ls_lock_instance(lock);
+	u32 i, nr;
+
+	fill_past(&past, ctx);
+	nr = ls_passed_facts(ctx, &past, inner, tags);
+	for (i = 0; i < ctx->depth; i++)
+		if (s->new_mask & (1ull << i) && ctx->held[i].lock != lock &&
+		    ls_orders(ctx->held[i].val, val) && !keep(ctx, i, inner, val, tags, nr)) {
+			s->extra |= LS_PAST_UNKNOWN;
+			return;
+		}
+	for (i = past.first; nr && i < ctx->depth; i++)
+		s->held[i].passed = past.facts[i - past.first];
+}
+
+void ls_passed_take(struct ls_ctx *ctx)
+{
+	struct ls_past past LS_UNSET;
+
+	if (ls_held_distrusted(ctx))
+		return;
+	ctx->busy = 1;
+	barrier();
+	fill_past(&past, ctx);
+	ls_passed_note(ctx, &past);
+	barrier();
+	ctx->busy = 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a context acquired before, as far as a lock that it still holds says something about it:
+ *
+ *  - passed: a lock was acquired, and released, within the present hold of a gate.
+ *  - under: a lock is held, and was acquired under a gate, which was released since.
+ *
+ * A context that passed a lock under a gate never meets one that has acquired that lock under
+ * the same gate, each exclusively on one side at least: the lock was free when the first one
+ * passed, and is not acquired under a gate that this one holds. No lock that both hold shows that.
+ *
+ * Slow paths alone take notes, and the last few are kept, so that much is not known. What is
+ * not known is not claimed. A hold is identified by ls_held.stamp, which is 0 for what a fast
+ * path pushed.
+ */
+#ifndef LOCKSCOPE_PASSED_H
+#define LOCKSCOPE_PASSED_H
+
+#include "gates.h"
+#include "hash.h"
+#include "held.h"
+#include "port.h"
+
+/* A fact: hash of gate and lock, never 0, and what was held shared. */
+#define LS_PASSED_GATE_SHARED 1u
+#define LS_PASSED_LOCK_SHARED 2u
+#define LS_PASSED_SHARED (LS_PASSED_GATE_SHARED | LS_PASSED_LOCK_SHARED)
+LS_INLINE ls_u32 ls_passed_hash(ls_u64 gate, ls_u64 lock)
+{
+	ls_u32 hash = (ls_u32)(ls_mix(ls_mix(ls_mix(gate) + lock)) >> 50);
+
+	return (hash ? hash : 1) << 2;
+}
+
+/* The hash alone. */
+#define LS_PASSED_FACTS (1u << 14)
+LS_INLINE ls_u32 ls_passed_index(ls_u16 fact)
+{
+	return fact >> 2;
+}
+
+/* Do the contexts of two facts, one of each sort, never meet? */
+LS_INLINE bool ls_passed_apart(ls_u16 under, ls_u16 passed)
+{
+	return under && !((under ^ passed) & ~LS_PASSED_SHARED) && !(under & passed & LS_PASSED_SHARED);
+}
+
+/* A fact as a gate of a dependency, see ls_gates_peek(). */
+LS_INLINE ls_u16 ls_passed_tag(ls_u16 fact, bool passed)
+{
+	ls_u32 hash = (ls_u32)(ls_mix(ls_mix((ls_u64)fact << 1 | passed)) >> 49);
+
+	return (ls_u16)((hash ? hash : 1) << 1);
+}
+
+/* The top entries of a context. */
+#define LS_PAST_DEPTH 16
+struct ls_past {
+	ls_u32 first;			/* entry of the first one */
+	ls_u64 lock[LS_PAST_DEPTH];	/* instance, 0: its stamp has another use, or it is no lock */
+	ls_u32 facts[LS_PAST_DEPTH];	/* see ls_held_rec.passed */
+};
+
+LS_INLINE ls_u32 ls_past_first(const struct ls_ctx *ctx)
+{
+	return ctx->depth > LS_PAST_DEPTH ? ctx->depth - LS_PAST_DEPTH : 0;
+}
+
+/* The top entry of @ctx was acquired in a slow path. @past: without facts. */
+void ls_passed_note(struct ls_ctx *ctx, const struct ls_past *past);
+
+/*
+ * Fill @past->facts, those of @ctx while @wanted, an instance, is acquired, and @tags with
+ * their tags. Returns the number of the latter, LS_GATES_KEPT at most: what has no room is not
+ * a fact.
+ */
+ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted, ls_u16 *tags);
+
+/* Was entry @i acquired in a slow path, and so are its gates of that time known? */
+LS_INLINE bool ls_passed_is_noted(const struct ls_ctx *ctx, ls_u32 i)
+{
+	/* Odd: from a later note. */
+	return ctx->held[i].stamp && !(ctx->held[i].stamp & 1);
+}
+
+#endif /* LOCKSCOPE_PASSED_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+// What was passed within a hold, and what a lock was acquired under.
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+extern "C" {
+#include "lockclass/passed.h"
+}
+
+namespace lockscope::test {
+namespace {
+
+constexpr std::uint64_t G = 0x100, A = 0x200, B = 0x300, C = 0x400;
+
+struct Side {
+	void take(std::uint64_t lock, bool slow = true, ls_read read = LS_EXCLUSIVE)
+	{
+		const std::uint32_t val = taken(static_cast<std::uint32_t>(lock >> 8), read);
+		ls_held_push(&ctx, lock, 1, val, ls_chain_mix(ctx.key, val));
+		if (!slow)
+			return;
+		const ls_past past = entries();
+		ls_passed_note(&ctx, &past);
+	}
+	void give(std::uint64_t lock)
+	{
+		ls_held_remove(&ctx, static_cast<std::uint32_t>(ls_held_find(&ctx, lock)));
+	}
+	/// Before @wanted is acquired.
+	std::vector<std::uint32_t> facts(std::uint64_t wanted)
+	{
+		ls_past past = entries();
+		ls_u16 tags[LS_GATES_KEPT];
+		nr = ls_passed_facts(&ctx, &past, wanted, tags);
+		return {past.facts, past.facts + (ctx.depth - past.first)};
+	}
+	ls_past entries() const
+	{
+		ls_past past{};
+		past.first = ls_past_first(&ctx);
+		for (std::uint32_t i = past.first; i < ctx.depth; i++)
+			past.lock[i - past.first] = ctx.held[i].lock;
+		return past;
+	}
+
+	ls_ctx ctx{};
+	std::uint32_t nr = 0;
+};
+
+bool apart(Side &under, std::uint64_t wanted, Side &passed, std::uint64_t also_wanted)
+{
+	for (auto x : under.facts(wanted))
+		for (auto y : passed.facts(also_wanted))
+			if (ls_passed_apart(static_cast<ls_u16>(x), static_cast<ls_u16>(y >> 16)))
+				return true;
+	return false;
+}
+
+/* G, A, -G and then B. */
+Side leaves(ls_read gate = LS_EXCLUSIVE, ls_read lock = LS_EXCLUSIVE)
+{
+	Side side;
+	side.take(G, true, gate);
+	side.take(A, true, lock);
+	side.give(G);
+	return side;
+}
+
+/* G, A, -A, B and then A. */
+Side passes(ls_read gate = LS_EXCLUSIVE, ls_read lock = LS_EXCLUSIVE)
+{
+	Side side;
+	side.take(G, true, gate);
+	side.take(A, true, lock);
+	side.give(A);
+	side.take(B);
+	return side;
+}
+
+TEST(Passed, NeverMeetsWhatWasAcquiredUnderTheGate)
+{
+	Side one = leaves(), two = passes();
+	EXPECT_TRUE(apart(one, B, two, A));
+	EXPECT_EQ(one.nr, 1u);
+	EXPECT_EQ(two.nr, 1u);
+}
+
+TEST(Passed, OneOfTheTwoIsExclusive)
+{
+	for (auto [gate, other_gate, lock, other_lock] :
+	     {std::tuple{LS_SHARED, LS_EXCLUSIVE, LS_EXCLUSIVE, LS_EXCLUSIVE},
+	      std::tuple{LS_EXCLUSIVE, LS_SHARED, LS_EXCLUSIVE, LS_SHARED},
+	      std::tuple{LS_SHARED, LS_EXCLUSIVE, LS_SHARED, LS_EXCLUSIVE},
+	      std::tuple{LS_SHARED, LS_SHARED, LS_EXCLUSIVE, LS_EXCLUSIVE},
+	      std::tuple{LS_EXCLUSIVE, LS_EXCLUSIVE, LS_SHARED, LS_SHARED}}) {
+		Side one = leaves(gate, lock), two = passes(other_gate, other_lock);
+		EXPECT_EQ(apart(one, B, two, A),
+			  (gate == LS_EXCLUSIVE || other_gate == LS_EXCLUSIVE) &&
+				  (lock == LS_EXCLUSIVE || other_lock == LS_EXCLUSIVE));
+	}
+	/* Since then it was downgraded. */
+	Side one = leaves(), two = passes(LS_EXCLUSIVE, LS_SHARED);
+	EXPECT_TRUE(apart(one, B, two, A));
+	ls_held_set_read(&one.ctx, 0, LS_SHARED);
+	EXPECT_FALSE(apart(one, B, two, A));
+}
+
+TEST(Passed, OnlyWithinThisHold)
+{
+	Side one = leaves(), two = passes();
+	two.give(B);
+	two.give(G);
+	two.take(G);
+	two.take(B);
+	EXPECT_FALSE(apart(one, B, two, A));
+	/* Without the gate. */
+	Side alone;
+	alone.take(A);
+	EXPECT_FALSE(apart(alone, B, two, A));
+	two = passes();
+	EXPECT_FALSE(apart(alone, B, two, A));
+}
+
+TEST(Passed, WhatIsHeldStillIsNoFact)
+{
+	Side one, two;
+	one.take(G);
+	one.take(A);
+	EXPECT_EQ(one.facts(B), (std::vector<std::uint32_t>{0, 0}));
+	two.take(G);
+	two.take(A);
+	two.take(B);
+	EXPECT_EQ(two.facts(A), (std::vector<std::uint32_t>{0, 0, 0}));
+}
+
+TEST(Passed, FastPathsAreNotKnown)
+{
+	Side one, two = passes();
+	one.take(G);
+	one.take(A, false);
+	one.give(G);
+	EXPECT_FALSE(ls_passed_is_noted(&one.ctx, 0));
+	EXPECT_FALSE(apart(one, B, two, A));
+	one = leaves();
+	EXPECT_TRUE(ls_passed_is_noted(&one.ctx, 0));
+
+	Side fast;
+	fast.take(G);
+	fast.take(A, false);
+	fast.give(A);
+	fast.take(B);
+	EXPECT_FALSE(apart(one, B, fast, A));
+
+	/* The hold of the gate is known from the first slow path within it. */
+	Side late;
+	late.take(G, false);
+	EXPECT_FALSE(ls_passed_is_noted(&late.ctx, 0));
+	late.take(A);
+	late.give(A);
+	late.take(B, false);
+	EXPECT_TRUE(apart(one, B, late, A));
+	EXPECT_FALSE(ls_passed_is_noted(&late.ctx, 0));
+	EXPECT_FALSE(ls_passed_is_noted(&late.ctx, 1));
+}
+
+TEST(Passed, TheLockThatIsWantedComesFirst)
+{
+	Side one = leaves(), two;
+	two.take(G);
+	two.take(A);
+	two.give(A);
+	for (std::uint64_t i = 0; i < LS_NOTES - 1; i++) {
+		EXPECT_TRUE(apart(one, B, two, A)) << i;
+		two.take(C + i * 0x100);
+		two.give(C + i * 0x100);
+	}
+	EXPECT_TRUE(apart(one, B, two, A));
+	EXPECT_FALSE(apart(one, B, two, C));
+	two.take(0x2000);
+	EXPECT_FALSE(apart(one, B, two, A));
+}
+
+TEST(Passed, OtherLocksOfBothSides)
+{
+	/* B is what they wait for; A is held by one of them only. */
+	Side one = leaves(), two;
+	one.take(C);
+	two.take(G);
+	two.take(A);
+	two.take(0x500);
+	two.give(A);
+	two.give(0x500);
+	two.take(B);
+	EXPECT_TRUE(apart(one, B, two, C));
+}
+
+TEST(Passed, MovedEntriesKeepNoFacts)
+{
+	Side one = leaves(), two = passes(), to;
+	for (int i = 0; i < 20; i++) {
+		to.take(0x600);
+		to.give(0x600);
+	}
+	ls_held_move(&two.ctx, 0, &to.ctx);
+	EXPECT_FALSE(apart(one, B, to, A));
+	to.take(A);
+	to.give(A);
+	EXPECT_TRUE(apart(one, B, to, A));
+}
+
+TEST(Passed, DeepStacksAndOddEntries)
+{
+	Side side;
+	for (std::uint64_t i = 1; i <= LS_MAX_DEPTH; i++)
+		side.take(i << 8);
+	EXPECT_EQ(side.facts(1).size(), LS_PAST_DEPTH);
+	for (std::uint64_t i = 1; i < LS_MAX_DEPTH; i++)
+		side.give(i << 8);
+	side.facts(1);
+	EXPECT_LE(side.nr, LS_GATES_KEPT);
+
+	/* The stamp of such an entry is of other use. */
+	Side two = passes();
+	ls_past past = two.entries();
+	past.lock[0] = 0;
+	ls_u16 tags[LS_GATES_KEPT];
+	ls_passed_facts(&two.ctx, &past, A, tags);
+	EXPECT_EQ((past.facts[0] | past.facts[1]) >> 16, 0u);
+	const auto stamp = two.ctx.held[1].stamp;
+	past.lock[1] = 0;
+	ls_passed_note(&two.ctx, &past);
+	EXPECT_EQ(two.ctx.held[1].stamp, stamp);
+}
+
+TEST(Passed, StampsThatWrap)
+{
+	Side one = leaves(), two;
+	two.ctx.serial = 0xfffffffa;
+	for (int i = 0; i < 6; i++) {
+		two.take(G);
+		two.take(A);
+		EXPECT_TRUE(ls_passed_is_noted(&two.ctx, 1));
+		two.give(A);
+		two.take(B);
+		EXPECT_TRUE(apart(one, B, two, A)) << i;
+		two.give(B);
+		two.give(G);
+	}
+}
+
+} // namespace
+} // namespace lockscope::test
