@@ -130,3 +130,23 @@ ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wa
 	}
 	return nr;
 }
+
+static bool claim(struct ls_claims *c, ls_u16 fact, ls_u8 sort)
+{
+	ls_u8 *of = &c->of[fact / (LS_PASSED_SHARED + 1)], before = *of;
+
+	if (!fact)
+		return false;
+	*of |= sort;
+	if (*of != LS_CLAIM_BOTH)
+		return false;
+	c->met += before != LS_CLAIM_BOTH;
+	return true;
+}
+
+bool ls_claims_add(struct ls_claims *c, ls_u32 passed)
+{
+	bool under = claim(c, (ls_u16)passed, LS_CLAIM_UNDER);
+
+	return claim(c, (ls_u16)(passed >> 16), LS_CLAIM_PASSED) || under;
+}

@@ -32,13 +32,6 @@ LS_INLINE ls_u32 ls_passed_hash(ls_u64 gate, ls_u64 lock)
 	return (hash ? hash : 1) << 2;
 }
 
-/* The hash alone. */
-#define LS_PASSED_FACTS (1u << 14)
-LS_INLINE ls_u32 ls_passed_index(ls_u16 fact)
-{
-	return fact >> 2;
-}
-
 /* Do the contexts of two facts, one of each sort, never meet? */
 LS_INLINE bool ls_passed_apart(ls_u16 under, ls_u16 passed)
 {
@@ -52,6 +45,22 @@ LS_INLINE ls_u16 ls_passed_tag(ls_u16 fact, bool passed)
 
 	return (ls_u16)((hash ? hash : 1) << 1);
 }
+
+/*
+ * Facts that were claimed of both sorts: what they speak against has to be looked for. What was
+ * shared does not matter, as another observation may differ.
+ */
+struct ls_claims {
+	ls_u8 of[1u << 14];	/* indexed by the hash: LS_CLAIM_* */
+	ls_u32 met;		/* number of facts with both */
+};
+
+#define LS_CLAIM_UNDER 1u
+#define LS_CLAIM_PASSED 2u
+#define LS_CLAIM_BOTH (LS_CLAIM_UNDER | LS_CLAIM_PASSED)
+
+/* Add @passed, see ls_held_rec. Was one of it claimed of both sorts by now? Thread only. */
+bool ls_claims_add(struct ls_claims *c, ls_u32 passed);
 
 /* The top entries of a context. */
 #define LS_PAST_DEPTH 16

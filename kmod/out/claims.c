@@ -15,26 +15,8 @@
 
 #define RESCAN_INTERVAL HZ
 
-enum {
-	CLAIM_UNDER = 1,
-	CLAIM_PASSED = 2,
-	CLAIM_BOTH = CLAIM_UNDER | CLAIM_PASSED,
-};
-
-static u8 claims[LS_PASSED_FACTS];	/* CLAIM_* of each fact */
-static bool any_new;		/* a fact is claimed both ways, earlier observations may have it */
-
-/* True: it is claimed both ways. */
-static bool add(u16 fact, u8 claim)
-{
-	u8 *of = &claims[ls_passed_index(fact)], before = *of;
-
-	if (!fact)
-		return false;
-	*of |= claim;
-	any_new = any_new || (before != CLAIM_BOTH && *of == CLAIM_BOTH);
-	return *of == CLAIM_BOTH;
-}
+static struct ls_claims claims;
+static u32 taken;		/* claims.met when observations were taken again */
 
 /* True: it was not marked. */
 static bool mark(u32 id)
@@ -56,10 +38,8 @@ bool ls_claims_take(const struct ls_rec_sight *s, const struct ls_held_rec *held
 	bool meet = false, more = false;
 	u32 i;
 
-	for (i = 0; i < s->nr_held; i++) {
-		meet |= add((u16)held[i].passed, CLAIM_UNDER);
-		meet |= add((u16)(held[i].passed >> 16), CLAIM_PASSED);
-	}
+	for (i = 0; i < s->nr_held; i++)
+		meet |= ls_claims_add(&claims, held[i].passed);
 	if (!meet)
 		return false;
 	for (i = 0; i < s->nr_held; i++)
@@ -73,15 +53,15 @@ bool ls_claims_again(bool now)
 {
 	static unsigned long last;
 
-	if (!any_new || (!now && time_before(jiffies, last + RESCAN_INTERVAL)))
+	if (claims.met == taken || (!now && time_before(jiffies, last + RESCAN_INTERVAL)))
 		return false;
 	last = jiffies;
-	any_new = false;
+	taken = claims.met;
 	return true;
 }
 
 void ls_claims_forget(void)
 {
-	memset(claims, 0, sizeof(claims));
-	any_new = false;
+	memset(&claims, 0, sizeof(claims));
+	taken = 0;
 }

@@ -156,6 +156,7 @@ private:
 		std::uint32_t to;
 	};
 	std::vector<Claims> claims_; ///< of all observations
+	ls_claims facts_{};
 };
 
 } // namespace lockscope::oracle

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Gates of known chains, and what was acquired before: kmod/check/gates.c, passed.c.
 #include <algorithm>
-#include <array>
 
 #include "module.h"
 
@@ -169,43 +168,31 @@ void Module::past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask
 /* take_observation(), ls_claims_take(): are there more classes to compare? */
 bool Module::take_claims()
 {
-	std::map<std::uint32_t, std::uint32_t> ways;
-	auto facts = [](const ls_held_rec &h) {
-		return std::array{static_cast<ls_u16>(h.passed), static_cast<ls_u16>(h.passed >> 16)};
-	};
 	auto in_cycle = [&](const Claims &one, const ls_held_rec &h) {
 		return class_of(h.val) == one.to || wanted_.contains({class_of(h.val), one.to});
-	};
-	auto each = [&](auto &&take) {
-		for (const auto &one : claims_)
-			if (std::any_of(one.held.begin(), one.held.end(),
-					[&](const ls_held_rec &h) { return in_cycle(one, h); }))
-				take(one);
 	};
 	bool more = false;
 	auto mark = [&](std::uint32_t id) {
 		more |= !(classes_[id].marks & LS_CLASS_PASSED);
 		classes_[id].marks |= LS_CLASS_PASSED;
 	};
-
-	each([&](const Claims &one) {
+	auto take = [&](const Claims &one) {
+		bool meet = false;
 		for (const auto &h : one.held)
-			for (std::uint32_t way = 0; way < 2; way++)
-				if (facts(h)[way])
-					ways[ls_passed_index(facts(h)[way])] |= 1u << way;
-	});
-	each([&](const Claims &one) {
-		if (std::none_of(one.held.begin(), one.held.end(), [&](const ls_held_rec &h) {
-			    return std::ranges::any_of(facts(h), [&](ls_u16 fact) {
-				    return fact && ways[ls_passed_index(fact)] == 3;
-			    });
-		    }))
-			return;
+			meet |= ls_claims_add(&facts_, h.passed);
 		for (const auto &h : one.held)
-			if (in_cycle(one, h))
+			if (meet && in_cycle(one, h))
 				mark(class_of(h.val));
-		mark(one.to);
-	});
+		if (meet)
+			mark(one.to);
+	};
+
+	/* Then what is met by a later one. */
+	for (int round = 0; round < 2; round++)
+		for (const auto &one : claims_)
+			if (std::any_of(one.held.begin(), one.held.end(),
+					[&](const ls_held_rec &h) { return in_cycle(one, h); }))
+				take(one);
 	return more;
 }
 

@@ -233,6 +233,49 @@ TEST(Passed, DeepStacksAndOddEntries)
 	EXPECT_EQ(two.ctx.held[1].stamp, stamp);
 }
 
+/* What each entry claims, of all sorts. */
+bool claims(ls_claims &all, Side &side, std::uint64_t wanted)
+{
+	bool met = false;
+	for (auto fact : side.facts(wanted))
+		met |= ls_claims_add(&all, fact);
+	return met;
+}
+
+TEST(Claims, MeetOnceBothSortsAreThere)
+{
+	Side one = leaves(), two = passes();
+	ls_claims all{};
+	EXPECT_FALSE(claims(all, one, B));
+	EXPECT_FALSE(claims(all, one, B));
+	EXPECT_EQ(all.met, 0u);
+	EXPECT_TRUE(claims(all, two, A));
+	EXPECT_EQ(all.met, 1u);
+	EXPECT_TRUE(claims(all, one, B));
+	EXPECT_EQ(all.met, 1u);
+}
+
+TEST(Claims, OfOtherLocksDoNotMeet)
+{
+	Side one = leaves(), two;
+	two.take(G);
+	two.take(C);
+	two.give(C);
+	two.take(B);
+	ls_claims all{};
+	EXPECT_FALSE(claims(all, one, B));
+	EXPECT_FALSE(claims(all, two, A));
+	EXPECT_FALSE(ls_claims_add(&all, 0));
+	EXPECT_EQ(all.met, 0u);
+}
+
+TEST(Claims, OneEntryMayClaimBothSorts)
+{
+	ls_claims all{};
+	EXPECT_TRUE(ls_claims_add(&all, 0x12340000u | 0x1236u));
+	EXPECT_EQ(all.met, 1u);
+}
+
 TEST(Passed, StampsThatWrap)
 {
 	Side one = leaves(), two;
