@@ -112,6 +112,20 @@ LS_INLINE bool ls_chains_wants_instances(const struct ls_chain *data)
 	return ls_load(&data->looks) & (LS_LOOKS_NOW | LS_LOOKS_GATED);
 }
 
+/*
+ * Is each acquisition of chain @id, in the key table, noted at present (passed.h)? The first
+ * one, and the looks but for the last one, which is all there is of those later on. Any context.
+ */
+LS_INLINE bool ls_chains_notes(struct ls_chains *c, ls_u32 id)
+{
+	struct ls_chain *data = ls_chains_get(c, id & LS_CHAIN_INDEX);
+	ls_u32 looks = data ? ls_load(&data->looks) : LS_LOOKS_GATED;
+
+	if (!id || id & LS_CHAIN_DERIVED)
+		return true;
+	return id & LS_CHAIN_LOOK && (looks & LS_LOOKS_GATED || (looks & LS_LOOKS_NOW) > 1);
+}
+
 /* Chain @key was checked; @data is its entry. Any context. */
 void ls_chains_looked(struct ls_chains *c, ls_u64 key, struct ls_chain *data);
 /* It was counted: is it time to check it? Any context. */

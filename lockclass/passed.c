@@ -131,6 +131,51 @@ ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wa
 	return nr;
 }
 
+/* Pairs have odd keys. */
+static ls_u64 set_key(ls_u64 key, ls_u32 i)
+{
+	return key + 2 * (ls_u64)i;
+}
+
+enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr)
+{
+	ls_u32 i;
+
+	for (i = 0; i < LS_PASSED_SETS; i++) {
+		enum ls_gates_result r = ls_gates_peek(g, set_key(key, i), tags, nr);
+
+		if (r == LS_GATES_UNKNOWN && i)
+			break;
+		if (r != LS_GATES_FEWER)
+			return r;
+	}
+	return LS_GATES_FEWER;
+}
+
+enum ls_passed_result ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr,
+				     bool make)
+{
+	ls_u32 i;
+
+	for (i = 0; i < LS_PASSED_SETS; i++) {
+		if (ls_gates_peek(g, set_key(key, i), tags, nr) == LS_GATES_UNKNOWN)
+			ls_gates_mark(g, set_key(key, i), tags, nr, make);
+		switch (ls_gates_peek(g, set_key(key, i), tags, nr)) {
+		case LS_GATES_KNOWN:
+			return LS_PASSED_KEPT;
+		case LS_GATES_FEWER:
+			continue;
+		default:
+			break;
+		}
+		break;
+	}
+	if (!i)
+		return LS_PASSED_NOT_KEPT;
+	ls_gates_mark(g, set_key(key, i - 1), tags, 0, false);
+	return LS_PASSED_NONE;
+}
+
 static bool claim(struct ls_claims *c, ls_u16 fact, ls_u8 sort)
 {
 	ls_u8 *of = &c->of[fact / (LS_PASSED_SHARED + 1)], before = *of;

@@ -85,6 +85,29 @@ void ls_passed_note(struct ls_ctx *ctx, const struct ls_past *past);
  */
 ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted, ls_u16 *tags);
 
+/*
+ * The sets of facts, as tags, that were reported of one key in @g: a pair of instances. An
+ * observation with a set that includes none of them is reported, so all that matter are; of the
+ * first LS_PASSED_SETS. One more is reported without its facts, and none after it.
+ */
+#define LS_PASSED_SETS 4
+
+/*
+ * LS_GATES_UNKNOWN: none was reported. LS_GATES_FEWER: @tags, @nr of them, includes none. Any
+ * context.
+ */
+enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr);
+
+enum ls_passed_result {
+	LS_PASSED_NOT_KEPT,	/* no room for the first set */
+	LS_PASSED_KEPT,
+	LS_PASSED_NONE,		/* to be reported without facts */
+};
+
+/* @tags is reported. @make: there is room for another set. Any context. */
+enum ls_passed_result ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr,
+				     bool make);
+
 /* Was entry @i acquired in a slow path, and so are its gates of that time known? */
 LS_INLINE bool ls_passed_is_noted(const struct ls_ctx *ctx, ls_u32 i)
 {

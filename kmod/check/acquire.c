@@ -85,7 +85,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	unsigned long count = preempt_count();
 	struct ls_ctx *ctx;
 	u32 level, val, stamp = 0;
-	bool slow = false;
+	bool noted = false;
 	u64 key;
 
 	ctx = ls_context_in(pc, count, &level);
@@ -161,20 +161,16 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ls_drop_gone_frames(pc, ctx, ip, &key, val);
 		if (desc & LS_DESC_SLEEPS)
 			look_at_sleep(pc, ctx, lock, ip, val);
-		ls_chain_learn(pc, ctx, lock, ip, val, key);
+		noted = ls_chain_learn(pc, ctx, lock, ip, val, key);
 		barrier();
 		ctx->busy = 0;
-		slow = true;
 	}
 	ls_held_push(ctx, lock, ip, val, key);
 	if (desc >> LS_DESC_KIND_SHIFT == LS_KIND_SEMAPHORE)
 		ctx->held[ctx->depth - 1].stamp = stamp;
-	if (unlikely(!--pc->sample)) {
+	if (unlikely(!--pc->sample))
 		count_chain(pc, ctx, key);
-		/* The chain may be one to look at from now on, as if this one had been slow. */
-		slow = true;
-	}
-	if (slow)
+	if (unlikely(noted))
 		ls_passed_take(ctx);
 	ctx->timed = 0;
 	if (static_branch_unlikely(&ls_stat_key))

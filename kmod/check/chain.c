@@ -101,21 +101,23 @@ static enum ls_chain_result add_chain(struct ls_ctx *ctx, u64 key, u32 val, u64 
  * dependencies are wanted, or a gate speaks against a cycle through it. Records what is new.
  * When there is no room for the event, undoes that, so that the next occurrence tries again: it
  * is postponed, not lost. @quiet: the last entry is only a gate, see push_quiet().
+ * Is the acquisition to be noted (passed.h)?
  */
-static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key, bool quiet)
+static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key, bool quiet)
 {
 	struct ls_added added = { 0 };
 	struct ls_chain *data = NULL;
 	struct ls_event *e = NULL;
 	enum ls_chain_result r;
-	bool wanted, gated;
+	bool wanted, gated, noted;
 	u32 chain;
 
 	if (ls_chains_refused(&ls.chains, key))
-		return;
+		return false;
 	chain = ls_tagtab_find(&ls.chains.tab, key);
 	if (chain && !(chain & LS_CHAIN_SLOW))
-		return;		/* found further along its probe sequence */
+		return false;	/* found further along its probe sequence */
+	noted = ls_chains_notes(&ls.chains, chain);
 	if (chain & LS_CHAIN_DERIVED)
 		chain = 0;	/* on a held-lock stack before, but never acquired with it */
 
@@ -132,8 +134,9 @@ static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 	wanted = !data || ls_chains_wants_instances(data);
 	if (wanted)
 		added.mask |= ls_instances_new(ctx, lock, val, &added) |
-			      ls_gates_new(ctx, lock, val, &added) |
-			      ls_passed_new(ctx, lock, val, &added);
+			      ls_gates_new(ctx, lock, val, &added);
+	if (noted)
+		added.mask |= ls_passed_new(ctx, lock, val, &added);
 	if (quiet || ls_load(&ls.classes.table[val & LS_VAL_CLASS_MASK].marks) & LS_CLASS_PASSED) {
 		added.gated = true;
 		added.looks |= LS_LOOKS_GATED;
@@ -149,14 +152,14 @@ static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 	if (chain && !added.flags && !added.mask && !added.usage) {
 		if (data)
 			ls_chains_looked(&ls.chains, key, data);
-		return;
+		return noted;
 	}
 
 	if (added.mask || added.usage) {
 		e = ls_event_reserve(pc, ctx);
 		if (!e) {
 			ls_instances_forget(ctx, lock, val, &added);
-			return;
+			return noted;
 		}
 	}
 	/* A chain with an unrefined class is checked each time, see ls_refine_held(). */
@@ -166,14 +169,14 @@ static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 	if (r == LS_CHAIN_FULL) {
 		ls_lose(LS_LOSS_CHAINS);
 		if (!e)
-			return;		/* nothing for the worker */
+			return noted;		/* nothing for the worker */
 	}
 	if (e) {
 		if (r == LS_CHAIN_DEFER) {
 			ls_store_release(&e->state, LS_EVENT_SKIP);
 			ls_fetch_add(&pc->ring.hdr->deferred, 1);
 			ls_instances_forget(ctx, lock, val, &added);
-			return;
+			return noted;
 		}
 		mark_edges(ctx, val, added.mask);
 		ls_instances_seen(ctx, lock, val, added.mask);
@@ -188,18 +191,20 @@ static void learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 	if (data)
 		ls_chains_looked(&ls.chains, key, data);
 	ls_wake_worker();
+	return noted;
 }
 
-LS_COLD void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key)
+LS_COLD bool ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key)
 {
-	bool quiet;
+	bool quiet, noted;
 
 	if (unlikely(ls_held_distrusted(ctx)))
-		return;
+		return false;
 	quiet = push_quiet(ctx, lock, ip, val);
-	learn(pc, ctx, lock, ip, val, key, quiet);
+	noted = learn(pc, ctx, lock, ip, val, key, quiet);
 	if (unlikely(quiet))
 		ls_held_pop_top(ctx);
+	return noted;
 }
 
 /*

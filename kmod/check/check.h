@@ -16,7 +16,7 @@ struct task_struct;
 /* acquire.c, chain.c, release.c */
 void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
 void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
-void ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key);
+bool ls_chain_learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key);
 bool ls_refine_held(struct ls_ctx *ctx);
 
 /* semaphores.c */

@@ -34,28 +34,31 @@ static void fill_past(struct ls_past *past, const struct ls_ctx *ctx)
 			is_usable(ctx->held[i].val) ? ls_lock_instance(ctx->held[i].lock) : 0;
 }
 
-/* In ls.gates, beside the gates of the same pair of instances. */
+/*
+ * In ls.gates, beside the gates of the same pair of instances. Two of one class count once, however
+ * they are held.
+ */
 static u64 key_of(const struct ls_held *h, u64 inner, u32 val)
 {
-	return ls_mix(ls_mix(ls_mix(ls_mix(ls_lock_instance(h->lock)) + inner) +
-			     ls_dep_kind(h->val, val))) | 1;
+	u32 kind = (h->val ^ val) & LS_VAL_CLASS_MASK ? ls_dep_kind(h->val, val) : 0;
+
+	return ls_mix(ls_mix(ls_mix(ls_mix(ls_lock_instance(h->lock)) + inner) + kind)) | 1;
 }
 
 /*
- * Did entry @i, and what was acquired within the holds of the others, take slow paths? Else what
- * they claimed before may hold as well.
+ * Was entry @i noted, and is what was acquired within the holds of the others? Else what they
+ * claimed before may hold as well.
  */
 static bool is_known(const struct ls_ctx *ctx, u32 i, u32 val)
 {
-	u32 k, chain;
+	u32 k;
 
 	if (is_usable(ctx->held[i].val) && !ls_passed_is_noted(ctx, i))
 		return false;
 	for (k = 0; k < ctx->depth; k++) {
 		u64 key = k + 1 < ctx->depth ? ctx->held[k + 1].below : ctx->key;
 
-		chain = ls_tagtab_find(&ls.chains.tab, ls_chain_mix(key, val));
-		if (chain && !(chain & LS_CHAIN_SLOW))
+		if (!ls_chains_notes(&ls.chains, ls_tagtab_find(&ls.chains.tab, ls_chain_mix(key, val))))
 			return false;
 	}
 	return true;
@@ -68,8 +71,9 @@ u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *
 	u64 inner = ls_lock_instance(lock), mask = 0;
 	u32 i, nr;
 
-	/* What comes later may depend on it. */
-	added->looks |= LS_LOOKS_NEW;
+	/* What comes later may depend on it: the first ones are noted, if no gate wants more. */
+	if (!(added->looks & LS_LOOKS_NOW))
+		added->looks |= LS_LOOKS_NEW & LS_LOOKS_NOW;
 	if (!ctx->depth)
 		return 0;
 	fill_past(&past, ctx);
@@ -80,7 +84,7 @@ u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *
 
 		if (h->lock == lock || !ls_orders(h->val, val))
 			continue;
-		past_of = ls_gates_peek(&ls.gates, key_of(h, inner, val), tags, nr);
+		past_of = ls_passed_peek(&ls.gates, key_of(h, inner, val), tags, nr);
 		/* The earlier ones did not know. */
 		if (past_of == LS_GATES_UNKNOWN ?
 			    !nr || !ls_edges_is_wanted(&ls.edges, h->val, val) ||
@@ -96,24 +100,30 @@ u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *
 	return mask;
 }
 
-/* Can what is claimed of dependency entry @i -> @lock be compared later? It is noted for that. */
-static bool keep(const struct ls_ctx *ctx, u32 i, u64 inner, u32 val, const u16 *tags, u32 nr)
+/*
+ * What can be claimed of dependency entry @i -> @inner, so that it is compared later? It is noted
+ * for that.
+ */
+static enum ls_passed_result keep(const struct ls_ctx *ctx, u32 i, u64 inner, u32 val,
+				  const u16 *tags, u32 nr)
 {
 	const struct ls_held *h = &ctx->held[i];
 	bool wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
 	bool room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
 	u64 key = key_of(h, inner, val);
+	enum ls_passed_result r;
 
 	if (!is_known(ctx, i, val))
-		return false;
-	ls_gates_mark(&ls.gates, key, tags, nr, nr && room);
-	if (!nr || ls_gates_peek(&ls.gates, key, tags, nr) == LS_GATES_KNOWN)
-		return true;
-	if (wanted) {
+		return LS_PASSED_NOT_KEPT;
+	/* Without a claim there is none to lose. */
+	if (!nr && ls_passed_peek(&ls.gates, key, tags, 0) == LS_GATES_UNKNOWN)
+		return LS_PASSED_KEPT;
+	r = ls_passed_mark(&ls.gates, key, tags, nr, room);
+	if (r == LS_PASSED_NOT_KEPT && wanted) {
 		ls_lose(LS_LOSS_PAIRS);
 		ls_edges_count_pair(&ls.edges, h->val, val);
 	}
-	return false;
+	return r;
 }
 
 void ls_passed_seen(struct ls_rec_sight *s, const struct ls_ctx *ctx, u64 lock, u32 val)
@@ -121,16 +131,19 @@ void ls_passed_seen(struct ls_rec_sight *s, const struct ls_ctx *ctx, u64 lock, 
 	struct ls_past past LS_UNSET;
 	u16 tags[LS_GATES_KEPT] LS_UNSET;
 	u64 inner = ls_lock_instance(lock);
-	u32 i, nr;
+	u32 i, nr, results = 0;
 
 	fill_past(&past, ctx);
 	nr = ls_passed_facts(ctx, &past, inner, tags);
 	for (i = 0; i < ctx->depth; i++)
 		if (s->new_mask & (1ull << i) && ctx->held[i].lock != lock &&
-		    ls_orders(ctx->held[i].val, val) && !keep(ctx, i, inner, val, tags, nr)) {
-			s->extra |= LS_PAST_UNKNOWN;
-			return;
-		}
+		    ls_orders(ctx->held[i].val, val))
+			results |= 1u << keep(ctx, i, inner, val, tags, nr);
+	/* For some of its dependencies it counts without claims. */
+	if (results == 1u << LS_PASSED_NOT_KEPT)
+		s->extra |= LS_PAST_UNKNOWN;
+	if (results & ~(1u << LS_PASSED_KEPT))
+		nr = 0;
 	for (i = past.first; nr && i < ctx->depth; i++)
 		s->held[i].passed = past.facts[i - past.first];
 }

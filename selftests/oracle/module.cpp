@@ -256,18 +256,19 @@ void Module::instances_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t
 	}
 }
 
-void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, std::uint64_t key)
+bool Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, std::uint64_t key)
 {
 	std::uint32_t chain = ls_tagtab_find(&chains_.tab, key);
 	ls_chain *data = nullptr;
 	News news;
 
 	if (chain && !(chain & LS_CHAIN_SLOW))
-		return;
+		return false;
+	const bool noted = ls_chains_notes(&chains_, chain);
 	if (chain & LS_CHAIN_DERIVED)
 		chain = 0;
 	if (ls_held_distrusted(&ctx_))
-		return;
+		return false;
 	if (chain) {
 		data = ls_chains_get(&chains_, chain & LS_CHAIN_INDEX);
 		news.self = !data || data->looks & LS_LOOKS_SELF;
@@ -279,8 +280,9 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		look_at_nesting(lock, val, news);
 	const bool wanted = !data || ls_chains_wants_instances(data);
 	if (wanted)
-		news.mask |= new_instances(lock, val, news) | new_gates(lock, val, news) |
-			     new_past(lock, val, news);
+		news.mask |= new_instances(lock, val, news) | new_gates(lock, val, news);
+	if (noted)
+		news.mask |= new_past(lock, val, news);
 	if (classes_[class_of(val)].marks & LS_CLASS_PASSED) {
 		news.gated = true;
 		news.looks |= LS_LOOKS_GATED;
@@ -292,7 +294,7 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 	if (chain && !news.flags && !news.mask && !news.usage) {
 		if (data)
 			ls_chains_looked(&chains_, key, data);
-		return;
+		return noted;
 	}
 	if (news.self)
 		news.looks |= LS_LOOKS_SELF;
@@ -314,6 +316,7 @@ void Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 	}
 	if (data)
 		ls_chains_looked(&chains_, key, data);
+	return noted;
 }
 
 void Module::count_chain(std::uint64_t key)
@@ -340,15 +343,12 @@ void Module::acquire(std::uint64_t lock, std::uint32_t id, bool read, bool tries
 
 	image_.info.acquisitions++;
 	image_.info.level_acquisitions[runner_.level]++;
-	bool slow = !ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN);
-	if (slow)
-		slow_path(lock, at, val, key);
+	const bool noted = !ls_tagtab_below(&chains_.tab, key, LS_CHAIN_SLOW_MIN) &&
+			   slow_path(lock, at, val, key);
 	ls_held_push(&ctx_, lock, at, val, key);
-	if (!--sample_) {
+	if (!--sample_)
 		count_chain(key);
-		slow = true;
-	}
-	if (slow)
+	if (noted)
 		take_past();
 }
 

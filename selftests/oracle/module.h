@@ -82,7 +82,7 @@ private:
 	static constexpr std::uint32_t kInversion = 1, kSame = 2, kPair = 4, kNested = 16;
 
 	std::uint32_t where() const;
-	void slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, std::uint64_t key);
+	bool slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, std::uint64_t key);
 	void find_news(std::uint32_t val, News &news) const;
 	bool use_is_new(std::uint32_t id, std::uint32_t use, std::uint32_t gates) const;
 	bool usage_is_new(std::uint32_t val, std::uint32_t own) const;

@@ -100,7 +100,8 @@ ls_past past_of(const ls_ctx &ctx)
 
 std::uint64_t passed_key(const ls_held &h, std::uint64_t inner, std::uint32_t val)
 {
-	return ls_mix(ls_mix(ls_mix(ls_mix(h.lock) + inner) + ls_dep_kind(h.val, val))) | 1;
+	const std::uint32_t kind = class_of(h.val) == class_of(val) ? 0 : ls_dep_kind(h.val, val);
+	return ls_mix(ls_mix(ls_mix(ls_mix(h.lock) + inner) + kind)) | 1;
 }
 
 } // namespace
@@ -112,8 +113,8 @@ bool Module::past_is_known(std::uint32_t i, std::uint32_t val)
 		return false;
 	for (std::uint32_t k = 0; k < ctx_.depth; k++) {
 		const std::uint64_t key = k + 1 < ctx_.depth ? ctx_.held[k + 1].below : ctx_.key;
-		const std::uint32_t chain = ls_tagtab_find(&chains_.tab, ls_chain_mix(key, val));
-		if (chain && !(chain & LS_CHAIN_SLOW))
+		if (!ls_chains_notes(&chains_,
+				     ls_tagtab_find(&chains_.tab, ls_chain_mix(key, val))))
 			return false;
 	}
 	return true;
@@ -124,14 +125,15 @@ std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news
 {
 	ls_u16 tags[LS_GATES_KEPT];
 	std::uint64_t mask = 0;
-	news.looks |= LS_LOOKS_NEW;
+	if (!(news.looks & LS_LOOKS_NOW))
+		news.looks |= LS_LOOKS_NEW & LS_LOOKS_NOW;
 	auto past = past_of(ctx_);
 	const std::uint32_t nr = ls_passed_facts(&ctx_, &past, lock, tags);
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];
 		if (h.lock == lock || !ls_orders(h.val, val))
 			continue;
-		const auto known = ls_gates_peek(&gates_, passed_key(h, lock, val), tags, nr);
+		const auto known = ls_passed_peek(&gates_, passed_key(h, lock, val), tags, nr);
 		if (known == LS_GATES_UNKNOWN ? !nr || !ls_edges_is_wanted(&edges_, h.val, val)
 					      : known != LS_GATES_FEWER)
 			continue;
@@ -150,18 +152,21 @@ void Module::past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask
 	ls_u16 tags[LS_GATES_KEPT];
 	past_ = past_of(ctx_);
 	const std::uint32_t nr = ls_passed_facts(&ctx_, &past_, lock, tags);
-	past_unknown_ = false;
-	for (std::uint32_t i = 0; i < ctx_.depth && !past_unknown_; i++) {
+	std::uint32_t results = 0;
+	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];
 		if (!(mask & 1ull << i) || h.lock == lock || !ls_orders(h.val, val))
 			continue;
 		const std::uint64_t key = passed_key(h, lock, val);
-		past_unknown_ = !past_is_known(i, val);
-		if (!past_unknown_)
-			ls_gates_mark(&gates_, key, tags, nr, nr);
-		past_unknown_ |= nr && ls_gates_peek(&gates_, key, tags, nr) != LS_GATES_KNOWN;
+		auto kept = LS_PASSED_KEPT;
+		if (!past_is_known(i, val))
+			kept = LS_PASSED_NOT_KEPT;
+		else if (nr || ls_passed_peek(&gates_, key, tags, 0) != LS_GATES_UNKNOWN)
+			kept = ls_passed_mark(&gates_, key, tags, nr, true);
+		results |= 1u << kept;
 	}
-	if (past_unknown_)
+	past_unknown_ = results == 1u << LS_PASSED_NOT_KEPT;
+	if (results & ~(1u << LS_PASSED_KEPT))
 		past_ = ls_past{};
 }
 

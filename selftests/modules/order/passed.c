@@ -127,6 +127,50 @@ static __side void passed_first_ba_once(void)
 	passed_nest(&passed_first_gate, &passed_first_a, &passed_first_b, false);
 }
 
+static DEFINE_MUTEX(passed_ways_gate);
+static DEFINE_MUTEX(passed_ways_a);
+static DEFINE_MUTEX(passed_ways_b);
+static DEFINE_MUTEX(passed_ways_c);
+
+static __side void passed_ways_ab(void)
+{
+	mutex_lock(&passed_ways_gate);
+	mutex_lock(&passed_ways_a);
+	mutex_lock(&passed_ways_c);
+	mutex_unlock(&passed_ways_gate);
+	mutex_lock(&passed_ways_b);
+	mutex_unlock(&passed_ways_b);
+	mutex_unlock(&passed_ways_c);
+	mutex_unlock(&passed_ways_a);
+}
+
+/* B and A under the gate, where @before, if any, was free. */
+static void passed_ways_nest(struct mutex *before)
+{
+	mutex_lock(&passed_ways_gate);
+	if (before) {
+		mutex_lock(before);
+		mutex_unlock(before);
+	}
+	mutex_lock(&passed_ways_b);
+	mutex_lock(&passed_ways_a);
+	mutex_unlock(&passed_ways_a);
+	mutex_unlock(&passed_ways_b);
+	mutex_unlock(&passed_ways_gate);
+}
+
+/* It is another lock each time, until there is none. */
+static __side void passed_ways_ba(void)
+{
+	passed_ways_nest(&passed_ways_a);
+	passed_ways_nest(&passed_ways_c);
+}
+
+static __side void passed_ways_ba_once(void)
+{
+	passed_ways_nest(NULL);
+}
+
 const struct ls_case order_passed_cases[] = {
 	{ "passed_never", LS_FAULT, LS_CYCLE, "a gate around one side, and around half of the other",
 	  "passed_never_a passed_never_b severity=error",
@@ -141,5 +185,8 @@ const struct ls_case order_passed_cases[] = {
 	{ "passed_first", LS_FAULT, LS_CYCLE, "the same, with the side that passes first",
 	  "passed_first_a passed_first_b severity=error",
 	  .side = { { passed_first_ba }, { passed_first_ab }, { passed_first_ba_once } } },
+	{ "passed_ways", LS_FAULT, LS_CYCLE, "one of two locks was free within the hold of the gate, but once",
+	  "passed_ways_a passed_ways_b severity=error",
+	  .side = { { passed_ways_ab }, { passed_ways_ba }, { passed_ways_ba_once } } },
 	{ }
 };

@@ -397,18 +397,23 @@ TEST(Chains, LookedAtForAWhile)
 	ASSERT_EQ(ls_chains_add(&c.all, &ctx, key, taken(2), 0, looks, &c.index), LS_CHAIN_NEW);
 	ls_chain *data = ls_chains_get(&c.all, c.index);
 	const auto slow = [&] { return (ls_tagtab_find(&c.all.tab, key) & LS_CHAIN_SLOW) != 0; };
+	const auto notes = [&] { return ls_chains_notes(&c.all, ls_tagtab_find(&c.all.tab, key)); };
 	const auto counted = [&] {
 		ls_chains_counted(&c.all, key, ls_tagtab_find(&c.all.tab, key), data);
 	};
 
+	EXPECT_TRUE(ls_chains_notes(&c.all, 0));
 	for (int i = 0; i < 3; i++) {
 		EXPECT_TRUE(slow());
+		EXPECT_EQ(notes(), i < 2);
 		ls_chains_looked(&c.all, key, data);
 	}
 	EXPECT_FALSE(slow());
+	EXPECT_FALSE(notes());
 	for (int i = 0; i < 2; i++) {
 		counted();
 		EXPECT_TRUE(slow());
+		EXPECT_FALSE(notes());
 		counted(); // not twice for one look
 		ls_chains_looked(&c.all, key, data);
 		EXPECT_FALSE(slow());
@@ -419,6 +424,7 @@ TEST(Chains, LookedAtForAWhile)
 	// A cycle was found.
 	ls_chains_look(&c.all, key, data, false);
 	EXPECT_TRUE(slow());
+	EXPECT_TRUE(notes());
 	EXPECT_EQ(data->looks, LS_LOOKS_CYCLE);
 }
 

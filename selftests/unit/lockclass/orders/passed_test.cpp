@@ -233,6 +233,72 @@ TEST(Passed, DeepStacksAndOddEntries)
 	EXPECT_EQ(two.ctx.held[1].stamp, stamp);
 }
 
+/* Sets of facts that were reported of a pair. */
+struct Sets {
+	explicit Sets(std::uint32_t bits = 8) : memory(ls_gates_bytes(bits))
+	{
+		ls_gates_init(&all, memory.get(), bits);
+	}
+	ls_gates_result peek(std::vector<ls_u16> tags) const
+	{
+		return ls_passed_peek(&all, kKey, tags.data(),
+				      static_cast<std::uint32_t>(tags.size()));
+	}
+	ls_passed_result mark(std::vector<ls_u16> tags, bool make = true)
+	{
+		return ls_passed_mark(&all, kKey, tags.data(),
+				      static_cast<std::uint32_t>(tags.size()), make);
+	}
+
+	static constexpr std::uint64_t kKey = 0x1234567891;
+	Zeroed memory;
+	ls_gates all{};
+};
+
+TEST(PassedSets, WhatIncludesOneIsKnown)
+{
+	Sets sets;
+	EXPECT_EQ(sets.peek({2, 4}), LS_GATES_UNKNOWN);
+	EXPECT_EQ(sets.mark({2, 4}), LS_PASSED_KEPT);
+	EXPECT_EQ(sets.peek({2, 4}), LS_GATES_KNOWN);
+	EXPECT_EQ(sets.peek({6, 4, 2}), LS_GATES_KNOWN);
+	EXPECT_EQ(sets.peek({2}), LS_GATES_FEWER);
+}
+
+/* What two of them have in common is no set that was reported. */
+TEST(PassedSets, NoneIsReportedAfterTwoThatDiffer)
+{
+	Sets sets;
+	EXPECT_EQ(sets.mark({2}), LS_PASSED_KEPT);
+	EXPECT_EQ(sets.peek({4}), LS_GATES_FEWER);
+	EXPECT_EQ(sets.mark({4}), LS_PASSED_KEPT);
+	EXPECT_EQ(sets.peek({}), LS_GATES_FEWER);
+	EXPECT_EQ(sets.mark({}), LS_PASSED_KEPT);
+	EXPECT_EQ(sets.peek({}), LS_GATES_KNOWN);
+	EXPECT_EQ(sets.peek({8}), LS_GATES_KNOWN);
+}
+
+TEST(PassedSets, OneMoreThanThereIsRoomForHasNoFacts)
+{
+	Sets sets;
+	for (ls_u16 i = 1; i <= LS_PASSED_SETS; i++)
+		EXPECT_EQ(sets.mark({static_cast<ls_u16>(2 * i)}), LS_PASSED_KEPT);
+	EXPECT_EQ(sets.peek({100}), LS_GATES_FEWER);
+	EXPECT_EQ(sets.mark({100}), LS_PASSED_NONE);
+	EXPECT_EQ(sets.peek({102}), LS_GATES_KNOWN);
+	EXPECT_EQ(sets.peek({}), LS_GATES_KNOWN);
+}
+
+TEST(PassedSets, WithoutRoom)
+{
+	Sets sets;
+	EXPECT_EQ(sets.mark({2}, false), LS_PASSED_NOT_KEPT);
+	EXPECT_EQ(sets.peek({2}), LS_GATES_UNKNOWN);
+	EXPECT_EQ(sets.mark({2}), LS_PASSED_KEPT);
+	EXPECT_EQ(sets.mark({4}, false), LS_PASSED_NONE);
+	EXPECT_EQ(sets.peek({}), LS_GATES_KNOWN);
+}
+
 /* What each entry claims, of all sorts. */
 bool claims(ls_claims &all, Side &side, std::uint64_t wanted)
 {
