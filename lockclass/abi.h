@@ -219,7 +219,7 @@ struct ls_rec_sight {
 	/*
 	 * COMPLETE: LS_COMPLETE_*. LONG_HOLD: nanoseconds waited; the entry that @new_mask
 	 * marks is the owner's, not the waiting task's. DEADLOCK: a number that all
-	 * observations of one deadlock share. ACQUIRE: LS_RELATED_*, LS_PAST_UNKNOWN. Else 0.
+	 * observations of one deadlock share. ACQUIRE: LS_RELATED_*, LS_PAST_*. Else 0.
 	 */
 	__u64 extra;
 	char comm[LS_COMM_LEN];
@@ -237,6 +237,12 @@ struct ls_rec_sight {
  * there was no room to compare it later.
  */
 #define LS_PAST_UNKNOWN 8u
+/*
+ * ACQUIRE: up to three more facts like the low halves of ls_held_rec.passed, with the lock that
+ * each is about among the last LS_PAST_DEPTH of those held: ls_past_more().
+ */
+#define LS_PAST_DEPTH 16
+#define LS_PAST_MORE 3
 #define LS_SIGHT_ACQUIRE 0u
 #define LS_SIGHT_RELEASE 1u
 #define LS_SIGHT_COMPLETE 2u

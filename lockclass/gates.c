@@ -97,6 +97,28 @@ enum ls_gates_result ls_gates_peek(const struct ls_gates *g, ls_u64 key, const l
 	return LS_GATES_KNOWN;
 }
 
+bool ls_gates_cover(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr)
+{
+	struct ls_gate_set *free;
+	const struct ls_gate_set *s = find(g, key, &free);
+	ls_u32 i, lane;
+
+	if (!s || (ls_load_acquire(&s->tags[0]) & LANE_MASK) != STATE_OBSERVED)
+		return false;
+	for (i = 0; i < nr; i++) {
+		for (lane = 1; held[i] && lane <= LS_GATES_KEPT; lane++) {
+			ls_u64 word = ls_load(&s->tags[lane / LS_GATES_LANES]);
+			ls_u16 tag = (ls_u16)(word >> lane % LS_GATES_LANES * LANE_BITS);
+
+			if (tag && keep(tag, &held[i], 1) == (tag | (held[i] & SHARED)))
+				break;
+		}
+		if (lane > LS_GATES_KEPT)
+			return false;
+	}
+	return true;
+}
+
 bool ls_gates_left(const struct ls_gates *g, ls_u64 key)
 {
 	struct ls_gate_set *free;

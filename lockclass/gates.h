@@ -58,6 +58,9 @@ enum ls_gates_result {
 /* Compare entry @key with @held, @nr tags of held locks (0: skipped). Any context. */
 enum ls_gates_result ls_gates_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr);
 
+/* Has entry @key, observed before, each of @held, at least as exclusively? Any context. */
+bool ls_gates_cover(const struct ls_gates *g, ls_u64 key, const ls_u16 *held, ls_u32 nr);
+
 /* Has entry @key gates left that an observation could lack? Any context. */
 bool ls_gates_left(const struct ls_gates *g, ls_u64 key);
 

@@ -47,34 +47,38 @@ static bool is_held(const struct ls_ctx *ctx, const struct ls_past *past, ls_u64
 	return false;
 }
 
-/* A gate of @n's lock that is not held any more, as a fact; 0: none. */
-static ls_u16 released(const struct ls_ctx *ctx, const struct ls_past *past, const struct ls_note *n)
+static bool holds_gate(const struct ls_ctx *ctx, const struct ls_past *past, ls_u16 fact, ls_u64 lock)
 {
-	ls_u32 g, i;
+	ls_u32 i;
 
-	for (g = 0; g < LS_NOTE_GATES && n->under[g]; g++) {
-		for (i = past->first; i < ctx->depth; i++)
-			if (!((ls_passed_hash(past->lock[i - past->first], n->lock) ^ n->under[g]) &
-			      ~LS_PASSED_SHARED))
-				break;
-		if (i == ctx->depth)
-			return n->under[g];
-	}
-	return 0;
+	for (i = past->first; i < ctx->depth; i++)
+		if (!((ls_passed_hash(past->lock[i - past->first], lock) ^ fact) & ~LS_PASSED_SHARED))
+			return true;
+	return false;
 }
 
-/* A gate under which entry @i was acquired, as a fact; 0: none, or not known. */
-static ls_u32 under_of(const struct ls_ctx *ctx, const struct ls_past *past, ls_u32 i)
+/* The gates that entry @i was acquired under and that were released, of note @n. */
+static void add_under(const struct ls_ctx *ctx, struct ls_past *past, ls_u32 i, const struct ls_note *n)
 {
-	const struct ls_held *h = &ctx->held[i];
-	ls_u32 fact = 0, k;
+	ls_u32 *own = &past->facts[i - past->first], g, k;
 
-	for (k = 0; h->stamp && k < LS_NOTES; k++)
-		if (ctx->notes[k].serial == h->stamp &&
-		    ctx->notes[k].lock == past->lock[i - past->first])
-			fact = released(ctx, past, &ctx->notes[k]);
-	/* It may have been downgraded. */
-	return fact ? fact | shared(h, LS_PASSED_LOCK_SHARED) : 0;
+	for (g = 0; g < LS_NOTE_GATES && n->under[g]; g++) {
+		/* It may have been downgraded. */
+		ls_u16 fact = n->under[g] | (ls_u16)shared(&ctx->held[i], LS_PASSED_LOCK_SHARED);
+
+		if (holds_gate(ctx, past, fact, n->lock))
+			continue;
+		if (!*own) {
+			*own = fact;
+			continue;
+		}
+		for (k = 0; k < LS_PAST_MORE && past->more[k]; k++)
+			;
+		if (k < LS_PAST_MORE) {
+			past->more[k] = fact;
+			past->more_of[k] = (ls_u8)(i - past->first);
+		}
+	}
 }
 
 /* Add the gates within whose hold @n's lock was passed to the first @nr facts. Returns their number. */
@@ -101,12 +105,46 @@ static ls_u32 add_passed(const struct ls_ctx *ctx, const struct ls_note *n, stru
 	return nr;
 }
 
+/* One more fact of @tags, @nr of them, if there is room among @max; else it is none. */
+static bool add_tag(ls_u16 *tags, ls_u32 *nr, ls_u32 max, ls_u16 fact, bool passed)
+{
+	if (!fact)
+		return true;
+	if (*nr >= max)
+		return false;
+	tags[(*nr)++] = ls_passed_tag(fact, passed);
+	return true;
+}
+
+static ls_u32 add_tags(struct ls_past *past, ls_u32 entries, ls_u16 *tags, ls_u32 max)
+{
+	ls_u32 i, nr = 0;
+
+	for (i = 0; i < entries; i++) {
+		if (!add_tag(tags, &nr, max, (ls_u16)past->facts[i], false))
+			past->facts[i] &= 0xffff0000u;
+		if (!add_tag(tags, &nr, max, (ls_u16)(past->facts[i] >> 16), true))
+			past->facts[i] &= 0xffffu;
+	}
+	for (i = 0; i < LS_PAST_MORE; i++)
+		if (!add_tag(tags, &nr, max, past->more[i], false))
+			past->more[i] = 0;
+	return nr;
+}
+
 ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted, ls_u16 *tags)
 {
-	ls_u32 i, half, nr = 0;
+	ls_u32 gates = ctx->depth ? ctx->depth - 1 : 0, i, k, half, nr = 0;
 
-	for (i = past->first; i < ctx->depth; i++)
-		past->facts[i - past->first] = under_of(ctx, past, i);
+	for (i = 0; i < LS_PAST_MORE; i++)
+		past->more[i] = 0;
+	for (i = past->first; i < ctx->depth; i++) {
+		past->facts[i - past->first] = 0;
+		for (k = 0; ctx->held[i].stamp && k < LS_NOTES; k++)
+			if (ctx->notes[k].serial == ctx->held[i].stamp &&
+			    ctx->notes[k].lock == past->lock[i - past->first])
+				add_under(ctx, past, i, &ctx->notes[k]);
+	}
 	for (half = 0; half < 2; half++)
 		for (i = 1; i <= LS_NOTES; i++) {
 			const struct ls_note *n = &ctx->notes[(ctx->next_note - i) % LS_NOTES];
@@ -114,21 +152,8 @@ ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wa
 			if ((n->lock == wanted) == !half)
 				nr = add_passed(ctx, n, past, nr);
 		}
-	for (nr = 0, i = past->first; i < ctx->depth; i++) {
-		ls_u32 *facts = &past->facts[i - past->first];
-
-		for (half = 0; half < 2; half++) {
-			ls_u16 fact = (ls_u16)(*facts >> 16 * half);
-
-			if (!fact)
-				continue;
-			if (nr < LS_GATES_KEPT)
-				tags[nr++] = ls_passed_tag(fact, half);
-			else
-				*facts &= half ? 0xffffu : 0xffff0000u;
-		}
-	}
-	return nr;
+	return add_tags(past, ctx->depth - past->first, tags,
+			gates < LS_GATES_KEPT ? LS_GATES_KEPT - gates : 0);
 }
 
 /* Pairs have odd keys. */
@@ -152,28 +177,32 @@ enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const 
 	return LS_GATES_FEWER;
 }
 
-enum ls_passed_result ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr,
-				     bool make)
+bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make)
 {
-	ls_u32 i;
+	ls_u32 i, last = 0;
 
-	for (i = 0; i < LS_PASSED_SETS; i++) {
-		if (ls_gates_peek(g, set_key(key, i), tags, nr) == LS_GATES_UNKNOWN)
-			ls_gates_mark(g, set_key(key, i), tags, nr, make);
-		switch (ls_gates_peek(g, set_key(key, i), tags, nr)) {
-		case LS_GATES_KNOWN:
-			return LS_PASSED_KEPT;
-		case LS_GATES_FEWER:
-			continue;
-		default:
-			break;
+	if (ls_passed_peek(g, key, tags, nr) == LS_GATES_KNOWN)
+		return true;
+	/* One that includes it says no more. */
+	for (i = 0; i < LS_PASSED_SETS; i++)
+		if (ls_gates_cover(g, set_key(key, i), tags, nr)) {
+			ls_gates_mark(g, set_key(key, i), tags, nr, false);
+			return true;
 		}
+	for (i = 0; i < LS_PASSED_SETS; i++) {
+		if (ls_gates_peek(g, set_key(key, i), tags, nr) != LS_GATES_UNKNOWN) {
+			last = i + 1;
+			continue;
+		}
+		ls_gates_mark(g, set_key(key, i), tags, nr, make);
+		if (ls_gates_peek(g, set_key(key, i), tags, nr) == LS_GATES_KNOWN)
+			return true;
 		break;
 	}
-	if (!i)
-		return LS_PASSED_NOT_KEPT;
-	ls_gates_mark(g, set_key(key, i - 1), tags, 0, false);
-	return LS_PASSED_NONE;
+	/* So that it does not go on for ever. */
+	if (last)
+		ls_gates_mark(g, set_key(key, last - 1), tags, nr, false);
+	return false;
 }
 
 static bool claim(struct ls_claims *c, ls_u16 fact, ls_u8 sort)

@@ -21,6 +21,20 @@
 #include "held.h"
 #include "port.h"
 
+/* In ls_rec_sight.extra: fact @i and its lock. */
+LS_INLINE ls_u16 ls_past_more(ls_u64 extra, ls_u32 i)
+{
+	return (ls_u16)(extra >> (16 + 16 * i));
+}
+LS_INLINE ls_u32 ls_past_more_of(ls_u64 extra, ls_u32 i)
+{
+	return (ls_u32)(extra >> (4 + 4 * i)) % LS_PAST_DEPTH;
+}
+LS_INLINE ls_u64 ls_past_extra(ls_u16 fact, ls_u32 of, ls_u32 i)
+{
+	return (ls_u64)fact << (16 + 16 * i) | (ls_u64)of << (4 + 4 * i);
+}
+
 /* A fact: hash of gate and lock, never 0, and what was held shared. */
 #define LS_PASSED_GATE_SHARED 1u
 #define LS_PASSED_LOCK_SHARED 2u
@@ -63,11 +77,12 @@ struct ls_claims {
 bool ls_claims_add(struct ls_claims *c, ls_u32 passed);
 
 /* The top entries of a context. */
-#define LS_PAST_DEPTH 16
 struct ls_past {
 	ls_u32 first;			/* entry of the first one */
 	ls_u64 lock[LS_PAST_DEPTH];	/* instance, 0: its stamp has another use, or it is no lock */
 	ls_u32 facts[LS_PAST_DEPTH];	/* see ls_held_rec.passed */
+	ls_u16 more[LS_PAST_MORE];	/* see ls_past_more() */
+	ls_u8 more_of[LS_PAST_MORE];
 };
 
 LS_INLINE ls_u32 ls_past_first(const struct ls_ctx *ctx)
@@ -79,34 +94,27 @@ LS_INLINE ls_u32 ls_past_first(const struct ls_ctx *ctx)
 void ls_passed_note(struct ls_ctx *ctx, const struct ls_past *past);
 
 /*
- * Fill @past->facts, those of @ctx while @wanted, an instance, is acquired, and @tags with
- * their tags. Returns the number of the latter, LS_GATES_KEPT at most: what has no room is not
- * a fact.
+ * Fill the facts of @past, those of @ctx while @wanted, an instance, is acquired, and @tags with
+ * their tags. Returns the number of the latter: what LS_GATES_KEPT has no room for besides
+ * the other locks that are held is not a fact.
  */
 ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted, ls_u16 *tags);
 
 /*
- * The sets of facts, as tags, that were reported of one key in @g: a pair of instances. An
- * observation with a set that includes none of them is reported, so all that matter are; of the
- * first LS_PASSED_SETS. One more is reported without its facts, and none after it.
+ * What was reported of one key in @g, a pair of instances: sets of tags of facts and of the other
+ * locks held. An observation with a set that includes none of them is reported. The first
+ * LS_PASSED_SETS are kept as they are.
  */
-#define LS_PASSED_SETS 4
+#define LS_PASSED_SETS 8
 
 /*
- * LS_GATES_UNKNOWN: none was reported. LS_GATES_FEWER: @tags, @nr of them, includes none. Any
- * context.
+ * LS_GATES_UNKNOWN: none was reported. LS_GATES_FEWER: @tags, @nr of them (0: skipped), includes
+ * none. Any context.
  */
 enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr);
 
-enum ls_passed_result {
-	LS_PASSED_NOT_KEPT,	/* no room for the first set */
-	LS_PASSED_KEPT,
-	LS_PASSED_NONE,		/* to be reported without facts */
-};
-
-/* @tags is reported. @make: there is room for another set. Any context. */
-enum ls_passed_result ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr,
-				     bool make);
+/* @tags is reported. @make: there is room for another set. False: it is not kept. Any context. */
+bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make);
 
 /* Was entry @i acquired in a slow path, and so are its gates of that time known? */
 LS_INLINE bool ls_passed_is_noted(const struct ls_ctx *ctx, ls_u32 i)

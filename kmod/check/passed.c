@@ -64,30 +64,59 @@ static bool is_known(const struct ls_ctx *ctx, u32 i, u32 val)
 	return true;
 }
 
+/* Tags of what a set has (ls_passed_peek()): facts, then the locks held. */
+struct tags {
+	u16 all[LS_GATES_KEPT + LS_MAX_DEPTH];
+	u32 facts;
+};
+
+static void fill_tags(struct tags *tags, const struct ls_ctx *ctx, struct ls_past *past, u64 inner)
+{
+	u32 i;
+
+	fill_past(past, ctx);
+	tags->facts = ls_passed_facts(ctx, past, inner, tags->all);
+	for (i = 0; i < ctx->depth; i++)
+		tags->all[tags->facts + i] =
+			ls_gate_tag(ls_lock_instance(ctx->held[i].lock), ctx->held[i].val);
+}
+
+/* Those of a dependency on entry @i, which is no gate of it. */
+static enum ls_gates_result peek(struct tags *tags, const struct ls_ctx *ctx, u32 i, u64 inner, u32 val)
+{
+	u16 *at = &tags->all[tags->facts + i], own = *at;
+	enum ls_gates_result result;
+
+	*at = 0;
+	result = ls_passed_peek(&ls.gates, key_of(&ctx->held[i], inner, val), tags->all,
+				tags->facts + ctx->depth);
+	*at = own;
+	return result;
+}
+
 u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *added)
 {
 	struct ls_past past LS_UNSET;
-	u16 tags[LS_GATES_KEPT] LS_UNSET;
+	struct tags tags LS_UNSET;
 	u64 inner = ls_lock_instance(lock), mask = 0;
-	u32 i, nr;
+	u32 i;
 
 	/* What comes later may depend on it: the first ones are noted, if no gate wants more. */
 	if (!(added->looks & LS_LOOKS_NOW))
 		added->looks |= LS_LOOKS_NEW & LS_LOOKS_NOW;
 	if (!ctx->depth)
 		return 0;
-	fill_past(&past, ctx);
-	nr = ls_passed_facts(ctx, &past, inner, tags);
+	fill_tags(&tags, ctx, &past, inner);
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];
 		enum ls_gates_result past_of;
 
 		if (h->lock == lock || !ls_orders(h->val, val))
 			continue;
-		past_of = ls_passed_peek(&ls.gates, key_of(h, inner, val), tags, nr);
+		past_of = peek(&tags, ctx, i, inner, val);
 		/* The earlier ones did not know. */
 		if (past_of == LS_GATES_UNKNOWN ?
-			    !nr || !ls_edges_is_wanted(&ls.edges, h->val, val) ||
+			    !tags.facts || !ls_edges_is_wanted(&ls.edges, h->val, val) ||
 				    !ls_edges_want_pair(&ls.edges, h->val, val) :
 			    past_of != LS_GATES_FEWER)
 			continue;
@@ -100,52 +129,57 @@ u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *
 	return mask;
 }
 
-/*
- * What can be claimed of dependency entry @i -> @inner, so that it is compared later? It is noted
- * for that.
- */
-static enum ls_passed_result keep(const struct ls_ctx *ctx, u32 i, u64 inner, u32 val,
-				  const u16 *tags, u32 nr)
+/* Can what is claimed of dependency entry @i -> @inner be compared later? It is noted for that. */
+static bool keep(struct tags *tags, const struct ls_ctx *ctx, u32 i, u64 inner, u32 val)
 {
 	const struct ls_held *h = &ctx->held[i];
-	bool wanted = ls_edges_is_wanted(&ls.edges, h->val, val);
+	bool wanted = ls_edges_is_wanted(&ls.edges, h->val, val), kept;
 	bool room = wanted || ls_load(&ls.gates.nr) <= ls.gates.mask / 2;
-	u64 key = key_of(h, inner, val);
-	enum ls_passed_result r;
+	u16 *at = &tags->all[tags->facts + i], own = *at;
 
 	if (!is_known(ctx, i, val))
-		return LS_PASSED_NOT_KEPT;
+		return false;
 	/* Without a claim there is none to lose. */
-	if (!nr && ls_passed_peek(&ls.gates, key, tags, 0) == LS_GATES_UNKNOWN)
-		return LS_PASSED_KEPT;
-	r = ls_passed_mark(&ls.gates, key, tags, nr, room);
-	if (r == LS_PASSED_NOT_KEPT && wanted) {
+	if (!tags->facts && peek(tags, ctx, i, inner, val) == LS_GATES_UNKNOWN)
+		return true;
+	*at = 0;
+	kept = ls_passed_mark(&ls.gates, key_of(h, inner, val), tags->all, tags->facts + ctx->depth, room);
+	*at = own;
+	if (!kept && wanted) {
 		ls_lose(LS_LOSS_PAIRS);
 		ls_edges_count_pair(&ls.edges, h->val, val);
 	}
-	return r;
+	return kept;
 }
 
 void ls_passed_seen(struct ls_rec_sight *s, const struct ls_ctx *ctx, u64 lock, u32 val)
 {
 	struct ls_past past LS_UNSET;
-	u16 tags[LS_GATES_KEPT] LS_UNSET;
+	struct tags tags LS_UNSET;
 	u64 inner = ls_lock_instance(lock);
-	u32 i, nr, results = 0;
+	bool kept = false, not_kept = false;
+	u32 i;
 
-	fill_past(&past, ctx);
-	nr = ls_passed_facts(ctx, &past, inner, tags);
-	for (i = 0; i < ctx->depth; i++)
-		if (s->new_mask & (1ull << i) && ctx->held[i].lock != lock &&
-		    ls_orders(ctx->held[i].val, val))
-			results |= 1u << keep(ctx, i, inner, val, tags, nr);
-	/* For some of its dependencies it counts without claims. */
-	if (results == 1u << LS_PASSED_NOT_KEPT)
-		s->extra |= LS_PAST_UNKNOWN;
-	if (results & ~(1u << LS_PASSED_KEPT))
-		nr = 0;
-	for (i = past.first; nr && i < ctx->depth; i++)
+	fill_tags(&tags, ctx, &past, inner);
+	for (i = 0; i < ctx->depth; i++) {
+		if (!(s->new_mask & (1ull << i)) || ctx->held[i].lock == lock ||
+		    !ls_orders(ctx->held[i].val, val))
+			continue;
+		if (keep(&tags, ctx, i, inner, val))
+			kept = true;
+		else
+			not_kept = true;
+	}
+	/* Some of its dependencies count without claims then. */
+	if (not_kept) {
+		s->extra |= kept ? 0 : LS_PAST_UNKNOWN;
+		return;
+	}
+	for (i = past.first; i < ctx->depth; i++)
 		s->held[i].passed = past.facts[i - past.first];
+	for (i = 0; i < LS_PAST_MORE; i++)
+		if (past.more[i])
+			s->extra |= ls_past_extra(past.more[i], past.more_of[i], i);
 }
 
 void ls_passed_take(struct ls_ctx *ctx)

@@ -40,6 +40,8 @@ bool ls_claims_take(const struct ls_rec_sight *s, const struct ls_held_rec *held
 
 	for (i = 0; i < s->nr_held; i++)
 		meet |= ls_claims_add(&claims, held[i].passed);
+	for (i = 0; i < LS_PAST_MORE; i++)
+		meet |= ls_claims_add(&claims, ls_past_more(s->extra, i));
 	if (!meet)
 		return false;
 	for (i = 0; i < s->nr_held; i++)

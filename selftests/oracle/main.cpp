@@ -38,7 +38,7 @@ public:
 			std::vector<Job> jobs;
 			for (; jobs.size() < options_.batch && next < options_.programs; next++)
 				jobs.push_back(
-					{generate(options_.seed + next), options_.seed + next});
+					{program(options_.seed + next), options_.seed + next});
 			check(jobs);
 		}
 		std::printf(
@@ -74,6 +74,8 @@ private:
 			if (options_.show)
 				show(jobs[i], answer.can, all[i]);
 			for (auto &d : compare(jobs[i].program, answer, all[i])) {
+				if (!options_.gates && d.cause == kReleasedHolds)
+					d.cause.clear();
 				if (d.cause.empty())
 					d.cause = cause_of(jobs[i], answer, d);
 				if (!d.cause.empty() && d.cause != options_.explain) {
@@ -86,6 +88,11 @@ private:
 					report(jobs[i], d.rule, d.cause);
 			}
 		}
+	}
+
+	Program program(std::uint64_t seed) const
+	{
+		return options_.gates ? generate_gated(seed) : generate(seed);
 	}
 
 	static void list(const Job &job, const Disagreement &d)

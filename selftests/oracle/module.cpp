@@ -447,8 +447,13 @@ void Module::event(std::uint32_t what, std::uint64_t lock, std::uint64_t ip, std
 		s.held[i] = {ctx_.held[i].val, facts, ctx_.held[i].ip, ctx_.held[i].lock};
 		holdings_.back().push_back({ctx_.held[i].val, ctx_.held[i].lock});
 	}
-	if (what == LS_SIGHT_ACQUIRE)
-		claims_.push_back({{s.held, s.held + ctx_.depth}, class_of(val)});
+	if (what == LS_SIGHT_ACQUIRE) {
+		claims_.push_back(
+			{{s.held, s.held + ctx_.depth}, std::to_array(past_.more), class_of(val)});
+		for (std::uint32_t i = 0; i < LS_PAST_MORE; i++)
+			if (past_.more[i])
+				s.extra |= ls_past_extra(past_.more[i], past_.more_of[i], i);
+	}
 	put(s, LS_REC_SIGHT, s.held, ctx_.depth * sizeof(ls_held_rec));
 	image_.info.sights = sights_;
 

@@ -12,6 +12,7 @@ extern "C" {
 #include "lockclass/seen.h"
 }
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -98,6 +99,14 @@ private:
 	std::uint64_t new_gates(std::uint64_t lock, std::uint32_t val, News &news) const;
 	void gates_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
 	bool ask_for_gates(std::uint32_t prev, std::uint32_t next);
+	struct Past {
+		ls_past past;
+		std::vector<ls_u16> tags; ///< of facts, then of the locks held
+		std::uint32_t facts;
+		/// Without entry @i.
+		std::vector<ls_u16> but(std::uint32_t i) const;
+	};
+	Past past(std::uint64_t lock) const;
 	bool past_is_known(std::uint32_t i, std::uint32_t val);
 	std::uint64_t new_past(std::uint64_t lock, std::uint32_t val, News &news);
 	void past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask);
@@ -153,6 +162,7 @@ private:
 	std::set<Dependency> wanted_, fresh_, gated_; ///< of a cycle; gates speak against one
 	struct Claims {
 		std::vector<ls_held_rec> held;
+		std::array<ls_u16, LS_PAST_MORE> more;
 		std::uint32_t to;
 	};
 	std::vector<Claims> claims_; ///< of all observations

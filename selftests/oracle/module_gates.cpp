@@ -120,22 +120,42 @@ bool Module::past_is_known(std::uint32_t i, std::uint32_t val)
 	return true;
 }
 
+/* fill_tags(), and what key a dependency on entry @i has. */
+Module::Past Module::past(std::uint64_t lock) const
+{
+	Past out{past_of(ctx_), {}, 0};
+	ls_u16 tags[LS_GATES_KEPT];
+	out.facts = ls_passed_facts(&ctx_, &out.past, lock, tags);
+	out.tags.assign(tags, tags + out.facts);
+	for (std::uint32_t i = 0; i < ctx_.depth; i++)
+		out.tags.push_back(ls_gate_tag(ctx_.held[i].lock, ctx_.held[i].val));
+	return out;
+}
+
+std::vector<ls_u16> Module::Past::but(std::uint32_t i) const
+{
+	auto out = tags;
+	out[facts + i] = 0;
+	return out;
+}
+
 /* ls_passed_new() */
 std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news)
 {
-	ls_u16 tags[LS_GATES_KEPT];
 	std::uint64_t mask = 0;
 	if (!(news.looks & LS_LOOKS_NOW))
 		news.looks |= LS_LOOKS_NEW & LS_LOOKS_NOW;
-	auto past = past_of(ctx_);
-	const std::uint32_t nr = ls_passed_facts(&ctx_, &past, lock, tags);
+	const Past all = past(lock);
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];
 		if (h.lock == lock || !ls_orders(h.val, val))
 			continue;
-		const auto known = ls_passed_peek(&gates_, passed_key(h, lock, val), tags, nr);
-		if (known == LS_GATES_UNKNOWN ? !nr || !ls_edges_is_wanted(&edges_, h.val, val)
-					      : known != LS_GATES_FEWER)
+		const auto tags = all.but(i);
+		const auto known = ls_passed_peek(&gates_, passed_key(h, lock, val), tags.data(),
+						  static_cast<std::uint32_t>(tags.size()));
+		if (known == LS_GATES_UNKNOWN
+			    ? !all.facts || !ls_edges_is_wanted(&edges_, h.val, val)
+			    : known != LS_GATES_FEWER)
 			continue;
 		if (!past_is_known(i, val))
 			continue;
@@ -149,25 +169,23 @@ std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news
 /* ls_passed_seen() */
 void Module::past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask)
 {
-	ls_u16 tags[LS_GATES_KEPT];
-	past_ = past_of(ctx_);
-	const std::uint32_t nr = ls_passed_facts(&ctx_, &past_, lock, tags);
-	std::uint32_t results = 0;
+	const Past all = past(lock);
+	bool kept = false, not_kept = false;
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];
 		if (!(mask & 1ull << i) || h.lock == lock || !ls_orders(h.val, val))
 			continue;
 		const std::uint64_t key = passed_key(h, lock, val);
-		auto kept = LS_PASSED_KEPT;
-		if (!past_is_known(i, val))
-			kept = LS_PASSED_NOT_KEPT;
-		else if (nr || ls_passed_peek(&gates_, key, tags, 0) != LS_GATES_UNKNOWN)
-			kept = ls_passed_mark(&gates_, key, tags, nr, true);
-		results |= 1u << kept;
+		const auto tags = all.but(i);
+		const auto nr = static_cast<std::uint32_t>(tags.size());
+		bool keeps = past_is_known(i, val);
+		if (keeps && (all.facts ||
+			      ls_passed_peek(&gates_, key, tags.data(), nr) != LS_GATES_UNKNOWN))
+			keeps = ls_passed_mark(&gates_, key, tags.data(), nr, true);
+		(keeps ? kept : not_kept) = true;
 	}
-	past_unknown_ = results == 1u << LS_PASSED_NOT_KEPT;
-	if (results & ~(1u << LS_PASSED_KEPT))
-		past_ = ls_past{};
+	past_unknown_ = not_kept && !kept;
+	past_ = not_kept ? ls_past{} : all.past;
 }
 
 /* take_observation(), ls_claims_take(): are there more classes to compare? */
@@ -185,6 +203,8 @@ bool Module::take_claims()
 		bool meet = false;
 		for (const auto &h : one.held)
 			meet |= ls_claims_add(&facts_, h.passed);
+		for (ls_u16 fact : one.more)
+			meet |= ls_claims_add(&facts_, fact);
 		for (const auto &h : one.held)
 			if (meet && in_cycle(one, h))
 				mark(class_of(h.val));

@@ -45,6 +45,10 @@ Options parse(int argc, char **argv)
 			o.show = true;
 			continue;
 		}
+		if (is("--gates")) {
+			o.gates = true;
+			continue;
+		}
 		if (is("--list")) {
 			o.list = true;
 			continue;

@@ -46,6 +46,18 @@ bool shorter_with_interrupt(const Said &said, const std::vector<Dependency> &nee
 
 } // namespace
 
+namespace {
+
+std::size_t contexts_of(const Deadlock &deadlock)
+{
+	std::set<int> contexts;
+	for (const Side &side : deadlock.sides)
+		contexts.insert(side.context);
+	return contexts.size();
+}
+
+} // namespace
+
 std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 				  const Outcome &outcome)
 {
@@ -87,9 +99,13 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		auto is_it = [&](const std::vector<Dependency> &dependencies) {
 			return parts(dependencies) == said.dependencies;
 		};
-		/* Each program is small enough for all of it to be seen. */
-		if (said.passed &&
-		    any_of(answer.can, [&](const Deadlock &d) { return is_it(d.dependencies); }))
+		/*
+		 * Each program is small enough for all of it to be seen. What one context alone
+		 * does is a warning in any case.
+		 */
+		if (said.passed && any_of(answer.can, [&](const Deadlock &d) {
+			    return is_it(d.dependencies) && contexts_of(d) > 1;
+		    }))
 			out.push_back({"passed-before: " + std::string(name(said.kind)),
 				       said.dependencies, said.text});
 		if (said.severity != Severity::Error || said.hidden ||
@@ -99,11 +115,12 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		const auto passed =
 			std::find_if(answer.unreachable.begin(), answer.unreachable.end(),
 				     [&](const auto &ring) { return is_it(ring.first); });
+		const bool fits = passed != answer.unreachable.end();
 		/* Its sides do block each other, on another one's lock. */
-		if (passed != answer.unreachable.end() && passed->second)
+		if (fits && passed->second)
 			continue;
 		out.push_back({std::string("false-error: ") + name(said.kind), said.dependencies,
-			       said.text});
+			       said.text, fits ? kReleasedHolds : ""});
 	}
 	for (std::size_t cls = 0; cls < program.classes.size(); cls++) {
 		bool wrong = false;

@@ -8,6 +8,7 @@
 #include "model/stat.h"
 #include "model/verdict.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -107,6 +108,7 @@ struct Held {
 	/// which this lock was acquired and which was released since; of any gate that is held
 	/// and a lock that was acquired and released within that hold.
 	std::uint16_t under = 0, passed = 0;
+	std::array<std::uint16_t, 3> more{}; ///< like under, of further gates
 };
 
 /// Position in Observation::held for Observation::acquired.

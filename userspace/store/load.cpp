@@ -10,6 +10,10 @@
 #include "store/schema.h"
 #include "store/writer.h"
 
+extern "C" {
+#include "lockclass/passed.h"
+}
+
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -262,8 +266,9 @@ private:
 			    });
 	}
 
-	/// False: a row is about a lock that is not there.
-	bool load_held(const std::vector<HeldRow> &rows, std::vector<Held> &out)
+	/// @extra: of the observation. False: a row is about a lock that is not there.
+	bool load_held(const std::vector<HeldRow> &rows, std::uint64_t extra,
+		       std::vector<Held> &out)
 	{
 		for (const auto &row : rows) {
 			if (row.val & LS_VAL_CLASS_MASK) {
@@ -276,6 +281,15 @@ private:
 			out[row.code].passed = static_cast<std::uint16_t>(row.lock >> 16);
 			out[row.code].under = static_cast<std::uint16_t>(row.lock);
 		}
+		const std::size_t first =
+			out.size() > LS_PAST_DEPTH ? out.size() - LS_PAST_DEPTH : 0;
+		for (std::uint32_t i = 0; i < LS_PAST_MORE; i++)
+			if (const auto fact = ls_past_more(extra, i); fact) {
+				const std::size_t at = first + ls_past_more_of(extra, i);
+				if (at >= out.size())
+					return false;
+				out[at].more[i] = fact;
+			}
 		return true;
 	}
 
@@ -323,7 +337,9 @@ private:
 					    static_cast<std::uint32_t>(row.word(11));
 				    observation.cpu = static_cast<std::uint32_t>(row.word(12));
 				    observation.comm = row.text(13);
-				    if (!load_held(*held, observation.held))
+				    const std::uint64_t facts =
+					    observation.acquisition() ? observation.extra : 0;
+				    if (!load_held(*held, facts, observation.held))
 					    return false;
 				    run().observations[observation.ordinal] =
 					    model_.observations.size();

@@ -470,9 +470,13 @@ ClassId passed_before(const std::vector<Held> &a, const std::vector<Held> &b)
 {
 	for (const auto *side : {&a, &b})
 		for (const Held &lock : *side)
-			for (const Held &gate : side == &a ? b : a)
-				if (ls_passed_apart(lock.under, gate.passed))
+			for (const Held &gate : side == &a ? b : a) {
+				auto apart = [&](std::uint16_t under) {
+					return ls_passed_apart(under, gate.passed);
+				};
+				if (apart(lock.under) || std::ranges::any_of(lock.more, apart))
 					return lock.cls;
+			}
 	return kNoClass;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // What was passed within a hold, and what a lock was acquired under.
+#include <algorithm>
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "core.h"
@@ -244,7 +247,7 @@ struct Sets {
 		return ls_passed_peek(&all, kKey, tags.data(),
 				      static_cast<std::uint32_t>(tags.size()));
 	}
-	ls_passed_result mark(std::vector<ls_u16> tags, bool make = true)
+	bool mark(std::vector<ls_u16> tags, bool make = true)
 	{
 		return ls_passed_mark(&all, kKey, tags.data(),
 				      static_cast<std::uint32_t>(tags.size()), make);
@@ -259,44 +262,86 @@ TEST(PassedSets, WhatIncludesOneIsKnown)
 {
 	Sets sets;
 	EXPECT_EQ(sets.peek({2, 4}), LS_GATES_UNKNOWN);
-	EXPECT_EQ(sets.mark({2, 4}), LS_PASSED_KEPT);
+	EXPECT_TRUE(sets.mark({2, 4}));
 	EXPECT_EQ(sets.peek({2, 4}), LS_GATES_KNOWN);
-	EXPECT_EQ(sets.peek({6, 4, 2}), LS_GATES_KNOWN);
+	EXPECT_EQ(sets.peek({6, 0, 4, 2}), LS_GATES_KNOWN);
 	EXPECT_EQ(sets.peek({2}), LS_GATES_FEWER);
+	EXPECT_EQ(sets.peek({2, 5}), LS_GATES_FEWER); // shared
 }
 
 /* What two of them have in common is no set that was reported. */
 TEST(PassedSets, NoneIsReportedAfterTwoThatDiffer)
 {
 	Sets sets;
-	EXPECT_EQ(sets.mark({2}), LS_PASSED_KEPT);
+	EXPECT_TRUE(sets.mark({2}));
 	EXPECT_EQ(sets.peek({4}), LS_GATES_FEWER);
-	EXPECT_EQ(sets.mark({4}), LS_PASSED_KEPT);
+	EXPECT_TRUE(sets.mark({4}));
 	EXPECT_EQ(sets.peek({}), LS_GATES_FEWER);
-	EXPECT_EQ(sets.mark({}), LS_PASSED_KEPT);
+	EXPECT_TRUE(sets.mark({}));
 	EXPECT_EQ(sets.peek({}), LS_GATES_KNOWN);
 	EXPECT_EQ(sets.peek({8}), LS_GATES_KNOWN);
 }
 
-TEST(PassedSets, OneMoreThanThereIsRoomForHasNoFacts)
+TEST(PassedSets, OneThatIsIncludedTakesThePlace)
+{
+	Sets sets;
+	std::vector<ls_u16> set{2, 4, 6, 8, 10, 12, 14};
+	for (; !set.empty(); set.pop_back()) {
+		EXPECT_NE(sets.peek(set), LS_GATES_KNOWN);
+		EXPECT_TRUE(sets.mark(set));
+	}
+	EXPECT_EQ(sets.all.nr, 1u);
+}
+
+TEST(PassedSets, OneMoreThanThereIsRoomForIsNotKept)
 {
 	Sets sets;
 	for (ls_u16 i = 1; i <= LS_PASSED_SETS; i++)
-		EXPECT_EQ(sets.mark({static_cast<ls_u16>(2 * i)}), LS_PASSED_KEPT);
+		EXPECT_TRUE(sets.mark({static_cast<ls_u16>(2 * i)}));
 	EXPECT_EQ(sets.peek({100}), LS_GATES_FEWER);
-	EXPECT_EQ(sets.mark({100}), LS_PASSED_NONE);
+	EXPECT_FALSE(sets.mark({100}));
 	EXPECT_EQ(sets.peek({102}), LS_GATES_KNOWN);
-	EXPECT_EQ(sets.peek({}), LS_GATES_KNOWN);
 }
 
 TEST(PassedSets, WithoutRoom)
 {
 	Sets sets;
-	EXPECT_EQ(sets.mark({2}, false), LS_PASSED_NOT_KEPT);
+	EXPECT_FALSE(sets.mark({2}, false));
 	EXPECT_EQ(sets.peek({2}), LS_GATES_UNKNOWN);
-	EXPECT_EQ(sets.mark({2}), LS_PASSED_KEPT);
-	EXPECT_EQ(sets.mark({4}, false), LS_PASSED_NONE);
+	EXPECT_TRUE(sets.mark({2}));
+	EXPECT_FALSE(sets.mark({4}, false));
 	EXPECT_EQ(sets.peek({}), LS_GATES_KNOWN);
+}
+
+/*
+ * Whatever is reported, and whatever comes in which order: of what was seen some set that is
+ * included was reported, as long as all have room.
+ */
+TEST(PassedSets, NothingIsKnownThatIncludesNone)
+{
+	std::mt19937 random(1);
+	for (int round = 0; round < 2000; round++) {
+		Sets sets;
+		std::vector<std::vector<ls_u16>> reported;
+		bool all_kept = true;
+		for (int i = 0; i < 12; i++) {
+			std::vector<ls_u16> set;
+			for (ls_u16 tag = 2; tag <= 10; tag += 2)
+				if (random() % 2)
+					set.push_back(tag);
+			const bool includes = std::ranges::any_of(reported, [&](const auto &one) {
+				return std::ranges::includes(set, one);
+			});
+			const auto is = sets.peek(set);
+			if (all_kept) {
+				ASSERT_EQ(is == LS_GATES_KNOWN, includes);
+				if (is == LS_GATES_KNOWN)
+					continue;
+			}
+			all_kept = sets.mark(set) && all_kept;
+			reported.push_back(std::move(set));
+		}
+	}
 }
 
 /* What each entry claims, of all sorts. */
