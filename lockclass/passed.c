@@ -57,6 +57,12 @@ static bool holds_gate(const struct ls_ctx *ctx, const struct ls_past *past, ls_
 	return false;
 }
 
+static void add_fact(struct ls_past *past, ls_u16 fact, bool passed)
+{
+	if (past->nr_tags < LS_PAST_TAGS)
+		past->tags[past->nr_tags++] = ls_passed_tag(fact, passed);
+}
+
 /* The gates that entry @i was acquired under and that were released, of note @n. */
 static void add_under(const struct ls_ctx *ctx, struct ls_past *past, ls_u32 i, const struct ls_note *n)
 {
@@ -68,6 +74,7 @@ static void add_under(const struct ls_ctx *ctx, struct ls_past *past, ls_u32 i, 
 
 		if (holds_gate(ctx, past, fact, n->lock))
 			continue;
+		add_fact(past, fact, false);
 		if (!*own) {
 			*own = fact;
 			continue;
@@ -81,7 +88,7 @@ static void add_under(const struct ls_ctx *ctx, struct ls_past *past, ls_u32 i, 
 	}
 }
 
-/* Add the gates within whose hold @n's lock was passed to the first @nr facts. Returns their number. */
+/* Add the gates within whose hold @n's lock was passed; the first @nr entries have a fact already. */
 static ls_u32 add_passed(const struct ls_ctx *ctx, const struct ls_note *n, struct ls_past *past,
 			 ls_u32 nr)
 {
@@ -89,7 +96,7 @@ static ls_u32 add_passed(const struct ls_ctx *ctx, const struct ls_note *n, stru
 
 	if (!n->serial || is_held(ctx, past, n->lock))
 		return nr;
-	for (i = past->first; i < ctx->depth && nr < ctx->depth - past->first; i++) {
+	for (i = past->first; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];
 		ls_u64 gate = past->lock[i - past->first];
 		ls_u32 fact, since = n->serial - h->stamp;
@@ -99,7 +106,10 @@ static ls_u32 add_passed(const struct ls_ctx *ctx, const struct ls_note *n, stru
 		fact = ls_passed_hash(gate, n->lock) | shared(h, LS_PASSED_GATE_SHARED) | n->shared;
 		for (k = 0; k < nr && past->facts[k] >> 16 != fact; k++)
 			;
-		if (k == nr)
+		if (k < nr)
+			continue;
+		add_fact(past, (ls_u16)fact, true);
+		if (nr < ctx->depth - past->first)
 			past->facts[nr++] |= fact << 16;
 	}
 	return nr;
@@ -116,26 +126,11 @@ static bool add_tag(ls_u16 *tags, ls_u32 *nr, ls_u32 max, ls_u16 fact, bool pass
 	return true;
 }
 
-static ls_u32 add_tags(struct ls_past *past, ls_u32 entries, ls_u16 *tags, ls_u32 max)
+void ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted)
 {
-	ls_u32 i, nr = 0;
+	ls_u32 i, k, half, nr = 0;
 
-	for (i = 0; i < entries; i++) {
-		if (!add_tag(tags, &nr, max, (ls_u16)past->facts[i], false))
-			past->facts[i] &= 0xffff0000u;
-		if (!add_tag(tags, &nr, max, (ls_u16)(past->facts[i] >> 16), true))
-			past->facts[i] &= 0xffffu;
-	}
-	for (i = 0; i < LS_PAST_MORE; i++)
-		if (!add_tag(tags, &nr, max, past->more[i], false))
-			past->more[i] = 0;
-	return nr;
-}
-
-ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted, ls_u16 *tags)
-{
-	ls_u32 gates = ctx->depth ? ctx->depth - 1 : 0, i, k, half, nr = 0;
-
+	past->nr_tags = 0;
 	for (i = 0; i < LS_PAST_MORE; i++)
 		past->more[i] = 0;
 	for (i = past->first; i < ctx->depth; i++) {
@@ -152,8 +147,23 @@ ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wa
 			if ((n->lock == wanted) == !half)
 				nr = add_passed(ctx, n, past, nr);
 		}
-	return add_tags(past, ctx->depth - past->first, tags,
-			gates < LS_GATES_KEPT ? LS_GATES_KEPT - gates : 0);
+}
+
+ls_u32 ls_passed_report(const struct ls_ctx *ctx, struct ls_past *past, ls_u16 *tags)
+{
+	ls_u32 gates = ctx->depth ? ctx->depth - 1 : 0, i, nr = 0;
+	ls_u32 max = gates < LS_GATES_KEPT ? LS_GATES_KEPT - gates : 0;
+
+	for (i = 0; i < ctx->depth - past->first; i++) {
+		if (!add_tag(tags, &nr, max, (ls_u16)past->facts[i], false))
+			past->facts[i] &= 0xffff0000u;
+		if (!add_tag(tags, &nr, max, (ls_u16)(past->facts[i] >> 16), true))
+			past->facts[i] &= 0xffffu;
+	}
+	for (i = 0; i < LS_PAST_MORE; i++)
+		if (!add_tag(tags, &nr, max, past->more[i], false))
+			past->more[i] = 0;
+	return nr;
 }
 
 /* Pairs have odd keys. */

@@ -77,12 +77,15 @@ struct ls_claims {
 bool ls_claims_add(struct ls_claims *c, ls_u32 passed);
 
 /* The top entries of a context. */
+#define LS_PAST_TAGS 24
 struct ls_past {
 	ls_u32 first;			/* entry of the first one */
 	ls_u64 lock[LS_PAST_DEPTH];	/* instance, 0: its stamp has another use, or it is no lock */
 	ls_u32 facts[LS_PAST_DEPTH];	/* see ls_held_rec.passed */
 	ls_u16 more[LS_PAST_MORE];	/* see ls_past_more() */
 	ls_u8 more_of[LS_PAST_MORE];
+	ls_u16 tags[LS_PAST_TAGS];	/* of those facts, and of others that have no place in a record */
+	ls_u32 nr_tags;
 };
 
 LS_INLINE ls_u32 ls_past_first(const struct ls_ctx *ctx)
@@ -93,12 +96,14 @@ LS_INLINE ls_u32 ls_past_first(const struct ls_ctx *ctx)
 /* The top entry of @ctx was acquired in a slow path. @past: without facts. */
 void ls_passed_note(struct ls_ctx *ctx, const struct ls_past *past);
 
+/* Fill the facts of @past and all tags, those of @ctx while @wanted, an instance, is acquired. */
+void ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted);
+
 /*
- * Fill the facts of @past, those of @ctx while @wanted, an instance, is acquired, and @tags with
- * their tags. Returns the number of the latter: what LS_GATES_KEPT has no room for besides
- * the other locks that are held is not a fact.
+ * The facts of @past are to be reported. Fill @tags with their tags, and return the number of them:
+ * what LS_GATES_KEPT has no room for besides the other locks that are held is no fact any more.
  */
-ls_u32 ls_passed_facts(const struct ls_ctx *ctx, struct ls_past *past, ls_u64 wanted, ls_u16 *tags);
+ls_u32 ls_passed_report(const struct ls_ctx *ctx, struct ls_past *past, ls_u16 *tags);
 
 /*
  * What was reported of one key in @g, a pair of instances: sets of tags of facts and of the other

@@ -64,18 +64,16 @@ static bool is_known(const struct ls_ctx *ctx, u32 i, u32 val)
 	return true;
 }
 
-/* Tags of what a set has (ls_passed_peek()): facts, then the locks held. */
+/* What a set has (ls_passed_peek()): tags of facts, then of the locks held. */
 struct tags {
-	u16 all[LS_GATES_KEPT + LS_MAX_DEPTH];
+	u16 all[LS_PAST_TAGS + LS_MAX_DEPTH];
 	u32 facts;
 };
 
-static void fill_tags(struct tags *tags, const struct ls_ctx *ctx, struct ls_past *past, u64 inner)
+static void add_held(struct tags *tags, const struct ls_ctx *ctx)
 {
 	u32 i;
 
-	fill_past(past, ctx);
-	tags->facts = ls_passed_facts(ctx, past, inner, tags->all);
 	for (i = 0; i < ctx->depth; i++)
 		tags->all[tags->facts + i] =
 			ls_gate_tag(ls_lock_instance(ctx->held[i].lock), ctx->held[i].val);
@@ -106,7 +104,11 @@ u64 ls_passed_new(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_added *
 		added->looks |= LS_LOOKS_NEW & LS_LOOKS_NOW;
 	if (!ctx->depth)
 		return 0;
-	fill_tags(&tags, ctx, &past, inner);
+	fill_past(&past, ctx);
+	ls_passed_facts(ctx, &past, inner);
+	tags.facts = past.nr_tags;
+	memcpy(tags.all, past.tags, tags.facts * sizeof(*tags.all));
+	add_held(&tags, ctx);
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];
 		enum ls_gates_result past_of;
@@ -160,7 +162,10 @@ void ls_passed_seen(struct ls_rec_sight *s, const struct ls_ctx *ctx, u64 lock, 
 	bool kept = false, not_kept = false;
 	u32 i;
 
-	fill_tags(&tags, ctx, &past, inner);
+	fill_past(&past, ctx);
+	ls_passed_facts(ctx, &past, inner);
+	tags.facts = ls_passed_report(ctx, &past, tags.all);
+	add_held(&tags, ctx);
 	for (i = 0; i < ctx->depth; i++) {
 		if (!(s->new_mask & (1ull << i)) || ctx->held[i].lock == lock ||
 		    !ls_orders(ctx->held[i].val, val))

@@ -120,13 +120,19 @@ bool Module::past_is_known(std::uint32_t i, std::uint32_t val)
 	return true;
 }
 
-/* fill_tags(), and what key a dependency on entry @i has. */
-Module::Past Module::past(std::uint64_t lock) const
+/* What sets have of the present acquisition of @lock; @reported: that has room in a record. */
+Module::Past Module::past(std::uint64_t lock, bool reported) const
 {
 	Past out{past_of(ctx_), {}, 0};
 	ls_u16 tags[LS_GATES_KEPT];
-	out.facts = ls_passed_facts(&ctx_, &out.past, lock, tags);
-	out.tags.assign(tags, tags + out.facts);
+	ls_passed_facts(&ctx_, &out.past, lock);
+	if (reported) {
+		out.facts = ls_passed_report(&ctx_, &out.past, tags);
+		out.tags.assign(tags, tags + out.facts);
+	} else {
+		out.facts = out.past.nr_tags;
+		out.tags.assign(out.past.tags, out.past.tags + out.facts);
+	}
 	for (std::uint32_t i = 0; i < ctx_.depth; i++)
 		out.tags.push_back(ls_gate_tag(ctx_.held[i].lock, ctx_.held[i].val));
 	return out;
@@ -145,7 +151,7 @@ std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news
 	std::uint64_t mask = 0;
 	if (!(news.looks & LS_LOOKS_NOW))
 		news.looks |= LS_LOOKS_NEW & LS_LOOKS_NOW;
-	const Past all = past(lock);
+	const Past all = past(lock, false);
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];
 		if (h.lock == lock || !ls_orders(h.val, val))
@@ -169,7 +175,7 @@ std::uint64_t Module::new_past(std::uint64_t lock, std::uint32_t val, News &news
 /* ls_passed_seen() */
 void Module::past_seen(std::uint64_t lock, std::uint32_t val, std::uint64_t mask)
 {
-	const Past all = past(lock);
+	const Past all = past(lock, true);
 	bool kept = false, not_kept = false;
 	for (std::uint32_t i = 0; i < ctx_.depth; i++) {
 		const ls_held &h = ctx_.held[i];

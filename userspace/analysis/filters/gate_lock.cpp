@@ -23,13 +23,15 @@ std::map<std::uint64_t, bool> gates_held(const std::vector<Held> &all, ClassId g
 	return instances;
 }
 
-/* Is one of them in the object around @lock? */
-bool gate_in_object_of(const Observation &observation, ClassId gate, const Held *lock)
+/* Is one of them in the object around @lock? true: held exclusively. */
+std::optional<bool> gate_in_object_of(const Observation &observation, ClassId gate,
+				      const Held *lock)
 {
-	return lock && lock->object != 0 &&
-	       std::any_of(observation.held.begin(), observation.held.end(), [&](const Held &held) {
-		       return held.cls == gate && held.object == lock->object;
-	       });
+	std::optional<bool> found;
+	for (const Held &held : observation.held)
+		if (lock && lock->object != 0 && held.cls == gate && held.object == lock->object)
+			found = found.value_or(false) || read_of(held.val) == LS_EXCLUSIVE;
+	return found;
 }
 
 /* The instance hash of @cls in a witness of the edge from -> to. */
@@ -83,14 +85,16 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 	for (ClassId cls : {a.from, a.to}) {
 		if (cls != b.from && cls != b.to)
 			continue;
-		bool same_object = true;
-		for (const auto *edge : {&a, &b})
-			for (const auto &witness : edge->witnesses)
-				same_object =
-					same_object &&
+		bool same_object = true, exclusive[2] = {true, true};
+		for (std::size_t side = 0; side < 2; side++)
+			for (const auto &witness : (side ? b : a).witnesses) {
+				const auto held =
 					gate_in_object_of(model.observations[witness.observation],
 							  gate, member(model, witness, cls));
-		if (same_object)
+				same_object = same_object && held;
+				exclusive[side] = exclusive[side] && held.value_or(false);
+			}
+		if (same_object && (exclusive[0] || exclusive[1]))
 			return GateProof::Same;
 	}
 	return GateProof::Differs;

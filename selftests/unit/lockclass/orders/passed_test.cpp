@@ -35,7 +35,9 @@ struct Side {
 	{
 		ls_past past = entries();
 		ls_u16 tags[LS_GATES_KEPT];
-		nr = ls_passed_facts(&ctx, &past, wanted, tags);
+		ls_passed_facts(&ctx, &past, wanted);
+		all = past.nr_tags;
+		nr = ls_passed_report(&ctx, &past, tags);
 		return {past.facts, past.facts + (ctx.depth - past.first)};
 	}
 	ls_past entries() const
@@ -48,7 +50,7 @@ struct Side {
 	}
 
 	ls_ctx ctx{};
-	std::uint32_t nr = 0;
+	std::uint32_t nr = 0, all = 0; ///< facts that a record has room for, and all
 };
 
 bool apart(Side &under, std::uint64_t wanted, Side &passed, std::uint64_t also_wanted)
@@ -227,13 +229,53 @@ TEST(Passed, DeepStacksAndOddEntries)
 	Side two = passes();
 	ls_past past = two.entries();
 	past.lock[0] = 0;
-	ls_u16 tags[LS_GATES_KEPT];
-	ls_passed_facts(&two.ctx, &past, A, tags);
+	ls_passed_facts(&two.ctx, &past, A);
 	EXPECT_EQ((past.facts[0] | past.facts[1]) >> 16, 0u);
 	const auto stamp = two.ctx.held[1].stamp;
 	past.lock[1] = 0;
 	ls_passed_note(&two.ctx, &past);
 	EXPECT_EQ(two.ctx.held[1].stamp, stamp);
+}
+
+TEST(Passed, EachGateThatALockWasAcquiredUnder)
+{
+	Side one;
+	for (auto lock : {G, C, A})
+		one.take(lock);
+	one.give(G);
+	one.give(C);
+	ls_past past = one.entries();
+	ls_passed_facts(&one.ctx, &past, B);
+	EXPECT_EQ(past.nr_tags, 2u);
+	EXPECT_EQ(past.more_of[0], 0u);
+	Side two;
+	two.take(C);
+	two.take(A);
+	two.give(A);
+	two.take(B);
+	const auto passed = static_cast<ls_u16>(two.facts(A)[0] >> 16);
+	EXPECT_FALSE(ls_passed_apart(static_cast<ls_u16>(past.facts[0]), passed));
+	EXPECT_TRUE(ls_passed_apart(past.more[0], passed));
+	const auto extra = ls_past_extra(past.more[0], 5, 0) | ls_past_extra(7, 15, 2);
+	EXPECT_EQ(ls_past_more(extra, 0), past.more[0]);
+	EXPECT_EQ(ls_past_more_of(extra, 0), 5u);
+	EXPECT_EQ(ls_past_more(extra, 1), 0u);
+	EXPECT_EQ(ls_past_more(extra, 2), 7u);
+	EXPECT_EQ(ls_past_more_of(extra, 2), 15u);
+}
+
+/* What a record has no place for is compared all the same. */
+TEST(Passed, MoreIsComparedThanReported)
+{
+	Side side;
+	side.take(G);
+	for (std::uint64_t lock = 0x1000; lock < 0x1500; lock += 0x100) {
+		side.take(lock);
+		side.give(lock);
+	}
+	side.facts(A);
+	EXPECT_EQ(side.nr, 1u);
+	EXPECT_EQ(side.all, 5u);
 }
 
 /* Sets of facts that were reported of a pair. */

@@ -176,6 +176,25 @@ TEST_F(FilterTest, OneInstanceReadOnBothSidesDoesNotHide)
 	EXPECT_EQ(finding.severity, Severity::Error);
 }
 
+/* So is the lock in the object of a lock of the cycle, beside that of another object. */
+TEST_F(FilterTest, ReadersInTheObjectOfTheCycleDoNotHide)
+{
+	const auto in_object = log.add_class("cache+0x0", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 0, 64);
+	const auto gate = log.add_class("cache+0x10", LS_KIND_RWLOCK, LS_ORIGIN_SLAB, 16, 64);
+	const Lock outer{.cls = in_object, .address = 0x2000};
+	for (const bool reads : {true, false}) {
+		const Lock both{
+			.cls = gate, .address = 0x2010, .read = reads ? LS_SHARED : LS_EXCLUSIVE};
+		LogBuilder all = log;
+		log.acquire(user(1, kOpen), {{.cls = gate, .address = 0x1010}, both, {.cls = a}},
+			    outer);
+		log.acquire(user(2, kIoctl), {outer, both}, {.cls = a});
+		EXPECT_EQ(applies("gate-lock") == nullptr, reads);
+		EXPECT_EQ(finding.severity == Severity::Error, reads);
+		log = std::move(all);
+	}
+}
+
 /* One side holds what another one takes part with: a and b are in a cycle, all three not. */
 TEST_F(FilterTest, ALockOfTheCycleKeepsSidesApart)
 {
