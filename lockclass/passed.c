@@ -187,7 +187,7 @@ enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const 
 	return LS_GATES_FEWER;
 }
 
-bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make)
+bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make, bool bound)
 {
 	ls_u32 i, last = 0;
 
@@ -209,8 +209,7 @@ bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 n
 			return true;
 		break;
 	}
-	/* So that it does not go on for ever. */
-	if (last)
+	if (last && bound)
 		ls_gates_mark(g, set_key(key, last - 1), tags, nr, false);
 	return false;
 }

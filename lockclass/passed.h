@@ -118,8 +118,11 @@ ls_u32 ls_passed_report(const struct ls_ctx *ctx, struct ls_past *past, ls_u16 *
  */
 enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr);
 
-/* @tags is reported. @make: there is room for another set. False: it is not kept. Any context. */
-bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make);
+/*
+ * @tags is reported. @make: there is room for another set. False: it is not kept. @bound: it is
+ * known from now on all the same, and so is what it has in common with the last set. Any context.
+ */
+bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make, bool bound);
 
 /* Was entry @i acquired in a slow path, and so are its gates of that time known? */
 LS_INLINE bool ls_passed_is_noted(const struct ls_ctx *ctx, ls_u32 i)

@@ -145,7 +145,9 @@ static bool keep(struct tags *tags, const struct ls_ctx *ctx, u32 i, u64 inner, 
 	if (!tags->facts && peek(tags, ctx, i, inner, val) == LS_GATES_UNKNOWN)
 		return true;
 	*at = 0;
-	kept = ls_passed_mark(&ls.gates, key_of(h, inner, val), tags->all, tags->facts + ctx->depth, room);
+	/* Others are looked at a few times only. */
+	kept = ls_passed_mark(&ls.gates, key_of(h, inner, val), tags->all, tags->facts + ctx->depth,
+			      room, wanted);
 	*at = own;
 	if (!kept && wanted) {
 		ls_lose(LS_LOSS_PAIRS);

@@ -362,6 +362,8 @@ private:
 		for (Orders *orders : each)
 			add_further(*orders, known, out);
 		for (Orders *orders : each)
+			add_further_interrupts(*orders, known, out);
+		for (Orders *orders : each)
 			add_nested(*orders, known, out);
 	}
 
@@ -400,6 +402,45 @@ private:
 			finding.further = true;
 			if (is_visible_error(finding))
 				show(finding);
+			out.push_back(std::move(finding));
+		}
+	}
+
+	/* The same where an interrupt acquires one lock and can come while another one is held. */
+	void add_further_interrupts(Orders &orders, std::set<Shape> &known,
+				    std::vector<Finding> &out) const
+	{
+		std::set<InterruptEnds> wanted;
+		auto ends_of = [](const Finding &finding) {
+			const auto &classes = finding.classes;
+			return InterruptEnds{classes.back(), classes.front(),
+					     classes[classes.size() - 2]};
+		};
+		for (bool error : {false, true})
+			for (const auto &finding : out)
+				if (finding.kind == FindingKind::IrqInversion &&
+				    error == (is_visible_error(finding) && stands(finding))) {
+					if (error)
+						wanted.erase(ends_of(finding));
+					else
+						wanted.insert(ends_of(finding));
+				}
+		const auto further = further_interrupt_cycles(orders.graph, wanted);
+		std::set<std::uint32_t> edges;
+		for (const auto &cycle : further)
+			for (auto edge : cycle.edges)
+				if (!orders.facts.contains(edge))
+					edges.insert(edge);
+		orders.facts.merge(chain_facts(model_, orders.runs, orders.graph, edges));
+		for (const auto &cycle : further) {
+			Shape shape =
+				shape_of(orders.graph, FindingKind::IrqInversion, cycle.edges);
+			if (!known.insert(shape).second)
+				continue;
+			Finding finding = cycle_finding(orders, shape, cycle.edges);
+			if (!is_kept(finding))
+				continue;
+			finding.further = true;
 			out.push_back(std::move(finding));
 		}
 	}

@@ -87,18 +87,39 @@ public:
 
 	void run(std::vector<InterruptCycle> &out)
 	{
+		find_inconsistent(out);
+		for (const auto &[cls, edge] : taken_)
+			if (!inconsistent_.count(cls))
+				search_from(cls, edge, out);
+	}
+
+	void run_further(const std::set<InterruptEnds> &wanted, std::vector<InterruptCycle> &out)
+	{
+		std::vector<InterruptCycle> shortest;
+		find_inconsistent(shortest);
+		for (const auto &[cls, edge] : taken_) {
+			auto at = wanted.lower_bound({interrupt_, cls, ClassId{}});
+			if (at == wanted.end() || (*at)[0] != interrupt_ || (*at)[1] != cls ||
+			    inconsistent_.count(cls))
+				continue;
+			search_from(cls, edge, shortest);
+			for (; at != wanted.end() && (*at)[0] == interrupt_ && (*at)[1] == cls;
+			     at++)
+				add_further((*at)[2], {cls, !(kinds(edge) & LS_DEP_EN)}, edge, out);
+		}
+	}
+
+private:
+	void find_inconsistent(std::vector<InterruptCycle> &out)
+	{
 		for (const auto &[cls, edge] : taken_)
 			if (auto at = held_.find(cls);
 			    at != held_.end() && closes(at->second, edge)) {
 				inconsistent_.insert(cls);
 				out.push_back({interrupt_, cls, cls, {at->second, edge}});
 			}
-		for (const auto &[cls, edge] : taken_)
-			if (!inconsistent_.count(cls))
-				search_from(cls, edge, out);
 	}
 
-private:
 	/// A class, and whether the walk to it can only end in a recursive reader, so that the
 	/// next dependency has to begin with an exclusive holder.
 	struct State {
@@ -196,15 +217,53 @@ private:
 			return false;
 		if (!found.insert(at.cls).second)
 			return true;
-		InterruptCycle cycle{interrupt_, start.cls, at.cls, {}};
-		for (State back = at; back != start; back = step(back).from)
-			cycle.edges.push_back(step(back).edge);
-		std::reverse(cycle.edges.begin(), cycle.edges.end());
+		InterruptCycle cycle{interrupt_, start.cls, at.cls, walk_to(at, start)};
 		cycle.edges.push_back(held->second);
 		cycle.edges.push_back(taken);
 		out.push_back(std::move(cycle));
 		return true;
 	}
+
+	/// The walk that the search took to @at.
+	Cycle walk_to(const State &at, const State &start)
+	{
+		Cycle edges;
+		for (State back = at; back != start; back = step(back).from)
+			edges.push_back(step(back).edge);
+		std::reverse(edges.begin(), edges.end());
+		return edges;
+	}
+
+	/// After search_from(): walks to @end by each of its dependencies.
+	void add_further(ClassId end, const State &start, std::uint32_t taken,
+			 std::vector<InterruptCycle> &out)
+	{
+		const auto held = held_.find(end);
+		std::size_t left = kFurther;
+		if (held == held_.end())
+			return;
+		for (auto edge : locks_.in[index(end)])
+			for (bool only_recursive : {false, true}) {
+				const State at{graph_.dependency(edge).from, only_recursive};
+				const auto can = usable(kinds(edge), only_recursive);
+				if (!left || out.size() >= kFurtherInAll || at.cls == end ||
+				    !visited(at) || !can ||
+				    !usable(kinds(held->second), !(can & (LS_DEP_EN | LS_DEP_SN))))
+					continue;
+				InterruptCycle cycle{interrupt_, start.cls, end,
+						     walk_to(at, start)};
+				if (std::any_of(cycle.edges.begin(), cycle.edges.end(),
+						[&](auto before) {
+							return graph_.dependency(before).to == end;
+						}))
+					continue;
+				cycle.edges.insert(cycle.edges.end(), {edge, held->second, taken});
+				out.push_back(std::move(cycle));
+				left--;
+			}
+	}
+
+	static constexpr std::size_t kFurther = 6, kFurtherInAll = 2000;
 
 	const Locks &locks_;
 	const LockGraph &graph_;
@@ -224,6 +283,18 @@ std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph)
 	const Locks locks(graph);
 	for (ClassId interrupt : {kHardirqClass, kSoftirqClass})
 		Search(locks, interrupt).run(out);
+	return out;
+}
+
+std::vector<InterruptCycle> further_interrupt_cycles(const LockGraph &graph,
+						     const std::set<InterruptEnds> &ends)
+{
+	std::vector<InterruptCycle> out;
+	if (ends.empty())
+		return out;
+	const Locks locks(graph);
+	for (ClassId interrupt : {kHardirqClass, kSoftirqClass})
+		Search(locks, interrupt).run_further(ends, out);
 	return out;
 }
 

@@ -5,6 +5,8 @@
 #include "analysis/orders/cycles.h"
 #include "analysis/orders/lockgraph.h"
 
+#include <array>
+#include <set>
 #include <vector>
 
 namespace lockscope {
@@ -29,5 +31,13 @@ struct InterruptCycle {
 ///   - paths through the other interrupt: what softirqs can interrupt, hardirqs
 ///     can, so there is a shorter one.
 std::vector<InterruptCycle> interrupt_cycles(const LockGraph &graph);
+
+/// An interrupt, and the locks InterruptCycle::safe and unsafe.
+using InterruptEnds = std::array<ClassId, 3>;
+
+/// Other cycles of these, by each dependency that ends in the unsafe lock: the first six of each,
+/// 2,000 in all.
+std::vector<InterruptCycle> further_interrupt_cycles(const LockGraph &graph,
+						     const std::set<InterruptEnds> &ends);
 
 } // namespace lockscope

@@ -289,10 +289,10 @@ struct Sets {
 		return ls_passed_peek(&all, kKey, tags.data(),
 				      static_cast<std::uint32_t>(tags.size()));
 	}
-	bool mark(std::vector<ls_u16> tags, bool make = true)
+	bool mark(std::vector<ls_u16> tags, bool make = true, bool bound = true)
 	{
 		return ls_passed_mark(&all, kKey, tags.data(),
-				      static_cast<std::uint32_t>(tags.size()), make);
+				      static_cast<std::uint32_t>(tags.size()), make, bound);
 	}
 
 	static constexpr std::uint64_t kKey = 0x1234567891;
@@ -351,6 +351,8 @@ TEST(PassedSets, WithoutRoom)
 	EXPECT_FALSE(sets.mark({2}, false));
 	EXPECT_EQ(sets.peek({2}), LS_GATES_UNKNOWN);
 	EXPECT_TRUE(sets.mark({2}));
+	EXPECT_FALSE(sets.mark({4}, false, false));
+	EXPECT_EQ(sets.peek({4}), LS_GATES_FEWER);
 	EXPECT_FALSE(sets.mark({4}, false));
 	EXPECT_EQ(sets.peek({}), LS_GATES_KNOWN);
 }

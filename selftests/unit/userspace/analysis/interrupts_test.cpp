@@ -333,6 +333,24 @@ TEST_F(InterruptTest, AGateBetweenTheLocksHides)
 	EXPECT_TRUE(only().hidden());
 }
 
+/* The shortest way between the two is behind a gate, another one is not. */
+TEST_F(InterruptTest, AnotherWayBetweenTheLocksIsShown)
+{
+	const auto gate = log.add_class("gate"), d = log.add_class("d");
+	log.acquire(handler(), {}, {.cls = a});
+	log.acquire(irqs_off(1), {{.cls = gate}, {.cls = a}}, {.cls = c});
+	log.acquire(task(2), {{.cls = gate}}, {.cls = c});
+	EXPECT_TRUE(only().hidden());
+	log.acquire(irqs_off(1), {{.cls = a}}, {.cls = d});
+	log.acquire(irqs_off(3), {{.cls = d}}, {.cls = c});
+	const auto all = findings();
+	ASSERT_EQ(all.size(), 2u);
+	EXPECT_EQ(all[0].severity, Severity::Error);
+	EXPECT_FALSE(all[0].hidden());
+	EXPECT_EQ(all[0].classes.size(), 4u);
+	EXPECT_TRUE(all[1].hidden());
+}
+
 /* The handler never gets to the second one while the first is held. */
 TEST_F(InterruptTest, WhatTheInterruptTakesBeforeDemotes)
 {
