@@ -43,6 +43,13 @@ const Held *member(const Model &model, const Witness &witness, ClassId cls)
 	return observation.acquired.cls == cls ? &observation.acquired : nullptr;
 }
 
+bool nests(const Finding &finding, ClassId cls)
+{
+	return std::any_of(
+		finding.edges.begin(), finding.edges.end(),
+		[&](const FindingEdge &edge) { return edge.from == cls && edge.to == cls; });
+}
+
 enum class GateProof { Same, Unknown, Differs };
 
 /* Is the gate one lock on both sides, held exclusively on one? Either the same instance, or
@@ -83,7 +90,8 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 	    finding.classes.end())
 		return GateProof::Differs;
 	for (ClassId cls : {a.from, a.to}) {
-		if (cls != b.from && cls != b.to)
+		/* Two of its instances take part where it nests in itself. */
+		if ((cls != b.from && cls != b.to) || nests(finding, cls))
 			continue;
 		bool same_object = true, exclusive[2] = {true, true};
 		for (std::size_t side = 0; side < 2; side++)

@@ -143,6 +143,25 @@ TEST_F(NestedTest, ACycleWithTwoInstancesWhereTheOneOfTheClassesIsHidden)
 	}
 }
 
+/* Each side holds the lock beside the one of the class, but those lie in two objects. */
+TEST_F(NestedTest, ALockInEachOfTwoObjectsIsNoGate)
+{
+	log = LogBuilder();
+	a = log.add_class("o_cache+0x8 struct o.a", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 0x8, 0x100);
+	b = log.add_class("b", LS_KIND_SPINLOCK);
+	gate = log.add_class("o_cache+0x18 struct o.b", LS_KIND_SPINLOCK, LS_ORIGIN_SLAB, 0x18,
+			     0x100);
+	ab(0x2008, {{.cls = gate, .address = 0x2018}});
+	log.acquire({.pid = ++pid, .stack = {"two"}, .irq_off = true},
+		    {{.cls = b}, {.cls = gate, .address = 0x1018}}, {.cls = a, .address = 0x1008});
+	EXPECT_TRUE(visible().empty());
+	nest(0x1008, 0x2008);
+	const auto all = visible();
+	ASSERT_EQ(all.size(), 1u);
+	EXPECT_EQ(all[0].classes.size(), 3u);
+	EXPECT_EQ(all[0].severity, Severity::Error);
+}
+
 TEST_F(NestedTest, OtherInstancesMakeNoCycle)
 {
 	log = LogBuilder();
