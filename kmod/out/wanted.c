@@ -75,8 +75,8 @@ u32 ls_wanted_add(u32 from, u32 to)
 	number = ls_tagtab_find(&numbers, key_of(0, to));
 	if (number)
 		ls_tagtab_change(&numbers, key_of(0, to), number, nr_wanted);
-	else
-		ls_tagtab_insert(&numbers, key_of(0, to), nr_wanted);
+	else if (!ls_tagtab_insert(&numbers, key_of(0, to), nr_wanted))
+		ls_lose(LS_LOSS_PAIRS);
 	return nr_wanted;
 }
 
