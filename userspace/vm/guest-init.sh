@@ -30,21 +30,51 @@ failed() {
 # Not empty from here on: an empty console means that nothing was started.
 echo "lockscope-vm: started" > /dev/console
 
-while read -r module; do
-	insmod "$module" || echo "lockscope-vm: insmod $module failed" > /dev/console
+# kernel_says NAME: what it printed about a module, in one line; three lines of it at most.
+kernel_says() {
+	dmesg | awk -v name="$1" '
+		{ sub(/^\[ *[0-9.]+\] /, "") }
+		index($0, name ": ") == 1 && !/taints kernel|tainting kernel/ && !seen[$0]++ && n++ < 3 {
+			printf "; %s", substr($0, length(name) + 3)
+		}'
+}
+
+# load FILE [PARAMETER]...: sets $refused to why it did not work.
+load() {
+	refused=
+	error=$(insmod "$@" 2>&1) && return
+	name=${1##*/}
+	name=$(echo "${name%.ko}" | awk '{ gsub("-", "_"); print }')
+	refused="insmod ${1##*/}: ${error##*: }$(kernel_says "$name")"
+	return 1
+}
+
+needed_refused=
+while read -r module soft; do
+	load "$module" || [ -n "$soft" ] || {
+		echo "lockscope-vm: $refused" > /dev/console
+		needed_refused="$needed_refused; $refused"
+	}
 done < /ls/boot-modules
 
 # The boot is over: from here on everything is printed to the console.
 dmesg -n 8
 
-# First, so that the modules see allocations early; failures are reported when there is a
-# channel for them.
-module_failure=
-while read -r module arguments; do
-	[ -n "$module_failure" ] ||
-		error=$(insmod "/ls/modules/$module" $arguments 2>&1) ||
-		module_failure="insmod $module $arguments: ${error##*: }"
-done < /ls/modules.list
+# load_modules: those of the list that are not loaded yet, until one fails.
+loaded=0
+load_modules() {
+	at=0
+	while read -r module arguments; do
+		at=$((at + 1))
+		[ "$at" -gt "$loaded" ] || continue
+		load "/ls/modules/$module" $arguments || return
+		loaded=$at
+	done < /ls/modules.list
+}
+
+# First, so that the modules see allocations early. One that fails may have requested another
+# module: it is loaded again when there is a modprobe, and failures are reported then.
+load_modules
 
 mkdir -p /ctl /lower /rw /new
 mount -t 9p -o trans=virtio,version=9p2000.L,cache=none,msize=262144 ctl /ctl || {
@@ -57,7 +87,6 @@ echo booted > /ctl/state
 mkdir -p /sbin
 printf '#!/bin/sh\nexec /bin/chroot /new /sbin/modprobe "$@"\n' > /sbin/modprobe
 chmod 755 /sbin/modprobe
-[ -z "$module_failure" ] || failed "$module_failure"
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 root /lower ||
 	failed "cannot mount the host's root"
 mount -t tmpfs -o size=75% tmpfs /rw
@@ -68,21 +97,49 @@ mount -t overlay -o lowerdir=/lower,upperdir=/rw/upper,workdir=/rw/work overlay 
 mount -t proc proc /new/proc
 mount -t sysfs sysfs /new/sys
 mount -t devtmpfs devtmpfs /new/dev
-mkdir -p /new/dev/pts /new/dev/shm
+[ -z "$LS_MODULES_DIR" ] || [ -d "/new/lib/modules/$LS_RELEASE" ] || {
+	mkdir -p "/new/lib/modules/$LS_RELEASE"
+	mount --bind "/new$LS_MODULES_DIR" "/new/lib/modules/$LS_RELEASE"
+	cp "/new$LS_BOOT_DIR/config-$LS_RELEASE" /new/boot/ 2> /dev/null
+}
+[ -z "$refused" ] || load_modules || failed "$refused$needed_refused"
+
+# What a booted Debian has: links and nodes of /dev, then the file systems that systemd mounts.
+ln -s /proc/self/fd /new/dev/fd
+ln -s /proc/self/fd/0 /new/dev/stdin
+ln -s /proc/self/fd/1 /new/dev/stdout
+ln -s /proc/self/fd/2 /new/dev/stderr
+ln -s /proc/kcore /new/dev/core
+# A node's first open loads its module, as with kmod-static-nodes.service.
+while read -r module node number; do
+	type=${number%%[0-9]*} number=${number#[bc]}
+	[ "$module" != '#' ] && [ -n "$type" ] && [ ! -e "/new/dev/$node" ] || continue
+	case $node in
+	*/*) mkdir -p "/new/dev/${node%/*}" ;;
+	esac
+	mknod -m 600 "/new/dev/$node" "$type" "${number%:*}" "${number#*:}"
+done < "/new/lib/modules/$LS_RELEASE/modules.devname" 2> /dev/null
+# 50-udev-default.rules: for everyone.
+chmod 666 /new/dev/fuse /new/dev/net/tun 2> /dev/null
+
+mkdir -p /new/dev/pts /new/dev/shm /new/dev/mqueue /new/dev/hugepages
 mount -t devpts -o gid=5,mode=620,ptmxmode=666 devpts /new/dev/pts
-mount -t tmpfs tmpfs /new/dev/shm
-mount -t tmpfs tmpfs /new/run
+mount -t tmpfs -o nosuid,nodev tmpfs /new/dev/shm
+mount -t mqueue mqueue /new/dev/mqueue 2> /dev/null
+mount -t hugetlbfs -o pagesize=2M hugetlbfs /new/dev/hugepages 2> /dev/null
+mount -t tmpfs -o mode=755 tmpfs /new/run
+mkdir -m 1777 /new/run/lock
+mount -t securityfs securityfs /new/sys/kernel/security 2> /dev/null
+mount -t cgroup2 -o nsdelegate,memory_recursiveprot cgroup2 /new/sys/fs/cgroup 2> /dev/null
+mount -t pstore pstore /new/sys/fs/pstore 2> /dev/null
 mount -t debugfs debugfs /new/sys/kernel/debug 2> /dev/null
 # stress-ng clears it as it starts, and with it what DO_ONCE() remembers: two of its work items
 # for one static key are a BUG() in lib/once.c.
 mount --bind /dev/null /new/sys/kernel/debug/clear_warn_once 2> /dev/null
 mount -t tracefs tracefs /new/sys/kernel/tracing 2> /dev/null
 mount -t bpf bpf /new/sys/fs/bpf 2> /dev/null
-[ -z "$LS_MODULES_DIR" ] || [ -d "/new/lib/modules/$LS_RELEASE" ] || {
-	mkdir -p "/new/lib/modules/$LS_RELEASE"
-	mount --bind "/new$LS_MODULES_DIR" "/new/lib/modules/$LS_RELEASE"
-	cp "/new$LS_BOOT_DIR/config-$LS_RELEASE" /new/boot/ 2> /dev/null
-}
+# The mount point is made by its module, which systemd loads as well.
+/sbin/modprobe -q configfs && mount -t configfs configfs /new/sys/kernel/config 2> /dev/null
 mkdir -p /new/tmp /new/out /new/run/lockscope-vm
 rm -rf /new/out/..?* /new/out/.[!.]* /new/out/* 2> /dev/null
 chmod 1777 /new/tmp

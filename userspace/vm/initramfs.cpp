@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "vm/initramfs.h"
 
+#include "util/modules.h"
 #include "vm/cpio.h"
+#include "vm/depends.h"
 #include "vm/guest_init.h"
 
 #include <array>
@@ -23,9 +25,9 @@ namespace {
 
 // Used by guest-init.sh.
 constexpr std::array kApplets = {
-	"sh",	    "cat",    "chmod",	"chroot", "cp",	   "dmesg",  "hostname",
-	"ifconfig", "insmod", "ip",	"kill",	  "mkdir", "mkfifo", "mount",
-	"poweroff", "rm",     "setsid", "sleep",  "sync",  "umount",
+	"sh",	    "awk",	"cat", "chmod",	 "chroot", "cp",    "dmesg",  "hostname",
+	"ifconfig", "insmod",	"ip",  "kill",	 "ln",	   "mkdir", "mkfifo", "mknod",
+	"mount",    "poweroff", "rm",  "setsid", "sleep",  "sync",  "umount",
 };
 
 // Enough to access the host's files; built-in ones are skipped.
@@ -121,16 +123,31 @@ std::string copies_script(const Options &options, const std::string &cwd)
 	return out.str();
 }
 
-// Add the user's modules under ls/modules/ and return their list; distribution modules that
-// they depend on are added to @needed.
-Result<std::string> add_user_modules(CpioArchive &archive, const Options &options,
-				     std::vector<std::string> &needed)
+// The error for a module of the user's that needs @name, which nothing provides.
+Error missing_module(const fs::path &file, const std::string &name, const Kernel &kernel)
 {
-	std::ostringstream list;
-	std::set<std::string> own;
+	std::error_code ec;
+	const fs::path beside = file.parent_path() / (name + ".ko");
+	return environment_error(file.string() + " needs module " + name + ", which kernel " +
+					 kernel.release + " does not have",
+				 fs::exists(beside, ec)
+					 ? "put --module " + beside.string() + " before it"
+					 : "build it, and name it with --module before this one");
+}
+
+struct UserModules {
+	std::string list;	     // a line each: file and parameters
+	std::set<std::string> names; // as the kernel has them
+	ModuleNeeds needs;	     // of all of them
+};
+
+// Add the user's modules under ls/modules/.
+Result<UserModules> add_user_modules(CpioArchive &archive, const Options &options,
+				     const Kernel &kernel)
+{
+	UserModules all;
 	for (const std::string &spec : options.modules) {
-		std::string file = spec.substr(0, spec.find(' '));
-		std::string arguments = file.size() < spec.size() ? spec.substr(file.size()) : "";
+		const std::string file = module_file(spec);
 		std::string content;
 		if (!read_module(file, content))
 			return environment_error(
@@ -139,15 +156,22 @@ Result<std::string> add_user_modules(CpioArchive &archive, const Options &option
 		if (content.compare(0, 4, "\177ELF") != 0)
 			return usage_error(file + " is not a kernel module",
 					   "--module takes a .ko file, then its parameters");
+		const ModuleNeeds needs = module_needs(content);
+		std::vector<std::string> missing;
+		module_closure(kernel, needs, all.names, missing);
+		if (!missing.empty())
+			return missing_module(file, missing[0], kernel);
+		for (const std::string &name : needs.hard)
+			if (!all.names.count(name))
+				all.needs.hard.push_back(name);
+		all.needs.soft.insert(all.needs.soft.end(), needs.soft.begin(), needs.soft.end());
 		std::string name = fs::path(file).filename();
-		own.insert(name.substr(0, name.find('.')));
-		for (const std::string &dependency : module_dependencies(content))
-			if (!own.count(dependency))
-				needed.push_back(dependency);
+		all.names.insert(module_name(name));
+		name = name.substr(0, name.find(".ko")) + ".ko";
 		archive.file("ls/modules/" + name, content);
-		list << name << arguments << "\n";
+		all.list += name + spec.substr(file.size()) + "\n";
 	}
-	return list.str();
+	return all;
 }
 
 } // namespace
@@ -158,6 +182,11 @@ std::string shell_quote(const std::string &text)
 	for (char c : text)
 		quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
 	return quoted + "'";
+}
+
+std::string module_file(const std::string &spec)
+{
+	return spec.substr(0, spec.find(' '));
 }
 
 Result<std::string> build_initramfs(const Options &options, const Kernel &kernel,
@@ -179,21 +208,23 @@ Result<std::string> build_initramfs(const Options &options, const Kernel &kernel
 		archive.symlink(std::string("bin/") + applet, "busybox");
 	archive.file("init", kGuestInit, 0755);
 
-	std::vector<std::string> wanted = kBootModules;
-	auto modules = add_user_modules(archive, options, wanted);
+	auto modules = add_user_modules(archive, options, kernel);
 	if (!modules)
 		return modules.error();
-	archive.file("ls/modules.list", *modules);
+	archive.file("ls/modules.list", modules->list);
 
+	ModuleNeeds wanted = modules->needs;
+	wanted.hard.insert(wanted.hard.begin(), kBootModules.begin(), kBootModules.end());
 	std::ostringstream boot_list;
-	for (const fs::path &path : module_closure(kernel, wanted)) {
+	std::vector<std::string> built_in;
+	for (const auto &[path, soft] : module_closure(kernel, wanted, modules->names, built_in)) {
 		if (!read_module(path, content))
 			return environment_error("cannot read " + path.string(),
 						 "reinstall the kernel's package, or run depmod");
 		std::string name = path.filename();
 		name = name.substr(0, name.find(".ko")) + ".ko";
 		archive.file("ls/boot/" + name, content);
-		boot_list << "/ls/boot/" << name << "\n";
+		boot_list << "/ls/boot/" << name << (soft ? " soft" : "") << "\n";
 	}
 	archive.file("ls/boot-modules", boot_list.str());
 

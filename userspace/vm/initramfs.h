@@ -17,6 +17,9 @@ namespace lockscope::vm {
 Result<std::string> build_initramfs(const Options &options, const Kernel &kernel,
 				    const std::string &cwd);
 
+// The file of a --module option, "FILE.ko [PARAMETER=VALUE]...".
+std::string module_file(const std::string &spec);
+
 // 'text' quoted for a POSIX shell, for any content.
 std::string shell_quote(const std::string &text);
 

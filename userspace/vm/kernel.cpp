@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "vm/kernel.h"
 
-#include "util/modules.h"
 #include "vm/fetch.h"
 
 #include <algorithm>
@@ -9,9 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
-#include <set>
-#include <sstream>
 
 namespace fs = std::filesystem;
 
@@ -135,46 +131,6 @@ Result<Kernel> find_kernel(const std::string &wanted)
 		have += " " + kernel.release;
 	return environment_error("no kernel with modules of release " + wanted,
 				 have.empty() ? get : "installed:" + have);
-}
-
-std::vector<fs::path> module_closure(const Kernel &kernel, const std::vector<std::string> &names)
-{
-	if (kernel.modules.empty())
-		return {};
-	std::map<std::string, ListedModule> listed;
-	for (auto &module : listed_modules(kernel.modules)) {
-		std::string name = module_name(module.path);
-		listed.insert_or_assign(std::move(name), std::move(module));
-	}
-	std::vector<fs::path> ordered;
-	std::set<std::string> done;
-	for (const std::string &wanted : names) {
-		const auto found = listed.find(module_name(wanted + ".ko"));
-		if (found == listed.end())
-			continue;
-		const auto &[path, needs] = found->second;
-		std::vector<std::string> chain(needs.rbegin(), needs.rend());
-		chain.push_back(path);
-		for (const std::string &file : chain)
-			if (done.insert(file).second)
-				ordered.push_back(kernel.modules / file);
-	}
-	return ordered;
-}
-
-std::vector<std::string> module_dependencies(const std::string &ko_content)
-{
-	// .modinfo is a sequence of zero-terminated "key=value" strings.
-	const std::string key("\0depends=", 9);
-	std::vector<std::string> names;
-	std::size_t at = ko_content.find(key);
-	if (at == std::string::npos)
-		return names;
-	std::istringstream list(std::string(ko_content.c_str() + at + key.size()));
-	for (std::string name; std::getline(list, name, ',');)
-		if (!name.empty())
-			names.push_back(name);
-	return names;
 }
 
 } // namespace lockscope::vm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Finds the kernel to boot and the modules the guest needs before its root is up.
+// Finds the kernel to boot.
 #pragma once
 
 #include "vm/status.h"
@@ -21,14 +21,6 @@ struct Kernel {
 // Debian. The machine's running kernel is not considered: it may be of another kind, without
 // modules or headers.
 Result<Kernel> find_kernel(const std::string &wanted);
-
-// Files of the named modules and their dependencies, in loading order. Names that are built
-// in, or do not exist, are skipped.
-std::vector<std::filesystem::path> module_closure(const Kernel &kernel,
-						  const std::vector<std::string> &names);
-
-// The modules that a .ko file depends on.
-std::vector<std::string> module_dependencies(const std::string &ko_content);
 
 // The release in a bzImage; empty if it is none.
 std::string image_release(const std::filesystem::path &image);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "vm/runner.h"
 
+#include "vm/depends.h"
 #include "vm/initramfs.h"
 #include "vm/kernel.h"
 #include "vm/qemu.h"
@@ -234,10 +235,15 @@ Result<int> Run::finished(const std::string &status)
 	if (std::sscanf(status.c_str(), "exit %d", &code) == 1)
 		return code;
 	dir_.keep = options_.out_dir.empty();
-	return environment_error(
-		"guest not ready: " +
-			status.substr(status.find(' ') + 1, status.size() - status.find(' ') - 2),
-		"the kernel's own words are in " + machine_.console_log);
+	const std::string why =
+		status.substr(status.find(' ') + 1, status.size() - status.find(' ') - 2);
+	std::vector<fs::path> modules;
+	for (const std::string &spec : options_.modules)
+		modules.emplace_back(module_file(spec));
+	std::string hint = refusal_hint(kernel_, why, modules);
+	if (hint.empty())
+		hint = "the kernel's own words are in " + machine_.console_log;
+	return environment_error("guest not ready: " + why, hint);
 }
 
 Result<int> Run::lost(std::optional<int> ended)

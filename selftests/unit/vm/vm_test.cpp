@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // The parts of the VM runner that need no VM: selftests/cli/vm-run has the rest.
 #include "vm/cpio.h"
+#include "vm/depends.h"
 #include "vm/initramfs.h"
 #include "vm/kernel.h"
 #include "vm/qemu.h"
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <set>
 
 namespace fs = std::filesystem;
 using namespace lockscope;
@@ -125,7 +127,47 @@ TEST(Kernel, OtherFilesHaveNoRelease)
 	EXPECT_FALSE(kernel.error().hint.empty());
 }
 
-TEST(Kernel, ModulesComeAfterWhatTheyNeed)
+namespace {
+
+// Files, "?" before those that may refuse to load.
+std::vector<std::string> closure(const fs::path &folder, const vm::ModuleNeeds &needs,
+				 const std::set<std::string> &given = {},
+				 const std::vector<std::string> &expected_missing = {})
+{
+	std::vector<std::string> names, missing;
+	for (const auto &[path, soft] :
+	     vm::module_closure({"vmlinuz", "1", folder}, needs, given, missing))
+		names.push_back((soft ? "?" : "") + path.filename().string());
+	EXPECT_EQ(missing, expected_missing);
+	return names;
+}
+
+using Names = std::vector<std::string>;
+
+// What Debian's lists have of crc32c and nf_conntrack.
+void write_crc32c_lists(const TemporaryDirectory &dir)
+{
+	write(dir / "modules.dep", "kernel/x86/crc32c-intel.ko:\n"
+				   "kernel/crypto/crc32c_generic.ko:\n"
+				   "kernel/lib/libcrc32c.ko:\n"
+				   "kernel/net/nf_defrag_ipv6.ko:\n"
+				   "kernel/net/nf_conntrack.ko: kernel/net/nf_defrag_ipv6.ko "
+				   "kernel/lib/libcrc32c.ko\n");
+	write(dir / "modules.softdep", "# comment\nsoftdep libcrc32c pre: crc32c\n"
+				       "softdep nf_defrag_ipv6 ignored post: crc32c\n");
+	write(dir / "modules.alias", "alias crypto-crc32c crc32c_intel\n"
+				     "alias crc32c crc32c_intel\n"
+				     "alias crypto-crc32c crc32c_generic\n"
+				     "alias crc32c crc32c_generic\n"
+				     "alias gpio*:v1 crc32c_generic\n");
+	write(dir / "modules.builtin", "kernel/fs/fuse/fuse-core.ko\n");
+	write(dir / "modules.symbols", "alias symbol:crc32c libcrc32c\n"
+				       "alias symbol:crc32c_impl libcrc32c\n");
+}
+
+} // namespace
+
+TEST(Depends, ModulesComeAfterWhatTheyNeed)
 {
 	TemporaryDirectory dir;
 	write(dir / "modules.dep",
@@ -134,22 +176,82 @@ TEST(Kernel, ModulesComeAfterWhatTheyNeed)
 	      "kernel/v/virtio.ko:\n"
 	      "kernel/fs/9p/9p.ko.xz: kernel/net/9p/9pnet.ko kernel/fs/netfs.ko\n"
 	      "kernel/fs/netfs.ko:\n");
-	vm::Kernel kernel{"vmlinuz", "1", dir / "."};
-	auto order = vm::module_closure(kernel, {"9pnet-virtio", "9p", "built_in"});
-	std::vector<std::string> names;
-	for (const fs::path &path : order)
-		names.push_back(path.filename());
-	EXPECT_EQ(names, (std::vector<std::string>{"virtio.ko", "9pnet.ko", "9pnet_virtio.ko",
-						   "netfs.ko", "9p.ko.xz"}));
+	EXPECT_EQ(closure(dir / ".", {{"9pnet-virtio", "9p", "built_in"}, {}}, {}, {"built_in"}),
+		  (Names{"virtio.ko", "9pnet.ko", "9pnet_virtio.ko", "netfs.ko", "9p.ko.xz"}));
 }
 
-TEST(Kernel, DependenciesAreReadFromTheModule)
+TEST(Depends, SoftDependenciesAreResolvedByAliasAndComeFirst)
+{
+	TemporaryDirectory dir;
+	write_crc32c_lists(dir);
+	EXPECT_EQ(closure(dir / ".", {{"libcrc32c"}, {}}),
+		  (Names{"?crc32c-intel.ko", "?crc32c_generic.ko", "libcrc32c.ko"}));
+	EXPECT_EQ(closure(dir / ".", {{"nf_conntrack"}, {}}),
+		  (Names{"?crc32c-intel.ko", "?crc32c_generic.ko", "libcrc32c.ko",
+			 "nf_defrag_ipv6.ko", "nf_conntrack.ko"}));
+	EXPECT_EQ(closure(dir / ".", {{}, {"crypto-crc32c", "gpio-7:v1", "unheard-of"}}),
+		  (Names{"?crc32c-intel.ko", "?crc32c_generic.ko"}));
+}
+
+TEST(Depends, WhatIsNeededAfterAllMustLoad)
+{
+	TemporaryDirectory dir;
+	write_crc32c_lists(dir);
+	EXPECT_EQ(closure(dir / ".", {{"crc32c_generic"}, {"crc32c"}}),
+		  (Names{"?crc32c-intel.ko", "crc32c_generic.ko"}));
+}
+
+TEST(Depends, WhatIsGivenOrBuiltInIsNotLoaded)
+{
+	TemporaryDirectory dir;
+	write_crc32c_lists(dir);
+	EXPECT_EQ(closure(dir / ".", {{"libcrc32c", "fuse_core", "mine"}, {}},
+			  {"crc32c_intel", "mine"}),
+		  (Names{"?crc32c_generic.ko", "libcrc32c.ko"}));
+	EXPECT_EQ(closure(dir / ".", {{"compat_xtables"}, {}}, {}, {"compat_xtables"}), Names{});
+}
+
+TEST(Depends, SoftDependenciesMayBeCircular)
+{
+	TemporaryDirectory dir;
+	write(dir / "modules.dep", "a.ko:\nb.ko: a.ko\n");
+	write(dir / "modules.softdep", "softdep a pre: b\nsoftdep b pre: a\n");
+	EXPECT_EQ(closure(dir / ".", {{"b"}, {}}).size(), 2u);
+}
+
+TEST(Depends, NeedsAreReadFromTheModule)
 {
 	const std::string head("\177ELF license=GPL\0", 17);
-	EXPECT_EQ(vm::module_dependencies(head + std::string("depends=a,b_c\0x", 15)),
-		  (std::vector<std::string>{"a", "b_c"}));
-	EXPECT_TRUE(vm::module_dependencies(head + std::string("depends=\0x", 10)).empty());
-	EXPECT_TRUE(vm::module_dependencies("").empty());
+	EXPECT_EQ(vm::module_needs(head + std::string("depends=a,b_c\0x", 15)).hard,
+		  (Names{"a", "b_c"}));
+	EXPECT_TRUE(vm::module_needs(head + std::string("depends=\0x", 10)).hard.empty());
+	EXPECT_TRUE(vm::module_needs("").hard.empty());
+	const std::string two("softdep=pre: a-b c post: d\0softdep=e pre: f\0", 45);
+	EXPECT_EQ(vm::module_needs(head + two).soft, (Names{"a-b", "c", "f"}));
+	EXPECT_EQ(vm::module_needs(head + "softdep=pre: cut").soft, Names{"cut"});
+}
+
+TEST(Depends, ARefusedModuleSaysWhatToLoadFirst)
+{
+	TemporaryDirectory dir;
+	write_crc32c_lists(dir);
+	write(dir / "mine/Module.symvers", "0x0\txtnu_new\tcompat_xtables\tEXPORT_SYMBOL_GPL\t\n");
+	const vm::Kernel kernel{"vmlinuz", "6.1", dir / "."};
+	const std::vector<fs::path> modules = {dir / "mine/xt_x.ko"};
+	auto hint = [&](const std::string &said) {
+		return vm::refusal_hint(kernel, said, modules);
+	};
+	EXPECT_NE(hint("insmod apfs.ko: x; Unknown symbol crc32c (err -2)")
+			  .find("crc32c is exported by libcrc32c: put --module "),
+		  std::string::npos);
+	EXPECT_NE(hint("Unknown symbol xtnu_new (err -2)").find("mine/compat_xtables.ko before"),
+		  std::string::npos);
+	EXPECT_NE(hint("Unknown symbol nowhere (err -2)").find("no module of kernel 6.1 exports"),
+		  std::string::npos);
+	EXPECT_NE(hint("version magic '5.10 SMP' should be '6.1 SMP'").find("for kernel 6.1"),
+		  std::string::npos);
+	EXPECT_EQ(hint("insmod x.ko: No such device"), "");
+	EXPECT_NE(hint("Unknown symbol "), "");
 }
 
 TEST(Qemu, IcountMeansOneCpu)
