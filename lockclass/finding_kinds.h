@@ -143,4 +143,30 @@ static inline const char *ls_finding_name(unsigned int kind)
 	return "unknown";
 }
 
+/* Its headline on the console, or what is always the same of it. */
+static inline const char *ls_finding_head(unsigned int kind)
+{
+	switch (kind) {
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
+	case value:								\
+		return head;
+	LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	}
+	return "";
+}
+
+/* What follows the task in it. */
+static inline const char *ls_finding_words(unsigned int kind)
+{
+	switch (kind) {
+#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
+	case value:								\
+		return words;
+	LS_FINDINGS(LS_ROW)
+#undef LS_ROW
+	}
+	return "";
+}
+
 #endif /* LOCKSCOPE_FINDING_KINDS_H */

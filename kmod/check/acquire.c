@@ -9,6 +9,7 @@
 
 #include "check/check.h"
 #include "check/events.h"
+#include "check/hang.h"
 #include "check/instances.h"
 #include "core/context.h"
 #include "core/prims.h"
@@ -79,6 +80,27 @@ static bool in_tail(const struct ls_ctx *ctx, u64 ip, u32 level)
 	       (ctx->busy || !ctx->depth || !ls_in_schedule(ctx->held[ctx->depth - 1].ip));
 }
 
+/*
+ * A chain that is not known, or is looked at each time, or an interrupt that is about to spin.
+ * The observation comes before the text: printing may take long, or never end. @ctx is busy.
+ * Is the acquisition to be noted (passed.h)?
+ */
+static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u64 ip, u32 val, u64 key)
+{
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+	const struct ls_held *held = NULL;
+	bool noted;
+
+	if (READ_ONCE(ls_hang_report) && !(ls_load(&c->marks) & LS_CLASS_TOLD))
+		held = ls_hang_find(pc, ctx, level, lock, val);
+	if (unlikely(held) && ls_fetch_or(&c->marks, LS_CLASS_TOLD) & LS_CLASS_TOLD)
+		held = NULL;
+	noted = ls_chain_learn(pc, ctx, lock, ip, val, key);
+	if (unlikely(held))
+		ls_hang_say(ctx, lock, ip, val, held);
+	return noted;
+}
+
 /* Slow path of an acquisition. Preemption off, hooks active. */
 noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
@@ -136,7 +158,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		val = (val & ~LS_VAL_READ_MASK) | LS_RECURSIVE << LS_VAL_READ_SHIFT;
 
 	key = ls_chain_mix(ctx->key, val);
-	if (unlikely(!ls_tagtab_below(&ls.chains.tab, key, LS_CHAIN_SLOW_MIN))) {
+	if (unlikely(!ls_tagtab_below(&ls.chains.tab, key, LS_CHAIN_SLOW_MIN)) ||
+	    unlikely(ls_hang_suspected(level, lock, desc))) {
 		ctx->busy = 1;
 		barrier();
 		ip = ls_caller(ip);
@@ -161,7 +184,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ls_drop_gone_frames(pc, ctx, ip, &key, val);
 		if (desc & LS_DESC_SLEEPS)
 			look_at_sleep(pc, ctx, lock, ip, val);
-		noted = ls_chain_learn(pc, ctx, lock, ip, val, key);
+		noted = learn(pc, ctx, level, lock, ip, val, key);
 		barrier();
 		ctx->busy = 0;
 	}

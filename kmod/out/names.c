@@ -11,6 +11,7 @@
 
 #include "base/lookup.h"
 #include "base/memory.h"
+#include "core/say.h"
 #include "core/state.h"
 #include "core/trace.h"
 #include "identity/alloc.h"
@@ -22,7 +23,6 @@
 
 #define NAMELESS "static lock without a symbol"
 
-static char (*names)[LS_NAME_MAX];
 static struct ls_tagtab by_name;
 
 /* Static per-CPU symbols, sorted; kallsyms does not look them up by address. */
@@ -31,22 +31,6 @@ static struct percpu_symbol {
 	char name[LS_SYMBOL_LEN - 8];
 } *percpu_symbols;
 static u32 nr_percpu, max_percpu;
-
-static const char *const kinds[LS_NR_KINDS] = {
-#define LS_ROW(symbol, value, name, wait) [value] = name,
-	LS_LOCK_KINDS(LS_ROW)
-#undef LS_ROW
-};
-
-const char *ls_kind_name(u32 kind)
-{
-	return kind < LS_NR_KINDS ? kinds[kind] : "?";
-}
-
-const char *ls_class_name(u32 id)
-{
-	return id <= ls.classes.max ? names[id] : "?";
-}
 
 struct symbol {
 	char name[KSYM_NAME_LEN];
@@ -312,7 +296,7 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		if (c->label[0])
 			snprintf(name, LS_NAME_MAX, "%s @ %s", c->label, s->name);
 		else
-			snprintf(name, LS_NAME_MAX, "%s of %s+%#lx", kinds[c->kind], s->name, s->offset);
+			snprintf(name, LS_NAME_MAX, "%s of %s+%#lx", ls_kind_name(c->kind), s->name, s->offset);
 		break;
 	case LS_ORIGIN_SLAB:
 		name_slab(name, c);
@@ -392,18 +376,18 @@ void ls_name_class(u32 id)
 	};
 	struct symbol s = { };
 
-	make_name(c, names[id], &s);
-	name_role(names[id], c);
+	make_name(c, ls_class_texts[id].name, &s);
+	name_role(ls_class_texts[id].name, c);
 	c->canonical = 0;
-	if (strcmp(names[id], NAMELESS))
-		c->canonical = ls_tagtab_insert(&by_name, name_key(names[id], s.module, c->kind), id);
+	if (strcmp(ls_class_texts[id].name, NAMELESS))
+		c->canonical = ls_tagtab_insert(&by_name, name_key(ls_class_texts[id].name, s.module, c->kind), id);
 	if (!c->canonical)
 		c->canonical = id;
 	rec.canonical = c->canonical;
-	strscpy(rec.name, names[id], sizeof(rec.name));
+	strscpy(rec.name, ls_class_texts[id].name, sizeof(rec.name));
 	strscpy(rec.module, s.module, sizeof(rec.module));
 	ls_log_append(&rec, sizeof(rec), NULL, 0, NULL);
-	trace_class(id, names[id], ls_kind_name(c->kind));
+	trace_class(id, ls_class_texts[id].name, ls_kind_name(c->kind));
 }
 
 /* Symbol at @rec->ip. False when there is none. Process context. */
@@ -476,8 +460,8 @@ int ls_names_init(u32 max_classes)
 	u32 bits = order_base_2(max_classes + 1) + 1;
 	void *slots = ls_zalloc(ls_tagtab_bytes(bits));
 
-	names = ls_zalloc(array_size(max_classes + 1, LS_NAME_MAX));
-	if (!slots || !names) {
+	ls_class_texts = ls_zalloc(array_size(max_classes + 1, sizeof(*ls_class_texts)));
+	if (!slots || !ls_class_texts) {
 		ls_free(slots);
 		return -ENOMEM;
 	}
@@ -493,7 +477,7 @@ void ls_names_exit(void)
 		kept_names = k->next;
 		kfree(k);
 	}
-	ls_free(names);
+	ls_free(ls_class_texts);
 	ls_free(by_name.slots);
 	ls_free(percpu_symbols);
 	ls_symbols_exit();

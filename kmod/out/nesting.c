@@ -166,6 +166,9 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 		ls_log_append(&f, f.rec.hdr.len, NULL, 0, NULL);
 		trace_finding(f.rec.id, LS_FINDING_RECURSIVE, 1, ls_class_name(inv.class_id));
 	}
+	/* Printed when it happened, if it could not return (kmod/check/hang.c). */
+	if (same && ls_load(&ls.classes.table[s->val & LS_VAL_CLASS_MASK].marks) & LS_CLASS_TOLD)
+		return;
 	/* The console waits for a pair that no hierarchy explains, or a reader for a writer. */
 	if (ls_splat && !(same && put_off(s, inv.class_id, ordinal)) &&
 	    (same || ls_splat_unproven || !follows_hierarchy(s, first)) &&

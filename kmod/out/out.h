@@ -9,6 +9,7 @@
 #include <linux/wait.h>
 
 #include "abi.h"
+#include "core/say.h"
 #include "core/state.h"
 #include "ring.h"
 #include "tagtab.h"
@@ -33,8 +34,6 @@ void ls_names_keep(unsigned long start, unsigned long end);
 int ls_names_init(u32 max_classes);
 void ls_names_exit(void);
 void ls_name_class(u32 id);
-const char *ls_class_name(u32 id);
-const char *ls_kind_name(u32 kind);
 void ls_name_data(u32 kind, unsigned long addr, const char *label, char *name, char *module,
 		  unsigned long *offset);
 
@@ -95,6 +94,11 @@ void ls_nesting_settle(void);
 void ls_nesting_forget(void);
 int ls_nesting_init(void);
 void ls_nesting_exit(void);
+
+/* lastwords.c: attached and detached in process context */
+extern bool ls_last_words;		/* parameter */
+void ls_last_words_attach(void);
+void ls_last_words_detach(void);
 
 /* modules.c */
 int ls_modules_init(void);

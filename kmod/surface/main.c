@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "check/check.h"
 #include "check/confirm.h"
+#include "check/hang.h"
 #include "core/context.h"
 #include "core/prims.h"
 #include "core/stacks.h"
@@ -178,6 +179,7 @@ static void free_all(void)
 
 static void detach(void)
 {
+	ls_last_words_detach();
 	WRITE_ONCE(ls_active, 0);
 	ls_confirm_end(NULL);
 	ls_races_stop();
@@ -223,6 +225,7 @@ static int __init lockscope_init(void)
 	ls_allocators_init();
 	ls_roots_init();
 	ls_special_init();
+	ls_hang_init();
 	rc = ls_sched_attach();
 	rc = rc ? rc : ls_modules_init();
 	rc = rc ? rc : ls_memory_attach();
@@ -237,6 +240,8 @@ static int __init lockscope_init(void)
 		goto out_detach;
 	rc = ls_worker_control(LS_CTL_START);
 	rc = rc ? rc : ls_races_start();
+	if (!rc)
+		ls_last_words_attach();
 	/* Last: an open file could not be revoked if loading failed later. */
 	rc = rc ? rc : ls_chardev_init();
 	if (rc)

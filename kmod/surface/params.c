@@ -3,6 +3,7 @@
 #include <linux/moduleparam.h>
 
 #include "check/access/access.h"
+#include "check/hang.h"
 #include "core/prims.h"
 #include "core/state.h"
 #include "hook/hook.h"
@@ -24,6 +25,10 @@ module_param_named(splat, ls_splat, bool, 0644);
 MODULE_PARM_DESC(splat, "print each new finding on the console in lockdep's wording");
 module_param_named(splat_unproven, ls_splat_unproven, bool, 0644);
 MODULE_PARM_DESC(splat_unproven, "with splat: cycles of classes, too, whose instances were not seen to meet, as lockdep");
+module_param_named(hang_report, ls_hang_report, bool, 0644);
+MODULE_PARM_DESC(hang_report, "print an acquisition that cannot return before it waits, whatever splat is (default 1)");
+module_param_named(last_words, ls_last_words, bool, 0644);
+MODULE_PARM_DESC(last_words, "print the locks held on an oops, panic, hung task, lockup, RCU stall and sysrq-d (default 1)");
 module_param_named(long_wait_ms, ls_long_wait_ms, uint, 0644);
 MODULE_PARM_DESC(long_wait_ms, "report who waits for a lock longer than this, in milliseconds; 0: nobody");
 module_param_named(shadow_mb, ls_shadow_mb, uint, 0400);

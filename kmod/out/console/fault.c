@@ -16,20 +16,20 @@ static void print_task_lock(const struct ls_splat_side *x, u32 class_id)
 {
 	char lead[LS_COMM_LEN + 48];
 
-	snprintf(lead, sizeof(lead), "%s/%u %s ", x->s.comm, x->s.pid, ls_splat_words(x->s.what));
+	snprintf(lead, sizeof(lead), "%s/%u %s ", x->s.comm, x->s.pid, ls_finding_words(x->s.what));
 	ls_splat_lock(lead, class_id, x->s.ip);
 }
 
 /* "COMM/PID WORDS" on one line. */
 static void print_task(const struct ls_splat_side *x)
 {
-	printk(KERN_WARNING LS_SAY_WHO "\n", x->s.comm, x->s.pid, ls_splat_words(x->s.what));
+	printk(KERN_WARNING LS_SAY_WHO "\n", x->s.comm, x->s.pid, ls_finding_words(x->s.what));
 }
 
 /* Most kinds: what the task did, and with which lock. */
 static void splat_lock(const struct ls_splat_side *x, u32 class_id)
 {
-	ls_splat_head(ls_splat_headline(x->s.what));
+	ls_splat_head(ls_finding_head(x->s.what));
 	print_task_lock(x, class_id);
 }
 
@@ -46,7 +46,7 @@ static void splat_sleep(const struct ls_splat_side *x, u32 class_id)
 	char text[KSYM_SYMBOL_LEN];
 
 	ls_splat_symbol(text, x->s.ip);
-	printk(KERN_WARNING "%s at %s\n", ls_splat_headline(x->s.what), text);
+	printk(KERN_WARNING "%s at %s\n", ls_finding_head(x->s.what), text);
 	printk(KERN_WARNING LS_SAY_SLEEP "\n",
 	       atomic, irqs_off, x->s.pid, x->s.comm);
 	if (class_id)
@@ -62,7 +62,7 @@ static void splat_unlock(const struct ls_splat_side *x, u32 class_id)
 	char text[KSYM_SYMBOL_LEN];
 	const char *offset;
 
-	ls_splat_head(ls_splat_headline(x->s.what));
+	ls_splat_head(ls_finding_head(x->s.what));
 	printk(KERN_WARNING LS_SAY_RELEASE "\n", x->s.comm, x->s.pid,
 	       ls_class_name(class_id));
 	ls_splat_symbol(text, x->s.ip);
@@ -71,22 +71,22 @@ static void splat_unlock(const struct ls_splat_side *x, u32 class_id)
 		printk(KERN_WARNING "[<%.*s>] %s\n", (int)strcspn(offset + 1, "/"), offset + 1, text);
 	else
 		printk(KERN_WARNING "%s\n", text);
-	printk(KERN_WARNING "%s\n", ls_splat_words(x->s.what));
+	printk(KERN_WARNING "%s\n", ls_finding_words(x->s.what));
 }
 
 /* Memory with a lock in it is freed. */
 static void splat_freed(const struct ls_splat_side *x, u32 class_id)
 {
-	ls_splat_head(ls_splat_headline(x->s.what));
+	ls_splat_head(ls_finding_head(x->s.what));
 	printk(KERN_WARNING LS_SAY_FREED "\n", x->s.comm, x->s.pid,
-	       ls_splat_words(x->s.what), ls_class_name(class_id));
+	       ls_finding_words(x->s.what), ls_class_name(class_id));
 	ls_splat_lock("", class_id, ls_splat_taken(x, class_id).ip);
 }
 
 /* What the task does to a lock that it holds. */
 static void splat_held(const struct ls_splat_side *x, u32 class_id)
 {
-	ls_splat_head(ls_splat_headline(x->s.what));
+	ls_splat_head(ls_finding_head(x->s.what));
 	print_task(x);
 	ls_splat_lock("", class_id, ls_splat_taken(x, class_id).ip);
 }
@@ -104,15 +104,15 @@ static void splat_exit(const struct ls_splat_side *x, u32 class_id)
 {
 	char head[LS_COMM_LEN + 48];
 
-	snprintf(head, sizeof(head), "%s %s/%u %s", ls_splat_headline(x->s.what), x->s.comm, x->s.pid,
-		 ls_splat_words(x->s.what));
+	snprintf(head, sizeof(head), "%s %s/%u %s", ls_finding_head(x->s.what), x->s.comm, x->s.pid,
+		 ls_finding_words(x->s.what));
 	ls_splat_head(head);
 	print_kept(x);
 }
 
 static void splat_user(const struct ls_splat_side *x, u32 class_id)
 {
-	ls_splat_head(ls_splat_headline(x->s.what));
+	ls_splat_head(ls_finding_head(x->s.what));
 	print_task(x);
 	print_kept(x);
 }
@@ -122,8 +122,8 @@ static void splat_not_held(const struct ls_splat_side *x, u32 class_id)
 	char text[KSYM_SYMBOL_LEN];
 
 	ls_splat_symbol(text, x->s.ip);
-	ls_splat_head(ls_splat_headline(x->s.what));
-	printk(KERN_WARNING "%s/%u %s %s\n", x->s.comm, x->s.pid, ls_splat_words(x->s.what), text);
+	ls_splat_head(ls_finding_head(x->s.what));
+	printk(KERN_WARNING "%s/%u %s %s\n", x->s.comm, x->s.pid, ls_finding_words(x->s.what), text);
 	printk(KERN_WARNING LS_SAY_NOT_HOLDING "\n", ls_class_name(class_id),
 	       ls_splat_kind(class_id));
 }
@@ -133,7 +133,7 @@ static void splat_long_hold(const struct ls_splat_side *x, u32 class_id)
 	u64 owner = ls_splat_owners(x);
 
 	printk(KERN_WARNING LS_SAY_LONG "\n", x->s.comm, x->s.pid,
-	       ls_splat_headline(x->s.what), div_u64(x->s.extra, NSEC_PER_SEC));
+	       ls_finding_head(x->s.what), div_u64(x->s.extra, NSEC_PER_SEC));
 	print_task_lock(x, class_id);
 	if (owner)
 		ls_splat_lock(LS_SAY_OWNER, class_id, x->held[__ffs64(owner)].ip);
@@ -148,7 +148,7 @@ static void splat_ww(const struct ls_splat_side *x, u32 class_id)
 	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 40];
 
 	ls_splat_function(text, x->s.ip);
-	snprintf(head, sizeof(head), "%s %s!", ls_splat_headline(x->s.what), text);
+	snprintf(head, sizeof(head), "%s %s!", ls_finding_head(x->s.what), text);
 	ls_splat_head(head);
 	print_task_lock(x, class_id);
 }

@@ -65,7 +65,7 @@ static void print_scenario(const struct ls_finding_edge *edges, u32 nr)
 static void print_deadlock_head(const struct ls_finding_edge *edges, u32 nr, struct ls_splat_side *x)
 {
 	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 40];
-	int lead = scnprintf(head, sizeof(head), "%s ", ls_splat_headline(LS_FINDING_DEADLOCK));
+	int lead = scnprintf(head, sizeof(head), "%s ", ls_finding_head(LS_FINDING_DEADLOCK));
 	char *place = head + lead;
 	u32 i;
 
@@ -92,7 +92,7 @@ void ls_splat_deadlock(const struct ls_finding_edge *edges, u32 nr)
 		if (!ls_splat_load(x, edges[i].sight))
 			continue;
 		printk(KERN_WARNING LS_SAY_HAS "\n", x->s.comm, x->s.pid,
-		       ls_splat_words(LS_FINDING_DEADLOCK), i + 1 < nr ? "the next one" : "the first one");
+		       ls_finding_words(LS_FINDING_DEADLOCK), i + 1 < nr ? "the next one" : "the first one");
 		ls_splat_lock("", edges[i].to, x->s.ip);
 		ls_splat_backtrace(x);
 		ls_splat_held(x);
@@ -112,8 +112,8 @@ void ls_splat_cycle(const struct ls_finding_edge *edges, u32 nr)
 		goto out;
 	held = ls_splat_held_of(now, edges[0].from);
 
-	ls_splat_head(ls_splat_headline(LS_FINDING_ORDER_CYCLE));
-	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_ORDER_CYCLE));
+	ls_splat_head(ls_finding_head(LS_FINDING_ORDER_CYCLE));
+	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_finding_words(LS_FINDING_ORDER_CYCLE));
 	ls_splat_lock("", edges[0].to, now->s.ip);
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING LS_SAY_HOLDING "\n");
@@ -179,8 +179,8 @@ void ls_splat_inversion(u32 class_id, bool same, u32 first, u32 second)
 	if (!now || !old || !ls_splat_load(now, second))
 		goto out;
 	held = ls_splat_held_of(now, class_id);
-	ls_splat_head(ls_splat_headline(LS_FINDING_RECURSIVE));
-	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_splat_words(LS_FINDING_RECURSIVE));
+	ls_splat_head(ls_finding_head(LS_FINDING_RECURSIVE));
+	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_finding_words(LS_FINDING_RECURSIVE));
 	ls_splat_lock("", class_id, now->s.ip);
 	printk(KERN_WARNING "\n");
 	printk(KERN_WARNING LS_SAY_HOLDING "\n");
@@ -224,11 +224,11 @@ static void splat_irq_state(const struct ls_splat_side *in, const struct ls_spla
 
 	snprintf(in_state, sizeof(in_state), "IN-%s-%c", irq, mode(in_at.val));
 	snprintf(on_state, sizeof(on_state), "%s-ON-%c", irq, mode(on_at.val));
-	ls_splat_head(ls_splat_headline(LS_FINDING_IRQ_STATE));
+	ls_splat_head(ls_finding_head(LS_FINDING_IRQ_STATE));
 	printk(KERN_WARNING LS_SAY_IRQ_USAGE "\n", now_in ? on_state : in_state,
 	       now_in ? in_state : on_state);
 	printk(KERN_WARNING LS_SAY_WHO "\n", now_in ? in->s.comm : on->s.comm,
-	       now_in ? in->s.pid : on->s.pid, ls_splat_words(LS_FINDING_IRQ_STATE));
+	       now_in ? in->s.pid : on->s.pid, ls_finding_words(LS_FINDING_IRQ_STATE));
 	ls_splat_lock("", class_id, now_in ? in_at.ip : on_at.ip);
 	ls_splat_backtrace(now_in ? in : on);
 	printk(KERN_WARNING "\n");
@@ -282,9 +282,9 @@ void ls_splat_interrupt(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 	if (!ls_splat_load(now, edges[last].sight))
 		goto out;
 
-	snprintf(head, sizeof(head), LS_SAY_IRQ_ORDER, irq, irq, ls_splat_headline(kind));
+	snprintf(head, sizeof(head), LS_SAY_IRQ_ORDER, irq, irq, ls_finding_head(kind));
 	ls_splat_head(head);
-	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_splat_words(kind));
+	printk(KERN_WARNING LS_SAY_WHO "\n", now->s.comm, now->s.pid, ls_finding_words(kind));
 	i = last < nr - 1 ? edges[last].to : unsafe;
 	ls_splat_lock("", i, ls_splat_taken(now, i).ip);
 	if (last && last < nr - 1) {

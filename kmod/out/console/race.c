@@ -149,7 +149,7 @@ static void print_doubts(const struct ls_race_event *e, const struct ls_rec_acce
 
 void ls_splat_race(const struct ls_race_event *e)
 {
-	const char *head = ls_splat_headline(LS_FINDING_RACE);
+	const char *head = ls_finding_head(LS_FINDING_RACE);
 	const struct ls_rec_race *race = &e->race;
 	static struct ls_guard_rec first_guards[LS_LOCKSET_LOCKS], second_guards[LS_LOCKSET_LOCKS];
 	static char first[KSYM_SYMBOL_LEN], second[KSYM_SYMBOL_LEN];

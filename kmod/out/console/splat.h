@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #include "abi.h"
+#include "finding_kinds.h"
 
 extern bool ls_splat, ls_splat_unproven;	/* parameters; findings.c */
 
@@ -30,8 +31,6 @@ struct ls_splat_side {
 	u32 nr_ips;
 };
 
-const char *ls_splat_headline(u32 kind);
-const char *ls_splat_words(u32 kind);
 const char *ls_splat_kind(u32 class_id);
 bool ls_splat_is_queue(u32 class_id);
 bool ls_splat_is_awaited(u32 class_id);

@@ -10,32 +10,6 @@
 #include "out/console/splat.h"
 #include "out/out.h"
 
-/* The headline of a finding of @kind, or what is always the same of it. */
-const char *ls_splat_headline(u32 kind)
-{
-	switch (kind) {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
-	case value:								\
-		return head;
-	LS_FINDINGS(LS_ROW)
-#undef LS_ROW
-	}
-	return "";
-}
-
-/* What follows the task in it. */
-const char *ls_splat_words(u32 kind)
-{
-	switch (kind) {
-#define LS_ROW(symbol, value, enumerator, name, shown, severity, about, title, splat, head, words) \
-	case value:								\
-		return words;
-	LS_FINDINGS(LS_ROW)
-#undef LS_ROW
-	}
-	return "";
-}
-
 /* Interrupts are classes in findings only, and have no kind. */
 const char *ls_splat_kind(u32 class_id)
 {
