@@ -166,6 +166,7 @@
 	X(__wake_up_locked_key,		WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
 	X(__wake_up_locked_key_bookmark, WAITQUEUE, QUEUE, LS_OP_WAKE,		0, 0)	\
 	X(__wake_up_locked_sync_key,	WAITQUEUE, QUEUE,  LS_OP_WAKE,		0, 0)	\
+	X(__schedule_bug,		NONE,	  SPECIAL, LS_OP_SCHEDULE_BUG,	0, 0)	\
 	X(update_process_times,		NONE,	  SPECIAL, LS_OP_TICK,		0, 0)	\
 	X(__cond_resched,		NONE,	  SLEEP,   LS_OP_SLEEP,		0, 0)
 
@@ -197,6 +198,7 @@ enum ls_special_op {
 	LS_OP_COMPLETE = 10 << 20,
 	LS_OP_INIT_QUEUE = 11 << 20,
 	LS_OP_INIT_UNNAMED = 12 << 20,
+	LS_OP_SCHEDULE_BUG = 13 << 20,
 	LS_OP_MASK = 15 << 20,
 };
 

@@ -256,6 +256,11 @@ struct ls_rec_sight {
 #define LS_SIGHT_IS_FAULT(what) ((what) >= LS_FINDING_WAIT_CONTEXT)
 #define LS_TASK_KTHREAD 1u
 #define LS_TASK_WORKER 2u	/* workqueue worker */
+/*
+ * Of a fault: the kernel had repaired the task's preemption count before, so it may be a
+ * consequence of what made that necessary (kmod/core/repaired.c).
+ */
+#define LS_TASK_REPAIRED 4u
 
 /*
  * One edge of a finding; sight is the ordinal (0-based) of the LS_REC_SIGHT. For an edge into

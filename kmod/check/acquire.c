@@ -104,7 +104,7 @@ static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u6
 /* Slow path of an acquisition. Preemption off, hooks active. */
 noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
-	unsigned long count = preempt_count();
+	unsigned long count = ls_count_mend(preempt_count());
 	struct ls_ctx *ctx;
 	u32 level, val, stamp = 0;
 	bool noted = false;
@@ -141,6 +141,9 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		return;
 	}
 	val |= ls_how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
+	/* Whether interrupts could come is not known then. */
+	if (unlikely(ls_load(&ls_nr_repaired)) && level == LS_TASK && ls_task_repaired(ls_entry(level)))
+		val |= LS_VAL_IRQ_OFF | LS_VAL_BH_OFF;
 	if (unlikely(LS_AWAITED_KINDS >> (desc >> LS_DESC_KIND_SHIFT) & 1))
 		val |= LS_VAL_WAIT;
 	if (desc & LS_DESC_SLEEPS && ls_is_atomic(count))

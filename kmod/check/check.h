@@ -60,7 +60,7 @@ void ls_vmalloc_freed(unsigned long addr, unsigned long ip);
 void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key, u32 val);
 void ls_lock_initialised(struct ls_cpu *pc, unsigned long lock, unsigned long ip);
 void ls_tick(struct ls_cpu *pc, bool user);
-void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx);
+void ls_schedule_bug(struct ls_cpu *pc);
 void ls_task_exits(struct ls_cpu *pc);
 void ls_context_range_gone(unsigned long start, unsigned long end);
 

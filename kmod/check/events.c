@@ -9,6 +9,7 @@
 #include <linux/stacktrace.h>
 
 #include "check/events.h"
+#include "core/context.h"
 #include "core/stacks.h"
 #include "core/state.h"
 #include "identity/alloc.h"
@@ -73,6 +74,17 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 }
 
 /*
+ * Is a fault shown by the preemption count, or by locks that were kept by it, where the entries
+ * @mask of the held-lock stack are its reason? They are one in themselves.
+ */
+static bool by_count(u32 what, u64 mask)
+{
+	return what == LS_FINDING_SLEEP_ATOMIC ? !mask :
+	       what == LS_FINDING_DOUBLE_UNLOCK || what == LS_FINDING_BAD_UNLOCK ||
+	       what == LS_FINDING_HELD_USER || what == LS_FINDING_HELD_EXIT;
+}
+
+/*
  * A fault: @what is an enum ls_finding_kind, @val the lock's class and how it is or was to be
  * held (class 0: no lock, only the context), @mask the entries of @ctx that matter. @ip 0:
  * taken from the stack. @ctx is busy, or not the current one.
@@ -80,6 +92,7 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip, u32 val, u64 mask,
 	      u64 extra)
 {
+	bool repaired = by_count(what, mask) && ls_task_repaired(ls_entry(LS_TASK));
 	u64 key, *slot;
 	struct ls_event *e;
 
@@ -88,7 +101,7 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	 * callers: the place alone may be in the allocator.
 	 */
 	key = !ip ? ctx->key ^ current->pid : val & LS_VAL_CLASS_MASK ? ip : ls_callers_of(ip);
-	key = ls_mix(ls_mix(key) + (val & LS_VAL_CLASS_MASK) * LS_FAULT_KINDS + what) | 1;
+	key = ls_mix(ls_mix(key) + (val & LS_VAL_CLASS_MASK) * LS_FAULT_KINDS + what + repaired * ls_mix(1)) | 1;
 	slot = &reported[key >> (64 - REPORTED_BITS)];
 	if (ls_load(slot) == key)
 		return;
@@ -99,6 +112,8 @@ void ls_fault(struct ls_cpu *pc, struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 	}
 	ls_store(slot, key);
 	ls_event_fill(e, ctx, what, lock, ip, val, mask, 0, 0, extra);
+	if (unlikely(repaired))
+		((struct ls_rec_sight *)(e + 1))->task_flags |= LS_TASK_REPAIRED;
 	ls_ring_commit(e);
 	ls_wake_worker();
 }

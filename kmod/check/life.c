@@ -15,6 +15,7 @@
 #include "check/events.h"
 #include "core/context.h"
 #include "core/lockword.h"
+#include "core/stacks.h"
 #include "identity/alloc.h"
 #include "identity/slab.h"
 
@@ -212,15 +213,22 @@ void ls_task_exits(struct ls_cpu *pc)
 }
 
 /*
- * The task schedules in atomic context. Interrupts are off; the run queue's lock is on top of
- * @ctx.
+ * schedule() has found preemption or softirqs off, or enabled once too often, and is about to
+ * repair the count. Interrupts are on or off.
  */
-void ls_switch_atomic(struct ls_cpu *pc, struct ls_ctx *ctx)
+void ls_schedule_bug(struct ls_cpu *pc)
 {
-	u64 mask = ctx->depth ? ls_spinning_mask(ctx, ctx->depth - 1) : 0;
+	u32 level, entry;
+	struct ls_ctx *ctx = ls_context(pc, &level);
+	/* schedule() itself has turned preemption off once, this hook once or twice. */
+	int excess = ls_count_value(preempt_count()) - (int)(2 * PREEMPT_OFFSET + ls_slack / 2);
 
-	/* The scheduler itself turned interrupts off. */
-	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, 0, 0, mask, 0);
+	entry = ls_entry(level);
+	/* A task that was below zero is right again from here on: nothing sleeps wrongly. */
+	if (excess > 0 && !ls_task_repaired(entry))
+		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ls_waiter_ip(), ls_where(level),
+			      ls_spinning_mask(ctx, ctx->depth), 0);
+	ls_count_repaired(excess, entry);
 }
 
 /*

@@ -84,7 +84,7 @@ static LS_COLD void release_slow(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock
 	i = ls_held_find(ctx, lock);
 	if (i >= 0) {
 		u32 val = ctx->held[i].val;
-		bool trusted = !ls_held_distrusted(ctx);
+		bool trusted = !ls_held_distrusted(ctx) && !ls_task_repaired(0);
 
 		if (static_branch_unlikely(&ls_stat_key) && !ctx->busy)
 			ls_stat_released(ctx, i);
@@ -107,7 +107,7 @@ noinline void ls_release(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	u32 level, now;
 
 	ctx = ls_context_in(pc, preempt_count(), &level);
-	now = ls_how(0, preempt_count()) | level << LS_VAL_LEVEL_SHIFT;
+	now = ls_how(0, ls_count_mend(preempt_count())) | level << LS_VAL_LEVEL_SHIFT;
 	this_cpu_inc(ls_cpus.releases);
 	if (likely(ls_held_is_top(ctx, lock) && !ctx->busy &&
 		   !(ctx->held[ctx->depth - 1].val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)))) {

@@ -16,7 +16,6 @@
  *     its sleep. Entries left by an interrupt are dropped at the next switch (context.c).
  */
 #include <linux/sched.h>
-#include <linux/sched/task_stack.h>
 
 #include "base/memory.h"
 #include "belief.h"
@@ -37,20 +36,6 @@
 #define INSTANCE_SLOTS 13
 #define COMPLETER_SLOTS 13
 #define MAKER_SLOTS 10
-
-/* Identifies the current task's entry into the kernel by its user registers; 0 for interrupts. */
-static u32 entry_of(u32 level)
-{
-	const u64 *word = (const u64 *)task_pt_regs(current);
-	u64 hash = 0;
-	u32 i;
-
-	if (level != LS_TASK || current->flags & (PF_KTHREAD | PF_IO_WORKER))
-		return 0;
-	for (i = 0; i < sizeof(struct pt_regs) / sizeof(u64); i++)
-		hash = ls_mix(hash ^ word[i]);
-	return hash;
-}
 
 void ls_add_orphan(u64 lock)
 {
@@ -92,7 +77,7 @@ void ls_drop_moved(struct ls_ctx *ctx, u32 level)
 		if (c->kind != LS_KIND_SEMAPHORE)
 			continue;
 		if (!asked)
-			left = entry_of(level) != ctx->entry;
+			left = ls_entry(level) != ctx->entry;
 		asked = true;
 		/* If it is held across system calls, the same task may still release it. */
 		if (left && taker(level))
@@ -214,7 +199,7 @@ bool ls_semaphore_taken(struct ls_ctx *ctx, u64 lock, u32 id, u32 level, u32 *st
 		return false;
 	}
 	ls_addrmap_remove(&ls.takers, lock);
-	ctx->entry = entry_of(level);
+	ctx->entry = ls_entry(level);
 	*stamp = ls_orphans_tick(&ls.orphans);
 	return true;
 }

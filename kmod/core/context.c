@@ -8,10 +8,12 @@
 #include <linux/log2.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 
 #include "base/lookup.h"
 #include "base/memory.h"
 #include "core/context.h"
+#include "hash.h"
 
 struct ls_ctx *ls_contexts;
 static u32 pool_size;
@@ -86,7 +88,21 @@ struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level)
 /* LS_VAL_* bits of the current context. Preemption off. */
 u32 ls_where(u32 level)
 {
-	return ls_how(0, preempt_count()) | level << LS_VAL_LEVEL_SHIFT;
+	return ls_how(0, ls_count_mend(preempt_count())) | level << LS_VAL_LEVEL_SHIFT;
+}
+
+/* Identifies the current task's entry into the kernel by its user registers; 0 for interrupts. */
+u32 ls_entry(u32 level)
+{
+	const u64 *word = (const u64 *)task_pt_regs(current);
+	u64 hash = 0;
+	u32 i;
+
+	if (level != LS_TASK || current->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return 0;
+	for (i = 0; i < sizeof(struct pt_regs) / sizeof(u64); i++)
+		hash = ls_mix(hash ^ word[i]);
+	return hash;
 }
 
 /* Is @ip in the scheduler itself? */
@@ -106,6 +122,7 @@ void ls_context_clear(void)
 	}
 	memset(ls.tasks.slots, 0, ls_addrmap_bytes(task_map_bits));
 	memset(pool_used, 0, BITS_TO_LONGS(pool_size) * sizeof(long));
+	ls_repaired_clear();
 	for_each_possible_cpu(cpu) {
 		struct ls_cpu *pc = per_cpu_ptr(&ls_cpus, cpu);
 

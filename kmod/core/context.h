@@ -25,6 +25,7 @@ struct ls_ctx *ls_ctx_fix(struct ls_cpu *pc);
 struct ls_ctx *ls_context(struct ls_cpu *pc, u32 *level);
 struct ls_ctx *ls_context_of(struct ls_cpu *pc, unsigned long count, u32 *level);
 u32 ls_where(u32 level);
+u32 ls_entry(u32 level);
 
 /* The own context of @task, NULL: none. */
 static __always_inline struct ls_ctx *ls_context_registered(struct task_struct *task)
@@ -37,6 +38,7 @@ static __always_inline struct ls_ctx *ls_context_registered(struct task_struct *
 /* Context of the code on this CPU that had preempt_count() @count. Preemption off. */
 static __always_inline struct ls_ctx *ls_context_in(struct ls_cpu *pc, unsigned long count, u32 *level)
 {
+	count = ls_count_mend(count);
 	if (unlikely(ls_has_tail(pc)) && !(count & NMI_MASK)) {
 		*level = LS_HARDIRQ;
 		return &pc->level[LS_HARDIRQ - 1];

@@ -14,6 +14,7 @@
 #include "base/wrapper/rearm.h"
 #include "chains.h"
 #include "classes.h"
+#include "core/repaired.h"
 #include "edges.h"
 #include "gates.h"
 #include "held.h"
@@ -114,7 +115,7 @@ static __always_inline bool ls_holds_nothing(void)
 {
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
 
-	return pc->cur == current && !(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) &&
+	return pc->cur == current && !(preempt_count() & LS_COUNT_UNUSUAL) &&
 	       !pc->task->depth;
 }
 

@@ -11,6 +11,7 @@
 #include "base/lookup.h"
 #include "base/preempt.h"
 #include "base/tracepoint.h"
+#include "base/wrapper/tracepoint.h"
 #include "check/access/handover.h"
 #include "check/check.h"
 #include "core/context.h"
@@ -62,6 +63,9 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	if (unlikely(ctx->depth) && !ctx->busy)
 		ls_drop_semaphores(ctx, false);
 	ctx->run = 0;
+	/* What is still wrong is not put right by this item any more. */
+	if (unlikely(ls_load(&ls_nr_repaired)) && ls_count_value(preempt_count()) > LS_TRACEPOINT_PREEMPT)
+		ls_repaired_forget(current);
 	ls_completed((u64)work | LS_ENDED);
 	ls_leave();
 }

@@ -45,7 +45,7 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	u32 val, desc;
 
 	/* No task is current while recording is off. */
-	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
+	if (unlikely(count & LS_COUNT_UNUSUAL) ||
 	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
@@ -112,7 +112,7 @@ void __noendbr ls_hook_release(unsigned long lock, const unsigned long *frame)
 	preempt_disable_notrace();
 	pc = this_cpu_ptr(&ls_cpus);
 	count = preempt_count();
-	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) ||
+	if (unlikely(count & LS_COUNT_UNUSUAL) ||
 	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;

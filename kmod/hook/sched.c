@@ -88,10 +88,6 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!READ_ONCE(ls_active))
 		return;
 	from = pc->cur == prev ? pc->task : ls_ctx_fix(pc);
-	/* The scheduler and the run queue's lock count one level each. */
-	if (!preempt && unlikely((preempt_count() & PREEMPT_MASK) > 2 + LS_TRACEPOINT_PREEMPT) &&
-	    !(prev_state & TASK_DEAD))
-		ls_switch_atomic(pc, from);
 	first = clean(pc, from, preempt);
 	from->section = ls_section_leave(prev, preempt);
 	keeps = first || from->ignoring || from->may_race || from->wait[LS_WAIT_SLEEP].lock || from->section;

@@ -187,6 +187,9 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		if (!ls_ww_unlock_covered)
 			ls_release(pc, lock, ip, desc & ~(u32)LS_OP_MASK);
 		break;
+	case LS_OP_SCHEDULE_BUG:
+		ls_schedule_bug(pc);
+		break;
 	case LS_OP_TICK:
 		ls_tick(pc, arg0);
 		break;

@@ -22,6 +22,7 @@ static void on_exit(void *data, struct task_struct *task)
 		return;
 	preempt_disable_notrace();
 	ls_task_exits(this_cpu_ptr(&ls_cpus));
+	ls_repaired_forget(task);
 	ls_leave();
 }
 
