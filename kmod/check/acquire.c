@@ -17,6 +17,7 @@
 #include "core/stat.h"
 #include "identity/alloc.h"
 #include "identity/identity.h"
+#include "identity/wrappers.h"
 
 /* Report a sleeping lock that is acquired in atomic context, with the spinning locks held. */
 static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
@@ -108,7 +109,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	struct ls_ctx *ctx;
 	u32 level, val, stamp = 0;
 	bool noted = false;
-	u64 key;
+	u64 key, place;
 
 	ctx = ls_context_in(pc, count, &level);
 	if (unlikely(in_tail(ctx, ip, level))) {
@@ -124,7 +125,12 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 			ls_lose(LS_LOSS_RECURSION);
 		return;
 	}
-	val = ls_class_at(ctx, lock, desc >> LS_DESC_KIND_SHIFT, ip);
+	place = ls_lock_place(ip);
+	val = ls_class_at(ctx, lock, desc >> LS_DESC_KIND_SHIFT, place);
+	if (unlikely(place != ip)) {
+		ls_class_ask(lock);
+		ip = place;
+	}
 	if (unlikely(ctx->depth >= LS_MAX_DEPTH))
 		ls_make_room(ctx, level);
 	if (unlikely(!val || ctx->depth >= LS_MAX_DEPTH)) {

@@ -16,6 +16,7 @@
 #include "core/stat.h"
 #include "hook/hook.h"
 #include "identity/identity.h"
+#include "identity/wrappers.h"
 
 /* Kind of a lock from the flags of the kernel's tracepoint. */
 static u32 kind_of_wait(unsigned int flags)
@@ -61,7 +62,7 @@ static void on_begin(void *data, void *at, unsigned int flags)
 		/* It will be acquired when its function returns. */
 		ctx->busy = 1;
 		barrier();
-		w->ip = ls_waiter_ip();
+		w->ip = ls_lock_place(ls_waiter_ip());
 		barrier();
 		ctx->busy = 0;
 		id = ls_class_at(ctx, lock, kind, w->ip);

@@ -19,6 +19,7 @@
 #include "core/stacks.h"
 #include "hook/hook.h"
 #include "identity/identity.h"
+#include "identity/wrappers.h"
 
 static void downgrade(struct ls_cpu *pc, u64 lock)
 {
@@ -149,12 +150,14 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		downgrade(pc, lock);
 		break;
 	case LS_OP_INIT:
+		ip = ls_lock_place(ip);
 		ls_lock_initialised(pc, lock, ip);
 		ls_identity_named(lock, kind, (const char *)arg1, ip);
 		if (kind == LS_KIND_SPINLOCK)	/* __init_swait_queue_head() */
 			ls_completion_made(pc, lock - offsetof(struct completion, wait));
 		break;
 	case LS_OP_INIT_UNNAMED:
+		ip = ls_lock_place(ip);
 		ls_lock_initialised(pc, lock, ip);
 		ls_identity_named(lock, kind, "", ip);
 		break;

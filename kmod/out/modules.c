@@ -21,6 +21,7 @@
 #include "hook/hook.h"
 #include "identity/alloc.h"
 #include "identity/identity.h"
+#include "identity/wrappers.h"
 #include "out/out.h"
 #include "out/races/accesses.h"
 #include "tagtab.h"
@@ -106,6 +107,7 @@ static void area_going(unsigned long start, unsigned long end)
 	code_going(start, end);
 	ls_classes_forget_range(&ls.classes, start, end);
 	ls_alloc_forget(start, end);
+	ls_wrappers_forget(start, end);
 	ls_identity_forget_names(start, end);
 }
 
@@ -147,6 +149,7 @@ static int on_module(struct notifier_block *nb, unsigned long state, void *data)
 		areas(mod, 0, LS_MODULE_ALL_AREAS, false);
 		ls_percpu_module(mod, true);
 		ls_allocators_module(mod, true);
+		ls_wrappers_module(mod);
 		ls_annotations_module(mod);
 		break;
 	case MODULE_STATE_LIVE:
@@ -198,6 +201,7 @@ static void take_stock(void)
 		log_module(stock[i], LS_MODULE_COMES);
 		ls_annotations_module(stock[i]);
 		ls_allocators_module(stock[i], true);
+		ls_wrappers_module(stock[i]);
 		module_put(stock[i]);
 	}
 	kvfree(stock);

@@ -26,6 +26,7 @@
 #include "hook/hook.h"
 #include "identity/alloc.h"
 #include "identity/identity.h"
+#include "identity/wrappers.h"
 #include "out/out.h"
 #include "out/races/accesses.h"
 #include "surface/surface.h"
@@ -223,6 +224,7 @@ static int __init lockscope_init(void)
 		goto out_free;
 	ls_stacks_init();
 	ls_allocators_init();
+	ls_wrappers_init();
 	ls_roots_init();
 	ls_special_init();
 	ls_hang_init();
