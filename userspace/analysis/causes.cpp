@@ -55,10 +55,51 @@ bool among_one_structure(const Finding &finding)
 			   [](const Filter &filter) { return filter.name == "one-structure"; });
 }
 
+/// A lock of a run that is never released again.
+using Stuck = std::tuple<std::uint32_t, ClassId, std::uint64_t>;
+
+/*
+ * Who waits long for a lock of a deadlock, or for one that such a task holds, waits for the
+ * deadlock.
+ */
+void fold_long_holds(const Model &model, std::vector<Finding> &findings)
+{
+	for (const auto &deadlock : findings) {
+		if (deadlock.kind != FindingKind::Deadlock || deadlock.hidden())
+			continue;
+		std::set<Stuck> stuck;
+		const auto add = [&](const Observation &observation) {
+			for (const auto &held : observation.held)
+				stuck.insert({observation.run, held.cls, held.instance});
+		};
+		for (const auto &edge : deadlock.edges)
+			for (const auto &witness : edge.witnesses)
+				add(model.observations[witness.observation]);
+		for (bool more = true; more;) {
+			more = false;
+			for (auto &finding : findings) {
+				if (finding.kind != FindingKind::LongHold || !finding.cause.empty())
+					continue;
+				const Observation &observation =
+					model.observations
+						[finding.edges.front().shown().observation];
+				const Held &lock = observation.acquired;
+				if (!stuck.contains({observation.run, lock.cls, lock.instance}))
+					continue;
+				finding.cause = deadlock.id;
+				finding.through = {lock.cls};
+				add(observation);
+				more = true;
+			}
+		}
+	}
+}
+
 } // namespace
 
 void find_causes(const Model &model, std::vector<Finding> &findings)
 {
+	fold_long_holds(model, findings);
 	ByDependency by_edge; ///< first in the ranking
 	std::map<ClassId, std::vector<std::size_t>> by_lock;
 	std::map<std::size_t, Classes> heads;

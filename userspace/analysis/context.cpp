@@ -101,6 +101,11 @@ std::string plain_function(const std::string &function)
 	return std::string(plain_name(function));
 }
 
+bool same_function(const Code &a, const Code &b)
+{
+	return !a.function.empty() && a.function == b.function && a.module == b.module;
+}
+
 namespace {
 
 /// Find the entry point of @context.

@@ -64,5 +64,7 @@ std::string task_name(const Context &context);
 /// Function without compiler suffixes ("f.isra.0" -> "f") and without its number among
 /// functions of that name ("f#2").
 std::string plain_function(const std::string &function);
+/// Are both in one known function?
+bool same_function(const Code &a, const Code &b);
 
 } // namespace lockscope

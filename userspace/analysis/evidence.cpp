@@ -27,11 +27,6 @@ std::set<std::string> contexts_in(const Model &model, const FindingEdge &edge, s
 	return keys;
 }
 
-bool same_function(const Code &a, const Code &b)
-{
-	return !a.function.empty() && a.function == b.function && a.module == b.module;
-}
-
 /// The part of @stack inside the entry point of its context.
 std::vector<CodeId> entry_part(const Model &model, const std::vector<CodeId> &stack,
 			       const Context &context)
@@ -284,13 +279,6 @@ const Observation *taken_before(const Model &model, const Observation &observati
 		    (!best || value(*best) < value(other)))
 			best = &other;
 	return best;
-}
-
-std::string function_of(const Model &model, const FindingEdge &edge)
-{
-	const auto &code = model[edge.to_stack.front()];
-	return code.function.empty() ? edge.shown().context.describe()
-				     : plain_function(code.function);
 }
 
 } // namespace lockscope

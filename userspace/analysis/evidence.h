@@ -91,7 +91,4 @@ bool completes(const Model &model, const FindingEdge &edge);
 std::optional<std::pair<std::size_t, std::size_t>>
 common_instance(const Model &model, const FindingEdge &in, const FindingEdge &out);
 
-/// Innermost function of the edge's to_stack, or the closest information.
-std::string function_of(const Model &model, const FindingEdge &edge);
-
 } // namespace lockscope

@@ -69,6 +69,9 @@ inline constexpr const char *kSuppressed = "suppressed";
 /// Name of the filter for refuted findings.
 inline constexpr const char *kRefuted = "refuted";
 
+/// Name of the filter for what follows from another finding.
+inline constexpr const char *kConsequence = "consequence";
+
 /// One observation that shows an edge: held[position] held while acquiring. With an
 /// interrupt at one end, and for a fault, the edge is about that one lock.
 struct Witness {
@@ -178,6 +181,7 @@ struct Finding {
 	std::optional<Meeting> meeting;
 	std::optional<Verdict> verdict; ///< of lockscope confirm, see verdicts.h
 	std::string cause;		///< id of the finding that is its cause
+	std::size_t consequences = 0; ///< observations of hidden findings of which it is the cause
 	bool further = false; ///< a cycle that is not the shortest of any of its dependencies
 	std::vector<ClassId> through; ///< what both share: a lock, a dependency; empty: a structure
 	/// Numbers of the run that completed it and of the last one that showed a part of it;

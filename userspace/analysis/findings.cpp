@@ -16,6 +16,7 @@
 #include "analysis/orders/interrupts.h"
 #include "analysis/orders/lockgraph.h"
 #include "analysis/orders/nestings.h"
+#include "analysis/owner.h"
 #include "analysis/races/races.h"
 #include "analysis/rank.h"
 #include "analysis/rules/violations.h"
@@ -38,11 +39,12 @@ namespace {
 /* Maximum number of functions in a title. */
 constexpr std::size_t kTitleFunctions = 3;
 
-std::string functions_of(const Model &model, const std::vector<const FindingEdge *> &edges)
+std::string functions_of(const Model &model, const Finding &finding,
+			 const std::vector<const FindingEdge *> &edges)
 {
 	std::vector<std::string> functions;
 	for (const auto *edge : edges)
-		if (auto function = function_of(model, *edge);
+		if (auto function = function_of(model, finding, *edge);
 		    std::find(functions.begin(), functions.end(), function) == functions.end())
 			functions.push_back(function);
 	if (functions.size() > kTitleFunctions) {
@@ -57,7 +59,7 @@ std::string functions_of(const Model &model, const Finding &finding)
 	std::vector<const FindingEdge *> edges;
 	for (const auto &edge : finding.edges)
 		edges.push_back(&edge);
-	return functions_of(model, edges);
+	return functions_of(model, finding, edges);
 }
 
 std::string cycle_title(const Model &model, const Finding &finding)
@@ -83,7 +85,7 @@ std::string interrupt_title(const Model &model, const Finding &finding)
 	const std::string irq = interrupt_name(finding.classes.back());
 	const std::string begin = std::string(title_words(finding.kind)) + ": ";
 	const auto &held = finding.edges[finding.edges.size() - 2], &taken = finding.edges.back();
-	const std::string functions = functions_of(model, {&taken, &held});
+	const std::string functions = functions_of(model, finding, {&taken, &held});
 	std::vector<std::string> names;
 	for (ClassId cls : finding.locks())
 		names.push_back(short_name(model[cls]));

@@ -9,6 +9,7 @@
 #include "report/verdict_text.h"
 
 #include "analysis/evidence.h"
+#include "analysis/faults/faults.h"
 #include "analysis/filters/annotations.h"
 #include "analysis/filters/beliefs.h"
 #include "analysis/rank.h"
@@ -59,6 +60,11 @@ public:
 					 : ""));
 		if (finding_.verdict)
 			print_verdict(*finding_.verdict, out_);
+		if (finding_.consequences)
+			out_.wrap(4,
+				  counted(finding_.consequences, "consequence") +
+					  " of it hidden, --all shows them",
+				  Tone::Yellow, 2);
 		if (detail_ == Detail::Short)
 			out_.wrap(4, "ranks here because: " + reasons(), Tone::Plain, 2);
 		for (const auto &filter : finding_.filters)
@@ -229,6 +235,7 @@ private:
 					   witness, 0);
 				print_stack("=>", stack.stack);
 				print_held(observation);
+				print_sleepers();
 			} else if (stack.role == "taken") {
 				out_.wrap(4, mark(edge.from) + " was taken here", Tone::Bold, 2);
 				print_stack(mark(edge.from) + " ->", stack.stack,
@@ -244,6 +251,17 @@ private:
 				print_stack(mark(edge.from) + " ->", stack.stack);
 			}
 		}
+	}
+
+	/* Where else it slept, under the same lock and below the same function. */
+	void print_sleepers()
+	{
+		const auto places = sleepers(model_, finding_);
+		if (places.size() > 1)
+			out_.wrap(6,
+				  "sleeps here at " + counted(places.size(), "place") + ": " +
+					  join(places, "; "),
+				  Tone::Plain, 2);
 	}
 
 	void print_race()

@@ -6,6 +6,7 @@
 #include "report/report.h"
 
 #include "analysis/evidence.h"
+#include "analysis/faults/faults.h"
 #include "analysis/filters/beliefs.h"
 #include "analysis/orders/builds.h"
 #include "model/counters.h"
@@ -122,6 +123,10 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 		for (const auto &stack : finding.stacks)
 			out["stacks"].push_back(fault_stack_json(model, stack));
 		out["count"] = finding.edges.front().count;
+		if (const auto places = sleepers(model, finding); !places.empty())
+			out["sleepers"] = places;
+		if (finding.consequences)
+			out["consequences"] = finding.consequences;
 	}
 	if (finding.race) {
 		for (const auto &side : finding.race->sides)

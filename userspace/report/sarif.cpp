@@ -5,6 +5,7 @@
 #include "report/json_parts.h"
 #include "report/sides.h"
 
+#include "analysis/owner.h"
 #include "model/counters.h"
 #include "util/text.h"
 
@@ -132,6 +133,20 @@ Json last_place(const Model &model, const Side &side)
 	return location(code, at == frames.end() ? frames.front() : *at);
 }
 
+/// The frame of the code that a maintainer owns, in the first side as it is shown, if its line is
+/// known; else where that side does the last thing of it.
+Json main_place(const Model &model, const Finding &finding, const Side &side)
+{
+	if (finding.edges.empty())
+		return last_place(model, side);
+	const auto &edge = finding.about_interrupt() ? finding.edges.back() : finding.edges.front();
+	const auto &code = model[owner_of(model, finding, edge)];
+	const auto frames = frames_of(code);
+	const auto at = std::find_if(frames.begin(), frames.end(),
+				     [](const Frame &frame) { return frame.line; });
+	return at == frames.end() ? last_place(model, side) : location(code, *at);
+}
+
 std::string describe(const Finding &finding, const std::vector<Side> &sides)
 {
 	std::string out = finding.title + ".";
@@ -193,7 +208,7 @@ Json result_of(const Model &model, const Finding &finding, std::size_t rank, boo
 		    {"partialFingerprints",
 		     {{"primaryLocationLineHash", finding.id}, {"lockscopeId/v1", finding.id}}}};
 	if (!sides.empty()) {
-		out["locations"].push_back(last_place(model, sides.front()));
+		out["locations"].push_back(main_place(model, finding, sides.front()));
 		Json flows = Json::array();
 		for (std::size_t i = 0; i < sides.size(); i++)
 			flows.push_back(thread_flow(model, sides[i], i + 1,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/faults/deadlocks.h"
 
+#include "analysis/owner.h"
 #include "analysis/rank.h"
 #include "util/text.h"
 
@@ -92,7 +93,7 @@ std::vector<Finding> deadlocks(const Model &model, const ObservationsByPlace &by
 		for (auto &edge : finding.edges) {
 			fill_stacks(model, edge, by_place);
 			names.push_back(short_name(model[edge.from]));
-			functions.push_back(function_of(model, edge));
+			functions.push_back(function_of(model, finding, edge));
 		}
 		names.push_back(names.front());
 		finding.title = std::string(title_words(finding.kind)) + ": " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/faults/faults.h"
 
+#include "analysis/owner.h"
 #include "analysis/rank.h"
 #include "util/text.h"
 
@@ -124,71 +125,8 @@ std::string fault_title(const Model &model, const Finding &finding, const std::s
 	return out + std::string(rest) + " (" + function + ")";
 }
 
-/* Functions that sleep on behalf of their callers: allocators, waits, user copies, the page
- * fault path. The fault is the caller's. */
-constexpr std::string_view kSleepsForOthers[] = {
-	"__alloc_pages",
-	"__cancel_work",
-	"__cond_resched",
-	"__copy_user",
-	"__flush_work",
-	"__get_free_pages",
-	"__get_user",
-	"__kmalloc",
-	"__kmem_cache_",
-	"__might_",
-	"__put_user",
-	"__vmalloc",
-	"__wait_for_",
-	"_copy_",
-	"alloc_pages",
-	"asm_exc_page_fault",
-	"cancel_delayed_",
-	"cancel_work_sync",
-	"clear_user",
-	"copy_user_",
-	"do_user_addr_",
-	"exc_page_fault",
-	"flush_work",
-	"get_zeroed_page",
-	"handle_mm_fault",
-	"kmalloc",
-	"kmem_cache_alloc",
-	"kvfree",
-	"kvmalloc",
-	"lock_mm_and_find_",
-	"might_",
-	"msleep",
-	"raw_copy_",
-	"rep_",
-	"schedule",
-	"start_flush_work",
-	"strncpy_from_",
-	"synchronize_",
-	"vfree",
-	"vmalloc",
-	"vzalloc",
-	"wait_for_",
-};
-
-bool sleeps_for_others(const std::string &function)
-{
-	return std::any_of(std::begin(kSleepsForOthers), std::end(kSleepsForOthers),
-			   [&](auto prefix) { return function.starts_with(prefix); });
-}
-
-/// The innermost function of @stack that does not sleep on behalf of its callers.
-std::string culprit(const Model &model, const std::vector<CodeId> &stack)
-{
-	for (auto frame : stack)
-		if (const auto &code = model[frame];
-		    !code.function.empty() && !sleeps_for_others(code.function))
-			return code.function;
-	return {};
-}
-
-/// Place of a fault. For those that are only noticed later, at the same place for all, the
-/// acquire site of the lock; for functions that sleep on behalf of callers, the caller.
+/// Place of a fault in its title. For those that are only noticed later, at the same place for
+/// all, the acquire site of the lock; else the frame that a maintainer owns.
 std::string function_of_fault(const Model &model, FindingKind kind, const Observation &observation,
 			      std::uint32_t position)
 {
@@ -196,13 +134,115 @@ std::string function_of_fault(const Model &model, FindingKind kind, const Observ
 	if ((kind == FindingKind::HeldAtExit || kind == FindingKind::HeldAtReturnToUser) &&
 	    position != kOwnLock)
 		function = model[observation.held[position].at].function;
-	if (kind == FindingKind::SleepInAtomic && observation.at(position).cls == kNoClass)
-		function = culprit(model, observation.stack);
-	if (function.empty() && !observation.stack.empty())
-		function = model[observation.stack.front()].function;
+	if (function.empty() && !observation.stack.empty()) {
+		const auto frames =
+			own_frames(model, observation.stack, context_of(model, observation));
+		std::vector<ClassId> classes{observation.at(position).cls};
+		if (const Held *hold = cause(observation, position))
+			classes.push_back(hold->cls);
+		function = model[frames[owner_frame(model, frames, modules_of(model, classes))]]
+				   .function;
+	}
 	if (function.empty())
 		function = model[observation.acquired.at].function;
 	return function.empty() ? "?" : plain_function(function);
+}
+
+bool about_sleep(FindingKind kind)
+{
+	return kind == FindingKind::InvalidWaitContext || kind == FindingKind::SleepInAtomic;
+}
+
+/// What makes two observations one finding: kind, lock and function. For what sleeps the hold
+/// under which it does and the function below it: what sleeps first depends on memory and luck.
+struct Key {
+	FindingKind kind;
+	ClassId cls;
+	std::string function;
+	ls_level level = LS_TASK;
+	bool repaired = false;
+
+	auto operator<=>(const Key &) const = default; // NOLINT(modernize-use-nullptr)
+};
+
+Key key_of(const Model &model, const Observation &observation)
+{
+	const auto kind = static_cast<FindingKind>(observation.what);
+	const std::uint32_t position = position_of(observation, kind);
+	const bool repaired = observation.task_flags & LS_TASK_REPAIRED;
+	Key key{kind, observation.at(position).cls, {}, LS_TASK, repaired};
+	if (about_sleep(kind)) {
+		const Held *hold = cause(observation, kOwnLock);
+		key.kind = FindingKind::SleepInAtomic;
+		key.cls = hold ? hold->cls : kNoClass;
+		if (!hold)
+			key.level = level_of(observation.acquired.val);
+		if (hold && !observation.stack.empty())
+			key.function = function_below(model,
+						      own_frames(model, observation.stack,
+								 context_of(model, observation)),
+						      *hold);
+	}
+	if (key.function.empty())
+		key.function = function_of_fault(model, kind, observation, position);
+	return key;
+}
+
+std::string id_of(const Model &model, const Key &key)
+{
+	std::string function = key.function;
+	if (key.level != LS_TASK)
+		function += std::string("\nin ") +
+			    level_name(static_cast<std::uint32_t>(key.level) << LS_VAL_LEVEL_SHIFT);
+	if (key.repaired)
+		function += "\nrepaired";
+	return fault_id(model, key.kind, key.cls, function);
+}
+
+/// Number of the observation in which the task's preemption count was wrong by itself, before
+/// @number, in which the kernel had repaired it; that of any task where another one was reported
+/// at the same place. nullopt if it was not recorded.
+std::optional<std::size_t> repaired_after(const Model &model, std::size_t number)
+{
+	const Observation &observation = model.observations[number];
+	std::optional<std::size_t> best;
+	const auto value = [&](std::size_t i) {
+		const Observation &other = model.observations[i];
+		return std::tuple(other.pid == observation.pid, other.ordinal);
+	};
+	for (std::size_t i = 0; i < model.observations.size(); i++) {
+		const Observation &other = model.observations[i];
+		if (other.fault() && about_sleep(static_cast<FindingKind>(other.what)) &&
+		    !(other.task_flags & LS_TASK_REPAIRED) && other.run == observation.run &&
+		    other.ordinal < observation.ordinal && (!best || value(*best) < value(i)))
+			best = i;
+	}
+	return best;
+}
+
+/// A fault of a task whose preemption count the kernel had repaired: what made that necessary is
+/// the finding. Without it, it stands for itself.
+void fold_repaired(const Model &model, Finding &finding)
+{
+	const auto before = repaired_after(model, finding.edges.front().shown().observation);
+	if (!before)
+		return;
+	finding.cause = id_of(model, key_of(model, model.observations[*before]));
+	finding.filters.push_back(
+		{kConsequence, true,
+		 "the kernel had repaired the preemption count of this task before: a "
+		 "consequence of " +
+			 finding.cause});
+}
+
+void count_consequences(std::vector<Finding> &findings)
+{
+	std::map<std::string_view, Finding *> by_id;
+	for (auto &finding : findings)
+		by_id.emplace(finding.id, &finding);
+	for (const auto &finding : findings)
+		if (const auto at = by_id.find(finding.cause); at != by_id.end())
+			at->second->consequences += finding.edges.front().count;
 }
 
 void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace &by_place,
@@ -232,52 +272,81 @@ void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace 
 
 } // namespace
 
+std::vector<std::string> sleepers(const Model &model, const Finding &finding)
+{
+	std::vector<std::string> out;
+	if (!about_sleep(finding.kind))
+		return out;
+	for (const auto &witness : finding.edges.front().witnesses) {
+		const Observation &observation = model.observations[witness.observation];
+		const ClassId cls = observation.acquired.cls;
+		const CodeId at = observation.stack.empty() ? observation.acquired.at
+							    : observation.stack.front();
+		std::string what = plain_function(model[at].function);
+		if (what.empty())
+			what = "?";
+		if (cls != kNoClass && witness.position == kOwnLock)
+			what = kind_and_name(model, cls) + " in " + what;
+		if (std::find(out.begin(), out.end(), what) == out.end())
+			out.push_back(std::move(what));
+	}
+	return out;
+}
+
 std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_place,
 			    const ObservationsByClass &by_class)
 {
-	std::map<std::tuple<FindingKind, ClassId, std::string>, Finding> found;
+	std::map<Key, std::vector<Witness>> found;
 	for (std::size_t i = 0; i < model.observations.size(); i++) {
 		const Observation &observation = model.observations[i];
 		if (!observation.fault())
 			continue;
-		const auto kind = static_cast<FindingKind>(observation.what);
-		const std::uint32_t position = position_of(observation, kind);
-		const ClassId cls = observation.at(position).cls;
-		const std::string function = function_of_fault(model, kind, observation, position);
-		auto &finding = found[{kind, cls, function}];
-		if (finding.edges.empty()) {
-			finding.kind = kind;
-			finding.id = fault_id(model, kind, cls, function);
-			if (cls != kNoClass)
-				finding.classes.push_back(cls);
-			finding.edges.push_back({});
-			finding.edges.front().from = finding.edges.front().to = cls;
-			finding.edges.front().kind = LS_DEP_EN;
-		}
-		finding.edges.front().witnesses.push_back(make_witness(model, i, position));
+		found[key_of(model, observation)].push_back(make_witness(
+			model, i,
+			position_of(observation, static_cast<FindingKind>(observation.what))));
 	}
 
 	std::vector<Finding> out;
-	for (auto &[key, finding] : found) {
-		auto &edge = finding.edges.front();
-		edge.count = edge.witnesses.size();
-		/* The longest wait, else the most informative one. */
+	for (auto &[key, witnesses] : found) {
+		Finding finding;
+		finding.id = id_of(model, key);
+		/* Of what sleeps the first one with a stack; else the longest wait, or the most
+		 * informative. */
+		const bool sleep = about_sleep(key.kind);
 		auto best = std::max_element(
-			edge.witnesses.begin(), edge.witnesses.end(),
+			witnesses.begin(), witnesses.end(),
 			[&](const Witness &a, const Witness &b) {
 				const Observation &sa = model.observations[a.observation],
 						  &sb = model.observations[b.observation];
+				if (sleep)
+					return sa.stack.empty() && !sb.stack.empty();
 				return std::tuple(sa.extra, sa.stack.size()) <
 				       std::tuple(sb.extra, sb.stack.size());
 			});
-		std::rotate(edge.witnesses.begin(), best, best + 1);
+		std::rotate(witnesses.begin(), best, best + 1);
+		const Witness &shown = witnesses.front();
+		const Observation &observation = model.observations[shown.observation];
+		finding.kind = static_cast<FindingKind>(observation.what);
+		FindingEdge edge;
+		edge.from = edge.to = observation.at(shown.position).cls;
+		edge.kind = LS_DEP_EN;
+		edge.count = witnesses.size();
+		if (edge.to != kNoClass)
+			finding.classes.push_back(edge.to);
+		const std::string function =
+			function_of_fault(model, finding.kind, observation, shown.position);
+		edge.witnesses = std::move(witnesses);
+		finding.edges.push_back(std::move(edge));
 		add_stacks(model, finding, by_place, by_class);
 		/* It happened, and needs no second context. */
 		finding.confidence = Confidence::Observed;
-		finding.title = fault_title(model, finding, std::get<2>(key));
+		finding.title = fault_title(model, finding, function);
+		if (key.repaired)
+			fold_repaired(model, finding);
 		rank_finding(model, finding);
 		out.push_back(std::move(finding));
 	}
+	count_consequences(out);
 	return out;
 }
 

@@ -2,7 +2,12 @@
 // Faults that one observation shows.
 #include "support.h"
 
+#include "analysis/faults/faults.h"
+
+#include <algorithm>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -263,4 +268,139 @@ TEST_F(FaultTest, EachKindHasWordsOfItsOwn)
 		EXPECT_TRUE(titles.insert(title).second) << title;
 		EXPECT_EQ(title.starts_with("ww_mutex"), kind == LS_FINDING_WW) << title;
 	}
+}
+
+/* The allocator sleeps here on one boot, elsewhere on the next; so does what it calls. */
+TEST_F(FaultTest, SleepingBeneathOneHoldIsOneFinding)
+{
+	log.module("quota", {"quota_check", "quota_make"});
+	const Task check = {.pid = 5, .stack = {"proc_create", "quota_check", "xt_check_match"}};
+	log.fault(LS_FINDING_SLEEP_ATOMIC, check, {{.cls = spin, .function = "quota_check"}},
+		  {.function = "kmem_cache_alloc"}, 1);
+	const Finding first = only();
+	EXPECT_EQ(first.title, "sleep in atomic context: under spinlock s_lock (quota_check)");
+	EXPECT_EQ(first.id, [&] {
+		LogBuilder other(2);
+		const auto s = other.add_class("foo:s_lock");
+		other.module("quota", {"quota_check"});
+		other.fault(LS_FINDING_SLEEP_ATOMIC, check, {{.cls = s, .function = "quota_check"}},
+			    {.function = "allocate_slab"}, 1);
+		return only_finding(model_of(other)).id;
+	}());
+	log.fault(LS_FINDING_SLEEP_ATOMIC, check, {{.cls = spin, .function = "quota_check"}},
+		  {.function = "allocate_slab"}, 1);
+	log.fault(LS_FINDING_WAIT_CONTEXT, check, {{.cls = spin, .function = "quota_check"}},
+		  {.cls = mutex, .function = "proc_register"}, 1);
+	const Finding all = only();
+	EXPECT_EQ(all.id, first.id);
+	EXPECT_EQ(all.kind, Kind::SleepInAtomic);
+	EXPECT_EQ(all.edges[0].count, 3u);
+	EXPECT_EQ(sleepers(model, all),
+		  (std::vector<std::string>{"kmem_cache_alloc", "allocate_slab",
+					    "mutex m_mutex in proc_register"}));
+	/* Another function of the driver below the hold, and another hold. */
+	log.fault(LS_FINDING_SLEEP_ATOMIC,
+		  {.pid = 5, .stack = {"quota_make", "quota_check", "xt_check_match"}},
+		  {{.cls = spin, .function = "quota_check"}}, {.function = "kmem_cache_alloc"}, 1);
+	EXPECT_EQ(analyse(model_of(log)).findings.size(), 2u);
+	const auto b = log.add_class("b_lock");
+	log.fault(LS_FINDING_SLEEP_ATOMIC, check, {{.cls = b, .function = "quota_check"}},
+		  {.function = "kmem_cache_alloc"}, 1);
+	EXPECT_EQ(analyse(model_of(log)).findings.size(), 3u);
+}
+
+TEST_F(FaultTest, InTheKernelItselfTheCalleeIdentifies)
+{
+	const Task task = {.pid = 5, .stack = {"rmap_walk", "page_mkclean", "clear_dirty"}};
+	const std::vector<Lock> held = {{.cls = spin, .function = "clear_dirty"}};
+	log.fault(LS_FINDING_WAIT_CONTEXT, task, held, {.cls = mutex, .function = "rmap_walk_file"},
+		  1);
+	log.fault(LS_FINDING_SLEEP_ATOMIC, task, held, {.function = "__cond_resched"}, 1);
+	EXPECT_EQ(only().edges[0].count, 2u);
+}
+
+TEST_F(FaultTest, ATitleNamesTheModulesFunction)
+{
+	log.module("apfs", {"apfs_end"});
+	log.module("ext4", {"ext4_write"});
+	/* What an interrupt came to is no caller of it. */
+	const Task end = {.level = LS_SOFTIRQ,
+			  .stack = {"drop_buffers", "apfs_end", "call_timer_fn", "__do_softirq",
+				    "asm_sysvec_timer", "ext4_write"}};
+	log.fault(LS_FINDING_DOUBLE_UNLOCK, end, {},
+		  {.cls = mutex, .function = "try_to_free_buffers"});
+	EXPECT_EQ(only().title, "double unlock of m_mutex (apfs_end)");
+	LogBuilder other;
+	const auto m = other.add_class("m", LS_KIND_MUTEX);
+	other.module("ext4", {"ext4_write"});
+	Task plain = end;
+	plain.stack[1] = "end_page";
+	other.fault(LS_FINDING_DOUBLE_UNLOCK, plain, {},
+		    {.cls = m, .function = "try_to_free_buffers"});
+	EXPECT_EQ(only_finding(model_of(other)).title, "double unlock of m (drop_buffers)");
+}
+
+TEST_F(FaultTest, ARepairedCountHasConsequences)
+{
+	log.module("disk", {"disk_submit"});
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.pid = 5, .stack = {"disk_submit"}}, {},
+		  {.cls = mutex, .function = "disk_submit"});
+	const std::string cause = only().id;
+	const Task later = {.pid = 5, .flags = LS_TASK_REPAIRED, .stack = {"vfs_read"}};
+	log.fault(LS_FINDING_SLEEP_ATOMIC, later, {}, {.function = "read_zero"});
+	log.fault(LS_FINDING_SLEEP_ATOMIC, later, {}, {.function = "submit_bio"});
+	auto found = analyse(model_of(log)).findings;
+	ASSERT_EQ(found.size(), 3u);
+	EXPECT_EQ(found[0].id, cause);
+	EXPECT_EQ(found[0].consequences, 2u);
+	for (std::size_t i = 1; i < found.size(); i++) {
+		EXPECT_TRUE(found[i].hidden());
+		EXPECT_EQ(found[i].cause, cause);
+	}
+	/* The same place where nothing was repaired is an error of its own. */
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.pid = 6, .stack = {"vfs_read"}}, {},
+		  {.function = "read_zero"});
+	found = analyse(model_of(log)).findings;
+	EXPECT_EQ(std::count_if(found.begin(), found.end(),
+				[](const Finding &finding) { return !finding.hidden(); }),
+		  2);
+}
+
+TEST_F(FaultTest, AConsequenceWithoutItsCauseStands)
+{
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.pid = 5, .flags = LS_TASK_REPAIRED}, {},
+		  {.function = "read_zero"});
+	EXPECT_FALSE(only().hidden());
+}
+
+TEST_F(FaultTest, LongHoldsBehindADeadlockAreItsConsequence)
+{
+	const auto other = log.add_class("n_mutex", LS_KIND_MUTEX),
+		   third = log.add_class("o_mutex", LS_KIND_MUTEX);
+	log.fault(LS_FINDING_DEADLOCK, {.pid = 1}, {{.cls = mutex}}, {.cls = other}, 1, 7);
+	log.fault(LS_FINDING_DEADLOCK, {.pid = 2}, {{.cls = other}}, {.cls = mutex}, 1, 7);
+	/* One waits for a lock of it, the next for one that the first holds. */
+	log.fault(LS_FINDING_LONG_HOLD, {.pid = 3}, {{.cls = third}},
+		  {.cls = mutex, .function = "first"}, 0, 2000000000);
+	log.fault(LS_FINDING_LONG_HOLD, {.pid = 4}, {}, {.cls = third, .function = "second"}, 0,
+		  2000000000);
+	const auto apart = log.add_class("p_mutex", LS_KIND_MUTEX);
+	log.fault(LS_FINDING_LONG_HOLD, {.pid = 5}, {}, {.cls = apart, .function = "apart"}, 0,
+		  2000000000);
+	model = model_of(log);
+	std::string deadlock;
+	std::size_t folded = 0;
+	const auto found = analyse(model).findings;
+	for (const auto &finding : found)
+		if (finding.kind == Kind::Deadlock)
+			deadlock = finding.id;
+	ASSERT_FALSE(deadlock.empty());
+	for (const auto &finding : found) {
+		if (finding.kind != Kind::LongHold)
+			continue;
+		const bool alone = finding.title.find("apart") != std::string::npos;
+		EXPECT_EQ(finding.cause, alone ? "" : deadlock) << finding.title;
+		folded += !alone;
+	}
+	EXPECT_EQ(folded, 2u);
 }
