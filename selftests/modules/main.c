@@ -19,7 +19,8 @@
 
 /*
  * order: orders of locks. verdict: all other rules. stock: in
- * objects of the distribution's own drivers, which have to be there. special: cases that
+ * objects of the distribution's own drivers, which have to be there. count: the kernel itself
+ * reports them on the console. special: cases that
  * need something done around them, see there; they do nothing wrong without.
  */
 static const struct ls_table ls_tables[] = {
@@ -73,6 +74,7 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_waitqueue_cases },
 	{ "stock", verdict_stock_cases },
 	{ "special", special_hold_cases },
+	{ "count", count_cases },
 	{ }
 };
 

@@ -131,6 +131,7 @@ extern const struct ls_case verdict_inversion_cases[];
 extern const struct ls_case verdict_wait_cases[];
 extern const struct ls_case verdict_sleep_cases[];
 extern const struct ls_case verdict_user_copy_cases[];
+extern const struct ls_case count_cases[];
 extern const struct ls_case verdict_unlock_cases[];
 extern const struct ls_case verdict_freed_cases[];
 extern const struct ls_case verdict_life_cases[];
