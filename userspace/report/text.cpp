@@ -267,8 +267,9 @@ void print_others(const Group &group, Printer &out)
 			ids.push_back(other.finding->id);
 		out.wrap(4,
 			 std::to_string(list.size()) +
-				 (through.empty() ? " more in this structure"
-						  : " more through " + through) +
+				 (!through.empty()		   ? " more through " + through
+				  : list.front().finding->single() ? " that follow from it"
+								   : " more in this structure") +
 				 ": " + join(ids, ", "),
 			 Tone::Plain, 2);
 	}
