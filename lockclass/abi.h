@@ -492,6 +492,7 @@ struct ls_ring_header {
 };
 
 #include "abi_access.h"
+#include "abi_anchor.h"
 #include "abi_confirm.h"
 
 #endif /* LOCKSCOPE_ABI_H */

@@ -35,10 +35,8 @@ struct ls_event *ls_event_reserve(struct ls_cpu *pc, const struct ls_ctx *ctx)
 }
 
 /*
- * An event as it lies in the ring: ls_event, ls_rec_sight (its header unused but for LS_EV_*
- * flags, nr_held entries behind it), then the frames of its stack; ls_rec_sight.stack says how
- * many. Instances are identified by address and life here: by the time the worker takes the
- * event, the objects may be others.
+ * An event as it lies in the ring, see event.h. Instances are identified by address and life
+ * here: by the time the worker takes the event, the objects may be others.
  */
 void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 lock, u64 ip,
 		   u32 val, u64 mask, u32 chain, u32 flags, u64 extra)

@@ -4,13 +4,7 @@
 #define LOCKSCOPE_EVENTS_H
 
 #include "core/state.h"
-
-/* Properties of an event: ls_rec.flags while it lies in the ring. */
-#define LS_EV_INVERSION 1	/* two instances of a class, in the opposite order */
-#define LS_EV_SAME 2		/* the same instance again */
-#define LS_EV_PAIR 4		/* a pair of instances not seen before */
-#define LS_EV_STRICT 8		/* a class nests in itself, under strict rules */
-#define LS_EV_NESTED 16		/* a pair of instances of one class, for the log */
+#include "event.h"
 
 #define LS_FAULT_KINDS 32	/* in the keys of faults */
 static_assert(LS_NR_FINDINGS <= LS_FAULT_KINDS);

@@ -204,6 +204,13 @@ u32 ls_context_waits_on(struct task_struct *task, u64 *queue)
 	return READ_ONCE(ctx->queued.id);
 }
 
+/* Where the contexts are. */
+void ls_context_anchor(struct ls_anchor *a)
+{
+	a->contexts = (struct ls_anchor_array){ (u64)ls_contexts, sizeof(*ls_contexts), pool_size };
+	a->contexts_used = (u64)pool_used;
+}
+
 /* @nr: tasks that may sleep with locks held at one time; the CPUs' own contexts are added. */
 int ls_context_init(u32 nr)
 {

@@ -11,6 +11,7 @@ extern struct ls_ctx *ls_contexts;	/* of tasks asleep with locks held, and one p
 
 int ls_context_init(u32 nr);
 void ls_context_exit(void);
+void ls_context_anchor(struct ls_anchor *a);
 void ls_context_clear(void);
 u32 ls_context_count(void);
 struct ls_ctx *ls_context_get(void);

@@ -274,6 +274,15 @@ void ls_findings_info(struct ls_info *info)
 	info->losses[LS_LOSS_CYCLES] += READ_ONCE(judge.cut_searches);
 }
 
+/* Where the counters are that ls_findings_info() reads. */
+void ls_findings_anchor(struct ls_anchor *a)
+{
+	a->edges = (u64)&judge.graph.nr_edges;
+	a->findings = (u64)&nr_findings;
+	a->lost_edges = (u64)&judge.lost_edges;
+	a->cut_searches = (u64)&judge.cut_searches;
+}
+
 int ls_findings_init(u32 max_classes, u32 max_edges)
 {
 	int rc;

@@ -144,6 +144,13 @@ ssize_t ls_log_copy_to_user(char __user *buf, size_t len, loff_t at)
 	return stop - at;
 }
 
+/* Where the log is. */
+void ls_log_anchor(struct ls_anchor *a)
+{
+	a->log_length = (u64)&length;
+	a->log = (struct ls_anchor_array){ (u64)segs, SEG_BYTES, nr_segs };
+}
+
 int ls_log_init(u32 megabytes)
 {
 	nr_segs = clamp(megabytes, 1u, 4096u) << (20 - SEG_BITS);

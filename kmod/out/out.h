@@ -100,6 +100,13 @@ extern bool ls_last_words;		/* parameter */
 void ls_last_words_attach(void);
 void ls_last_words_detach(void);
 
+/* anchor.c */
+int ls_anchor_init(const struct ls_info *info);
+void ls_anchor_accesses(const struct ls_access_info *info);
+void ls_anchor_exit(void);
+void ls_log_anchor(struct ls_anchor *a);
+void ls_findings_anchor(struct ls_anchor *a);
+
 /* modules.c */
 int ls_modules_init(void);
 void ls_modules_exit(void);

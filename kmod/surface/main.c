@@ -150,6 +150,7 @@ static void free_all(void)
 	int cpu;
 
 	ls_worker_exit();
+	ls_anchor_exit();
 	for_each_possible_cpu(cpu) {
 		struct ls_ring_header *ring = per_cpu_ptr(&ls_cpus, cpu)->ring.hdr;
 
@@ -200,6 +201,14 @@ static void detach(void)
 	synchronize_rcu();
 }
 
+static int init_anchor(void)
+{
+	struct ls_info info = { };
+
+	ls_info_fill(&info);
+	return ls_anchor_init(&info);
+}
+
 static int __init lockscope_init(void)
 {
 	int rc;
@@ -238,6 +247,7 @@ static int __init lockscope_init(void)
 	ls_percpu_attach();
 	ls_preempt_attach();
 	rc = rc ? rc : ls_prims_attach();
+	rc = rc ? rc : init_anchor();
 	if (rc)
 		goto out_detach;
 	rc = ls_worker_control(LS_CTL_START);

@@ -29,6 +29,10 @@ static inline void ls_module_text(const struct module *mod, bool init, u64 *star
 	*start = mem->size ? (unsigned long)mem->base : 0;
 	*end = *start + mem->size;
 }
+
+/* Members of struct module with the areas of its code and of its read-only data. */
+#define LS_MODULE_TEXT mem[MOD_TEXT]
+#define LS_MODULE_RODATA mem[MOD_RODATA]
 #else
 #define LS_MODULE_AREAS 1
 #define LS_MODULE_ALL_AREAS 2
@@ -49,6 +53,9 @@ static inline void ls_module_text(const struct module *mod, bool init, u64 *star
 	*start = layout->text_size ? (unsigned long)layout->base : 0;
 	*end = *start + layout->text_size;
 }
+
+#define LS_MODULE_TEXT core_layout
+#define LS_MODULE_RODATA core_layout
 #endif
 
 #endif

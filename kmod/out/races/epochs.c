@@ -15,6 +15,7 @@
 #include "check/access/access.h"
 #include "check/confirm.h"
 #include "hook/hook.h"
+#include "out/out.h"
 #include "out/races/accesses.h"
 
 char *ls_accesses = "sampled";
@@ -76,44 +77,7 @@ static void new_epoch(void)
 	ls_access_provide();
 }
 
-/* Called in every round of the worker. */
-void ls_epochs_work(void)
-{
-	bool full;
-
-	mutex_lock(&mode_mutex);
-	if (mode != LS_ACCESSES_OFF) {
-		ls_access_provide();
-		full = ls_acc->sets.nr > ls_acc->sets.max / 8 * 7 ||
-		       (ls_acc->nr_pages >= ls_acc->max_pages && sum_lost(LS_ALOSS_PAGES) != pages_lost);
-		full |= stamps_due();
-		if (full)
-			resets++;
-		if (full || (mode == LS_ACCESSES_SAMPLED && time_after(jiffies, epoch_end)))
-			new_epoch();
-		if (mode == LS_ACCESSES_SAMPLED && time_after_eq(jiffies, era_end)) {
-			ls_sample_era(&ls_sample);
-			era_end = jiffies + ERA;
-		}
-	}
-	mutex_unlock(&mode_mutex);
-}
-
-/* How long the worker may sleep without a wake-up, in jiffies. */
-long ls_races_pause(void)
-{
-	return ls_load(&ls_sample.taken) ? ERA : HZ / 4;
-}
-
-/* Reset the shadow. No hook runs. */
-void ls_epochs_forget(void)
-{
-	mutex_lock(&mode_mutex);
-	ls_watchpoints_forget(0, ~0ul);
-	new_epoch();
-	mutex_unlock(&mode_mutex);
-}
-
+/* mode_mutex held. */
 static void fill_info(struct ls_access_info *info)
 {
 	u32 i;
@@ -136,6 +100,47 @@ static void fill_info(struct ls_access_info *info)
 		info->handovers += READ_ONCE(per_cpu(ls_access_cpus, cpu).handovers);
 		info->probe_hits += READ_ONCE(per_cpu(ls_access_cpus, cpu).probe_hits);
 	}
+}
+
+/* Called in every round of the worker. */
+void ls_epochs_work(void)
+{
+	struct ls_access_info info;
+	bool full;
+
+	mutex_lock(&mode_mutex);
+	if (mode != LS_ACCESSES_OFF) {
+		ls_access_provide();
+		full = ls_acc->sets.nr > ls_acc->sets.max / 8 * 7 ||
+		       (ls_acc->nr_pages >= ls_acc->max_pages && sum_lost(LS_ALOSS_PAGES) != pages_lost);
+		full |= stamps_due();
+		if (full)
+			resets++;
+		if (full || (mode == LS_ACCESSES_SAMPLED && time_after(jiffies, epoch_end)))
+			new_epoch();
+		if (mode == LS_ACCESSES_SAMPLED && time_after_eq(jiffies, era_end)) {
+			ls_sample_era(&ls_sample);
+			era_end = jiffies + ERA;
+		}
+	}
+	fill_info(&info);
+	mutex_unlock(&mode_mutex);
+	ls_anchor_accesses(&info);
+}
+
+/* How long the worker may sleep without a wake-up, in jiffies. */
+long ls_races_pause(void)
+{
+	return ls_load(&ls_sample.taken) ? ERA : HZ / 4;
+}
+
+/* Reset the shadow. No hook runs. */
+void ls_epochs_forget(void)
+{
+	mutex_lock(&mode_mutex);
+	ls_watchpoints_forget(0, ~0ul);
+	new_epoch();
+	mutex_unlock(&mode_mutex);
 }
 
 /* For debugfs and the device. */
