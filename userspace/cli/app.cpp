@@ -115,6 +115,7 @@ std::unique_ptr<CLI::App> make_app(Globals &globals)
 	add_top_command(*app, globals);
 	add_waits_command(*app, globals);
 	add_merge_command(*app, globals);
+	add_recover_command(*app, globals);
 	add_replay_command(*app, globals);
 	add_suppress_command(*app, globals);
 	add_instrument_command(*app, globals);

@@ -33,6 +33,7 @@ void add_graph_command(CLI::App &app, Globals &globals);
 void add_rules_command(CLI::App &app, Globals &globals);
 void add_merge_command(CLI::App &app, Globals &globals);
 void add_export_command(CLI::App &app, Globals &globals);
+void add_recover_command(CLI::App &app, Globals &globals);
 void add_replay_command(CLI::App &app, Globals &globals);
 void add_stat_command(CLI::App &app, Globals &globals);
 void add_top_command(CLI::App &app, Globals &globals);

@@ -311,6 +311,25 @@ enum class RunEnd {
 	ModuleGone = 3, ///< the module was unloaded meanwhile: its last observations are missing
 };
 
+/// A task, or an interrupt level of a CPU, that held a lock or waited for one when the machine
+/// died.
+struct DeadContext {
+	std::string comm; ///< of interrupts: of the interrupted task
+	std::uint32_t pid = 0, tgid = 0;
+	std::optional<std::uint32_t> cpu; ///< where it ran; nullopt: it slept
+	ls_level level = LS_TASK;
+	std::vector<Held> held; ///< oldest first
+	std::optional<Held> waits;
+};
+
+/// How the machine of a run died, by lockscope recover.
+struct Death {
+	std::string cause;		  ///< one line
+	std::string messages;		  ///< the kernel's last ones, as dmesg prints them
+	std::vector<std::string> missing; ///< what its memory did not have
+	std::vector<DeadContext> contexts;
+};
+
 struct Run {
 	std::string instance, boot, backend, release, build_id, file;
 	std::int64_t started = 0, updated = 0;	       ///< seconds since 1970
@@ -321,6 +340,7 @@ struct Run {
 	std::vector<Primitive> primitives;
 	std::optional<StatReport> stat;		///< if there were statistics
 	std::shared_ptr<const LockTrace> trace; ///< if there was one, and it was asked for
+	std::shared_ptr<const Death> death;	///< if the machine died, and was looked at
 	RunEnd end = RunEnd::Finished;
 	std::string problem;		 ///< why the recorder failed, one line
 	bool writing = false;		 ///< a recorder has the store open

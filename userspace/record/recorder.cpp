@@ -370,6 +370,29 @@ Status Recorder::put_verdict(const Verdict &verdict)
 	return transaction.commit(run_);
 }
 
+Status Recorder::put_death(const DeathRecord &death)
+{
+	Transaction transaction(store_);
+	LS_TRY_STATUS(transaction.begin());
+	std::vector<DeadContextRow> rows;
+	for (const auto &context : death.contexts) {
+		DeadContextRow row{context, {}};
+		std::vector<HeldRecord> locks = context.held;
+		if (context.waits)
+			locks.push_back(*context.waits);
+		for (const auto &lock : locks) {
+			auto at = code(lock.ip);
+			if (!at)
+				return at.error();
+			row.locks.push_back(
+				{lock.val, *at, instance(lock.lock), object(lock.lock, lock.val)});
+		}
+		rows.push_back(std::move(row));
+	}
+	LS_TRY_STATUS(store_.put_death(run_, death, rows));
+	return transaction.commit(run_);
+}
+
 Status Recorder::end()
 {
 	return store_.end_run(run_);

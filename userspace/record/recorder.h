@@ -2,6 +2,7 @@
 // From a source into a store: shared by `record` and the daemon.
 #pragma once
 
+#include "log/death.h"
 #include "model/stat.h"
 #include "record/trace.h"
 #include "source/source.h"
@@ -62,6 +63,9 @@ public:
 
 	/// Store a verdict of lockscope confirm; it replaces one of this run on the same finding.
 	Status put_verdict(const Verdict &verdict);
+
+	/// Store how the machine of the run died; replaces an earlier record.
+	Status put_death(const DeathRecord &death);
 
 	/// Name of class @id of this run as the module gave it, "?" when it is not known.
 	std::string class_name(std::uint32_t id) const;

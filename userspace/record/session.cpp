@@ -6,47 +6,60 @@
 #include "symbolize/lines.h"
 #include "util/file.h"
 
+#include <cstring>
+
 namespace lockscope {
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 {
-	std::unique_ptr<Session> session(new Session(options));
+	std::unique_ptr<Session> session(new Session(options, ""));
 	auto source = options.bpf ? bpf_source() : open_source(options.device, options.hold);
 	if (!source)
 		return source.error();
 	session->source_ = std::move(*source);
-	session->live_ = session->source_->live();
+	session->named_ = session->source_->live();
+	LS_TRY_STATUS(session->attach(session->named_ ? boot_id() : "image"));
+	return session;
+}
+
+Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options,
+					       std::unique_ptr<Source> source,
+					       const OtherSystem &system)
+{
+	std::unique_ptr<Session> session(new Session(options, system.folder));
+	session->source_ = std::move(source);
+	session->named_ = true;
+	LS_TRY_STATUS(session->attach(system.boot.empty() ? "image" : system.boot));
+	return session;
+}
+
+Status Session::attach(std::string boot)
+{
 	/* A module with another ABI must not touch the store. */
-	auto info = session->source_->info();
+	auto info = source_->info();
 	if (!info)
 		return info.error();
 	LS_TRY_STATUS(check_abi(*info));
 
-	auto store = StoreWriter::open(options.store);
+	auto store = StoreWriter::open(options_.store);
 	if (!store)
 		return store.error();
-	session->store_.emplace(std::move(*store));
-	std::string build_id, boot = "image";
-	if (session->live_) {
-		auto symbols = std::make_unique<KernelSymbols>();
-		build_id = symbols->build_id("vmlinux");
-		boot = boot_id();
-		session->symbols_ = std::move(symbols);
-	} else {
-		session->symbols_ = std::make_unique<NoSymbols>();
-	}
+	store_.emplace(std::move(*store));
+	std::string build_id;
 	FieldNamer fields;
-	if (session->live_)
-		fields = [&classes = session->classes_](const ClassRecord &record) {
-			return classes.find(record);
-		};
-	session->recorder_ = std::make_unique<Recorder>(*session->source_, *session->store_,
-							*session->symbols_, std::move(fields));
-	if (session->live_)
-		session->recorder_->name_data_by(session->names_);
-	LS_TRY_STATUS(session->recorder_->attach(session->source_->backend(), boot, build_id));
-	LS_TRY_STATUS(start_if_stopped(*session->source_, *info));
-	return session;
+	if (named_) {
+		auto symbols = std::make_unique<KernelSymbols>(folder_ + "/proc", folder_ + "/sys");
+		build_id = symbols->build_id("vmlinux");
+		symbols_ = std::move(symbols);
+		fields = [this](const ClassRecord &record) { return classes_.find(record); };
+	} else {
+		symbols_ = std::make_unique<NoSymbols>();
+	}
+	recorder_ = std::make_unique<Recorder>(*source_, *store_, *symbols_, std::move(fields));
+	if (named_)
+		recorder_->name_data_by(names_);
+	LS_TRY_STATUS(recorder_->attach(source_->backend(), boot, build_id));
+	return start_if_stopped(*source_, *info);
 }
 
 Status Session::finish()
@@ -54,9 +67,14 @@ Status Session::finish()
 	LS_TRY_STATUS(source_->control(LS_CTL_FLUSH));
 	LS_TRY_STATUS(recorder_->drain());
 	LS_TRY_STATUS(recorder_->snapshot());
-	if (!live_)
+	if (!named_)
 		return success();
-	LineFinder finder(kernel_release(), options_.symbol_dirs);
+	const ls_info &info = recorder_->info();
+	LineFinder finder(
+		folder_.empty()
+			? kernel_release()
+			: std::string(info.release, ::strnlen(info.release, sizeof(info.release))),
+		options_.symbol_dirs);
 	return add_debug_information(*store_, finder, Again::No);
 }
 

@@ -33,11 +33,21 @@ struct SessionOptions {
 	bool bpf = false; ///< without the module: no device
 };
 
+/// A kernel that is not the running one: what names its code and fields.
+struct OtherSystem {
+	std::string folder; ///< with proc and sys of that kernel
+	std::string boot;   ///< its boot id; may be empty
+};
+
 class Session {
 public:
 	/// Open the device, then the store, and find the log offset to continue from. A
 	/// stopped module is started again.
 	static Result<std::unique_ptr<Session>> open(const SessionOptions &options);
+	/// The same for a source that is open, of another kernel; the device is not used.
+	static Result<std::unique_ptr<Session>> open(const SessionOptions &options,
+						     std::unique_ptr<Source> source,
+						     const OtherSystem &system);
 
 	Recorder &recorder() { return *recorder_; }
 	Source &source() { return *source_; }
@@ -61,17 +71,22 @@ public:
 	void give_up(const Error &error);
 
 private:
-	explicit Session(const SessionOptions &options) : options_(options) {}
+	Session(const SessionOptions &options, std::string folder)
+		: options_(options), folder_(std::move(folder))
+	{
+	}
+	Status attach(std::string boot);
 
 	SessionOptions options_;
+	std::string folder_; ///< of proc and sys; empty: the running kernel's
 	std::unique_ptr<Source> source_;
 	std::optional<StoreWriter> store_;
 	std::unique_ptr<SymbolSource> symbols_;
-	FieldNames fields_;
+	FieldNames fields_{folder_ + "/sys/kernel/btf", folder_ + "/sys/kernel/slab"};
 	ClassFields classes_{fields_};
 	DataNames names_{fields_, classes_};
 	std::unique_ptr<Recorder> recorder_;
-	bool live_ = false;
+	bool named_ = false; ///< code and fields have names
 	bool begun_ = false;
 	bool closed_ = false;
 };

@@ -83,9 +83,11 @@ void judge(const Run &run, const std::string &which, std::vector<Incomplete> &ou
 			    known);
 		break;
 	}
+	if (run.death)
+		add("died", "the machine died: " + run.death->cause + known);
 	/* A trace may be one of accesses alone. */
 	const bool accesses = run.backend == kTraceBackend && value(run, kAccessesCounter);
-	if (acquisitions == 0 && !accesses && run.end == RunEnd::Finished)
+	if (acquisitions == 0 && !accesses && run.end == RunEnd::Finished && !run.death)
 		add("empty", "no acquisition was seen");
 	if (run.backend == "bpf")
 		add("no-module",

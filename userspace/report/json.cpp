@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // The report as JSON: "lockscope-report/1".
 #include "report/completeness.h"
+#include "report/death.h"
 #include "report/json_parts.h"
 #include "report/json_text.h"
 #include "report/report.h"
@@ -304,6 +305,8 @@ void json_report(const Model &model, const Analysis &analysis, const ReportOptio
 		     {"lock_rules", rules_json(model)},
 		     {"left_out", left_out_json(tally(analysis, options))}});
 	const auto shown = select_findings(analysis, options);
+	if (auto deaths = deaths_json(model, shown); !deaths.empty())
+		out.member("deaths", std::move(deaths));
 	out.list("findings", shown.size(),
 		 [&](std::size_t i) { return finding_json(model, *shown[i], i + 1); });
 	if (!model.annotations.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // The report as text.
 #include "report/completeness.h"
+#include "report/death.h"
 #include "report/finding_text.h"
 #include "report/groups.h"
 #include "report/printer.h"
@@ -99,6 +100,7 @@ void print_header(const Model &model, const Analysis &analysis,
 	out.wrap(0, summary, Tone::Plain, 2);
 	print_selection(model, analysis, counts, out);
 	print_news(model, analysis, shown, out);
+	print_deaths(model, shown, out);
 }
 
 std::vector<std::string> neighbours_once(const std::vector<std::string> &parts)

@@ -42,7 +42,9 @@ bool take_accesses(std::string_view &bytes, Image &image)
 
 class ImageSource final : public Source {
 public:
-	explicit ImageSource(Image image) : image_(std::move(image)) {}
+	ImageSource(Image image, const char *backend) : image_(std::move(image)), backend_(backend)
+	{
+	}
 
 	Result<ls_info> info() override { return image_.info; }
 
@@ -94,9 +96,11 @@ public:
 		return image_.accesses ? success() : no_accesses();
 	}
 	bool live() const override { return false; }
+	const char *backend() const override { return backend_; }
 
 private:
 	Image image_;
+	const char *backend_;
 };
 
 } // namespace
@@ -177,9 +181,9 @@ Result<Image> decode_image(std::string_view bytes, const std::string &name)
 	return image;
 }
 
-std::unique_ptr<Source> image_source(Image image)
+std::unique_ptr<Source> image_source(Image image, const char *backend)
 {
-	return std::make_unique<ImageSource>(std::move(image));
+	return std::make_unique<ImageSource>(std::move(image), backend);
 }
 
 } // namespace lockscope

@@ -106,7 +106,8 @@ struct Image {
 };
 std::string encode_image(const Image &image);
 Result<Image> decode_image(std::string_view bytes, const std::string &name);
-std::unique_ptr<Source> image_source(Image image);
+/// @backend: its name in a store.
+std::unique_ptr<Source> image_source(Image image, const char *backend = "image");
 
 /// An error unless the ABI's major version is known.
 Status check_abi(const ls_info &info);

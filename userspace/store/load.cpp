@@ -9,6 +9,8 @@
 #include "store/rows.h"
 #include "store/schema.h"
 #include "store/writer.h"
+#include "util/printable.h"
+#include "util/text.h"
 
 extern "C" {
 #include "lockclass/passed.h"
@@ -126,6 +128,8 @@ public:
 			LS_TRY_STATUS(load_counts());
 		LS_TRY_STATUS(load_primitives());
 		LS_TRY_STATUS(load_statistics());
+		if (version_ >= kDeathSchema)
+			LS_TRY_STATUS(load_death());
 		LS_TRY_STATUS(load_verdicts(db_, model_, id_));
 		const LoadedRun loaded{id_, run_, classes_, code_, stacks_};
 		if (traces == Traces::Load)
@@ -447,6 +451,52 @@ private:
 			(*stat)->release = run().release;
 		run().stat = std::move(*stat);
 		return success();
+	}
+
+	Status load_death()
+	{
+		std::shared_ptr<Death> death;
+		const auto line = [](std::string text) {
+			std::replace(text.begin(), text.end(), '\n', '?');
+			return printable(std::move(text));
+		};
+		LS_TRY_STATUS(
+			each("SELECT cause, messages, missing FROM death", [&](Statement &row) {
+				death = std::make_shared<Death>();
+				death->cause = line(row.text(0));
+				death->messages = printable(row.text(1));
+				for (const auto &missing : split(printable(row.text(2)), '\n'))
+					if (!missing.empty())
+						death->missing.push_back(missing);
+				return true;
+			}));
+		if (!death)
+			return success();
+		run().death = death;
+		return each(
+			"SELECT comm, pid, tgid, cpu, level, waits, locks FROM dead_context",
+			[&](Statement &row) {
+				auto locks = unpack_held(row.blob(6));
+				const auto waits = row.word(5);
+				if (!locks || row.word(4) >= LS_NR_LEVELS || waits > locks->size())
+					return false;
+				DeadContext c;
+				c.comm = line(row.text(0));
+				c.pid = static_cast<std::uint32_t>(row.word(1));
+				c.tgid = static_cast<std::uint32_t>(row.word(2));
+				if (const auto cpu = row.integer(3); cpu >= 0)
+					c.cpu = static_cast<std::uint32_t>(cpu);
+				c.level = static_cast<ls_level>(row.word(4));
+				for (const auto &lock : *locks)
+					c.held.push_back({cls(lock.val), lock.val, code(lock.code),
+							  lock.lock, lock.object});
+				if (waits) {
+					c.waits = c.held.back();
+					c.held.pop_back();
+				}
+				death->contexts.push_back(std::move(c));
+				return true;
+			});
 	}
 
 	Status load_events(const LoadedRun &loaded)

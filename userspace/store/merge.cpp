@@ -56,6 +56,8 @@ constexpr RunTable kRunTables[] = {
 	{"stat_total", "", "name, value", kStatSchema},
 	{"verdict", "", kVerdictColumns, kVerdictSchema},
 	{"trace", "", "n, begin_ns, end_ns, real_ns, events, tasks", kTraceSchema},
+	{"death", "", "cause, messages, missing", kDeathSchema},
+	{"dead_context", "", "n, comm, pid, tgid, cpu, level, waits, locks", kDeathSchema},
 };
 
 /// Owner of the verdicts of a run that is being replaced.

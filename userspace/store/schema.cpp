@@ -110,6 +110,19 @@ CREATE TABLE trace(run INTEGER, n INTEGER, begin_ns INTEGER, end_ns INTEGER, rea
 	events BLOB, tasks BLOB, PRIMARY KEY(run, n));
 )sql";
 
+/*
+ * How the machine of a run died, by lockscope recover. death.missing has a line for each thing that
+ * its memory did not have. dead_context: what held or waited for locks then; locks is an array as
+ * observation.held is, whose last element is what it waited for where waits is 1. cpu is -1 for a task
+ * that slept.
+ */
+constexpr const char *kToVersion11 = R"sql(
+CREATE TABLE death(run INTEGER PRIMARY KEY, cause TEXT NOT NULL, messages TEXT NOT NULL,
+	missing TEXT NOT NULL);
+CREATE TABLE dead_context(run INTEGER, n INTEGER, comm TEXT, pid INTEGER, tgid INTEGER,
+	cpu INTEGER, level INTEGER, waits INTEGER, locks BLOB, PRIMARY KEY(run, n)) WITHOUT ROWID;
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -168,9 +181,10 @@ struct Migration {
 	int from;
 	const char *sql;
 };
-constexpr Migration kMigrations[] = {{1, kToVersion2}, {2, kToVersion3}, {3, kAccessTables},
-				     {4, kToVersion5}, {5, kToVersion6}, {6, kToVersion7},
-				     {7, kToVersion8}, {8, kToVersion9}, {9, kToVersion10}};
+constexpr Migration kMigrations[] = {{1, kToVersion2},	{2, kToVersion3}, {3, kAccessTables},
+				     {4, kToVersion5},	{5, kToVersion6}, {6, kToVersion7},
+				     {7, kToVersion8},	{8, kToVersion9}, {9, kToVersion10},
+				     {10, kToVersion11}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -210,6 +224,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec(kToVersion8));
 	LS_TRY_STATUS(db.exec(kToVersion9));
 	LS_TRY_STATUS(db.exec(kToVersion10));
+	LS_TRY_STATUS(db.exec(kToVersion11));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

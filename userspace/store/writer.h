@@ -4,6 +4,7 @@
 // its offset, or neither.
 #pragma once
 
+#include "log/death.h"
 #include "log/log.h"
 #include "model/model.h"
 #include "model/stat.h"
@@ -33,6 +34,13 @@ struct RunState {
 	HashKey key{};
 	bool resumed = false;
 	RunEnd finish = RunEnd::Open; ///< state left by an earlier recorder
+};
+
+/// A context at a machine's death, with its locks as stored: those held, and behind them the one
+/// that it waited for, if any.
+struct DeadContextRow {
+	const ContextAtDeath &context;
+	std::vector<HeldRow> locks;
 };
 
 /// Is the store at @path open in a StoreWriter?
@@ -107,6 +115,10 @@ public:
 	/// Replaces an earlier one of the run about the same finding. Error: it makes no sense,
 	/// see load_verdicts.h.
 	Status put_verdict(const RunState &run, const Verdict &verdict);
+
+	/// How the machine of the run died; replaces what was stored before.
+	Status put_death(const RunState &run, const DeathRecord &death,
+			 const std::vector<DeadContextRow> &contexts);
 
 	/// Number of the run's next row of a trace, and the size of those before, in bytes of
 	/// their arrays.

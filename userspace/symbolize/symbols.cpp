@@ -289,9 +289,10 @@ std::string KernelSymbols::build_id(const std::string &module)
 {
 	auto [at, added] = build_ids_.try_emplace(module);
 	if (added) {
-		auto notes = read_file(module == "vmlinux" ? "/sys/kernel/notes"
-							   : "/sys/module/" + module +
-								     "/notes/.note.gnu.build-id");
+		auto notes = read_file(
+			sys_ + (module == "vmlinux"
+					? "/kernel/notes"
+					: "/module/" + module + "/notes/.note.gnu.build-id"));
 		if (notes)
 			at->second = build_id_from_notes(*notes);
 	}

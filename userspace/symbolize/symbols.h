@@ -81,8 +81,11 @@ private:
 /// address is not in the old one.
 class KernelSymbols final : public SymbolSource {
 public:
-	/// @proc: folder of kallsyms and modules.
-	explicit KernelSymbols(std::string proc = "/proc") : proc_(std::move(proc)) {}
+	/// @proc: folder of kallsyms and modules; @sys: of the kernel's and modules' build ids.
+	explicit KernelSymbols(std::string proc = "/proc", std::string sys = "/sys")
+		: proc_(std::move(proc)), sys_(std::move(sys))
+	{
+	}
 
 	std::optional<Location> find(std::uint64_t ip) override;
 	/// Code of modules reported here is only named by their own symbols.
@@ -103,7 +106,7 @@ private:
 	std::optional<Range> owner(std::uint64_t ip) const;
 	bool misplaced(const Location &found, std::uint64_t ip) const;
 
-	std::string proc_;
+	std::string proc_, sys_;
 	std::optional<SymbolTable> table_;
 	std::vector<Range> ranges_; ///< sorted by start
 	std::vector<Range> areas_;  ///< known ranges of modules' code; they do not overlap

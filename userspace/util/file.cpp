@@ -115,6 +115,36 @@ Status make_folder(const std::string &path)
 			"make it yourself, or choose another place with -o");
 }
 
+Status copy_file(const std::string &from, const std::string &to)
+{
+	const Fd in(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+	const off_t size = in.valid() ? ::lseek(in.get(), 0, SEEK_END) : -1;
+	if (size < 0)
+		return os_error(errno, "cannot read " + from);
+	const Fd out(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+	if (!out.valid() || ::ftruncate(out.get(), size) != 0)
+		return os_error(errno, "cannot write " + to);
+	std::string buffer(1u << 20, 0);
+	for (off_t at = 0; at < size;) {
+		const off_t data = ::lseek(in.get(), at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break;
+		at = data < 0 ? at : data;
+		const ssize_t n = ::pread(in.get(), buffer.data(), buffer.size(), at);
+		if (n <= 0)
+			return os_error(n < 0 ? errno : EIO, "cannot read " + from);
+		for (ssize_t done = 0; done < n;) {
+			const ssize_t put = ::pwrite(out.get(), buffer.data() + done,
+						     static_cast<std::size_t>(n - done), at + done);
+			if (put < 0 && errno != EINTR)
+				return os_error(errno, "cannot write " + to);
+			done += put > 0 ? put : 0;
+		}
+		at += n;
+	}
+	return success();
+}
+
 bool exists(const std::string &path)
 {
 	return ::access(path.c_str(), F_OK) == 0;

@@ -21,6 +21,9 @@ std::string read_line(const std::string &path);
 /// whatever the umask.
 Status write_file(const std::string &path, const std::string &data, unsigned mode = 0);
 
+/// Copy a regular file; holes stay holes. @to is replaced, mode 0600.
+Status copy_file(const std::string &from, const std::string &to);
+
 /// Create the folder, mode 0700, unless it exists. Its parent must exist.
 Status make_folder(const std::string &path);
 
