@@ -2,11 +2,20 @@
 // lockscope vm run, vm shell: a command in a disposable VM on an unmodified kernel.
 #include "cli/vm.h"
 
+#include "cli/cli.h"
+#include "cli/recover.h"
+#include "store/schema.h"
+#include "util/file.h"
+#include "util/text.h"
 #include "vm/runner.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
+
+namespace fs = std::filesystem;
 
 namespace lockscope::cli {
 namespace {
@@ -37,6 +46,56 @@ bool parse_copy(const std::string &text, vm::Copy &copy)
 	return true;
 }
 
+// The store of a recorder in the guest, which wrote to /out/live; lockscope.db if there is none.
+std::string store_in(const fs::path &folder)
+{
+	const fs::path usual = folder / kDefaultStore;
+	std::error_code error;
+	if (fs::exists(usual, error))
+		return usual;
+	for (const auto &entry : fs::directory_iterator(folder, error))
+		if (entry.path().extension() == ".db" && is_store(entry.path()))
+			return entry.path();
+	return usual;
+}
+
+// What the dead guest still held goes to the store beside its console's log.
+void take_remains(const vm::Options &options, const vm::Remains &remains)
+{
+	const std::string memory = "/proc/self/fd/" + std::to_string(remains.memory.get());
+	if (options.keep_memory) {
+		const std::string kept = fs::path(remains.folder) / "memory";
+		auto copied = copy_file(memory, kept);
+		if (!copied)
+			std::fprintf(stderr, "lockscope: vm: %s\n", copied.error().what.c_str());
+		else
+			std::fprintf(stderr, "lockscope: vm: the guest's memory is in %s\n",
+				     kept.c_str());
+	}
+	const std::string store = store_in(remains.folder);
+	auto recovered = recover_into({memory, store, {}, remains.how});
+	if (!recovered) {
+		/* A guest without the module is nothing to speak of. */
+		const auto loaded = [](const std::string &module) {
+			return module.find("lockscope.ko") != module.npos;
+		};
+		if (std::any_of(options.modules.begin(), options.modules.end(), loaded) ||
+		    fs::exists(store))
+			std::fprintf(stderr, "lockscope: vm: not recovered: %s\n",
+				     recovered.error().what.c_str());
+		return;
+	}
+	for (const auto &what : recovered->missing)
+		std::fprintf(stderr, "lockscope: vm: not in the guest's memory: %s\n",
+			     what.c_str());
+	std::fprintf(
+		stderr,
+		"lockscope: vm: recovered from the guest's memory: %s of locks, %s that held or "
+		"waited for locks; see: lockscope report %s\n",
+		counted(recovered->observations, "observation").c_str(),
+		counted(recovered->contexts, "context").c_str(), store.c_str());
+}
+
 int run(vm::Options options, const std::vector<std::string> &copies)
 {
 	for (const std::string &text : copies) {
@@ -50,10 +109,13 @@ int run(vm::Options options, const std::vector<std::string> &copies)
 		}
 		options.copies.push_back(copy);
 	}
-	auto status = vm::run(options);
+	vm::Remains remains;
+	auto status = vm::run(options, remains);
 	if (status)
 		return *status;
 	std::fprintf(stderr, "lockscope: vm: %s\n", status.error().what.c_str());
+	if (remains.memory.valid())
+		take_remains(options, remains);
 	if (!status.error().hint.empty())
 		std::fprintf(stderr, "HINT: %s\n", status.error().hint.c_str());
 	return static_cast<int>(status.error().exit);
@@ -96,6 +158,8 @@ void add_machine_options(CLI::App *sub, vm::Options &options, std::vector<std::s
 							       {"tcg", vm::Accelerator::Tcg}};
 	sub->add_option("--accel", options.accelerator, "auto, kvm or tcg")
 		->transform(CLI::CheckedTransformer(accelerators));
+	sub->add_flag("--keep-memory", options.keep_memory,
+		      "leave the memory of a guest that died in DIR/memory, for lockscope recover");
 	sub->add_flag("--show-qemu", options.verbose, "print QEMU's command line");
 }
 

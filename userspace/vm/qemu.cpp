@@ -63,7 +63,13 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 		add({"-icount", "shift=0,sleep=off", "-smp", "1"});
 	else
 		add({"-smp", std::to_string(options.cpus)});
-	add({"-m", std::to_string(options.memory_mb) + "M"});
+	const std::string memory = std::to_string(options.memory_mb) + "M";
+	add({"-m", memory});
+	if (machine.memory >= 0)
+		add({"-object",
+		     "memory-backend-file,id=memory,share=on,size=" + memory +
+			     ",mem-path=/proc/self/fd/" + std::to_string(machine.memory),
+		     "-machine", "memory-backend=memory"});
 	add({"-kernel", kernel.image, "-initrd", machine.initramfs, "-append",
 	     kernel_parameters(options)});
 	add({"-chardev", "file,id=console,path=" + escape_commas(machine.console_log), "-serial",
@@ -80,7 +86,7 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 }
 
 Result<Process> Process::start(const std::vector<std::string> &command, const std::string &log,
-			       bool terminal)
+			       bool terminal, int inherited)
 {
 	std::vector<char *> argv;
 	for (const std::string &word : command)
@@ -107,6 +113,8 @@ Result<Process> Process::start(const std::vector<std::string> &command, const st
 			dup2(out, 1);
 		}
 		dup2(out, 2);
+		if (inherited >= 0)
+			fcntl(inherited, F_SETFD, 0);
 		execvp(argv[0], argv.data());
 		_exit(127);
 	}

@@ -20,6 +20,7 @@ struct Machine {
 	std::string console_log; // file
 	std::string qemu_log;	 // QEMU's own messages
 	bool kvm = false;
+	int memory = -1; // file that is the guest's memory, -1: QEMU's own
 };
 
 std::vector<std::string> qemu_command(const Options &options, const Kernel &kernel,
@@ -28,8 +29,9 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 // Owns the child process: killed by the destructor.
 class Process {
 public:
+	// @inherited: a file descriptor that QEMU gets as well, -1: none.
 	static Result<Process> start(const std::vector<std::string> &command,
-				     const std::string &log, bool terminal);
+				     const std::string &log, bool terminal, int inherited);
 	Process(Process &&other) noexcept;
 	Process(const Process &) = delete;
 	Process &operator=(const Process &) = delete;

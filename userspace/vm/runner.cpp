@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "vm/runner.h"
 
+#include "util/last_words.h"
 #include "vm/depends.h"
 #include "vm/initramfs.h"
 #include "vm/kernel.h"
@@ -19,6 +20,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -133,21 +135,6 @@ std::string read_text(const std::string &path)
 	return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The first console line with the reason of the crash.
-std::string cause_of_death(const std::string &console)
-{
-	constexpr std::array marks = {
-		"Kernel panic - not syncing", "BUG: unable to handle", "kernel BUG at",
-		"general protection fault",   "watchdog: BUG:",	       "Oops:",
-	};
-	std::size_t at = std::string::npos;
-	for (const char *mark : marks)
-		at = std::min(at, console.find(mark));
-	if (at == std::string::npos)
-		return {};
-	return console.substr(at, console.find_first_of("\r\n", at) - at);
-}
-
 std::string last_line(std::string text)
 {
 	while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
@@ -158,8 +145,9 @@ std::string last_line(std::string text)
 // One boot. The fallback from KVM to TCG is done by the caller.
 class Run {
 public:
-	Run(const Options &options, const Kernel &kernel, RunDirectory &dir, bool kvm)
-		: options_(options), kernel_(kernel), dir_(dir),
+	Run(const Options &options, const Kernel &kernel, RunDirectory &dir, bool kvm,
+	    Remains &remains)
+		: options_(options), kernel_(kernel), dir_(dir), remains_(remains),
 		  stdout_(dir.file("ctl/stdout"), STDOUT_FILENO),
 		  stderr_(dir.file("ctl/stderr"), STDERR_FILENO)
 	{
@@ -175,11 +163,14 @@ public:
 private:
 	Result<int> finished(const std::string &status);
 	// @ended: QEMU's wait status, nullopt if it was killed here after the timeout.
-	Result<int> lost(std::optional<int> ended);
+	Error lost(std::optional<int> ended);
+	Error gone(std::optional<int> ended);
 
 	const Options &options_;
 	const Kernel &kernel_;
 	RunDirectory &dir_;
+	Remains &remains_;
+	Fd memory_;
 	Machine machine_;
 	Tail stdout_, stderr_;
 };
@@ -188,6 +179,9 @@ Result<int> Run::go()
 {
 	std::error_code ec;
 	fs::remove(machine_.console_log, ec);
+	// In memory like QEMU's own would be, and freed when both processes are gone.
+	memory_ = Fd(memfd_create("lockscope-guest", MFD_CLOEXEC));
+	machine_.memory = memory_.get();
 	std::vector<std::string> command = qemu_command(options_, kernel_, machine_);
 	if (options_.verbose) {
 		std::string line;
@@ -195,7 +189,7 @@ Result<int> Run::go()
 			line += shell_quote(word) + " ";
 		std::fprintf(stderr, "lockscope: vm: %s\n", line.c_str());
 	}
-	auto qemu = Process::start(command, machine_.qemu_log, options_.shell);
+	auto qemu = Process::start(command, machine_.qemu_log, options_.shell, machine_.memory);
 	if (!qemu)
 		return qemu.error();
 
@@ -219,11 +213,11 @@ Result<int> Run::go()
 			return Error{0, "interrupted, the guest is gone", "start it again",
 				     Exit::Interrupted};
 		if (ended)
-			return lost(ended);
+			return gone(ended);
 		if (Clock::now() > deadline ||
 		    (machine_.kvm && Clock::now() > silence && !guest_came_up())) {
 			qemu->kill();
-			return lost(std::nullopt);
+			return gone(std::nullopt);
 		}
 		std::this_thread::sleep_for(std::chrono::milliseconds(50));
 	}
@@ -246,7 +240,17 @@ Result<int> Run::finished(const std::string &status)
 	return environment_error("guest not ready: " + why, hint);
 }
 
-Result<int> Run::lost(std::optional<int> ended)
+// Keep what is left of the guest.
+Error Run::gone(std::optional<int> ended)
+{
+	Error error = lost(ended);
+	if (guest_came_up())
+		remains_ = {std::move(memory_), fs::path(machine_.console_log).parent_path(),
+			    error.what};
+	return error;
+}
+
+Error Run::lost(std::optional<int> ended)
 {
 	dir_.keep = options_.out_dir.empty();
 	const std::string console = read_text(machine_.console_log);
@@ -285,7 +289,7 @@ Result<int> Run::lost(std::optional<int> ended)
 	return Error{0, what, hint, kGuestLost};
 }
 
-Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir)
+Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir, Remains &remains)
 {
 	bool kvm = options.accelerator == Accelerator::Kvm;
 	// Try whether KVM works: the device may exist without being able to run a stock
@@ -293,7 +297,7 @@ Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir
 	// safe.
 	if (options.accelerator == Accelerator::Auto && !options.icount &&
 	    access("/dev/kvm", R_OK | W_OK) == 0) {
-		Run run(options, kernel, dir, true);
+		Run run(options, kernel, dir, true, remains);
 		auto result = run.go();
 		if (result || run.guest_came_up() || g_interrupted)
 			return result;
@@ -305,12 +309,12 @@ Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir
 		fs::remove(dir.file("qemu.log"), ec);
 		dir.keep = false;
 	}
-	return Run(options, kernel, dir, kvm).go();
+	return Run(options, kernel, dir, kvm, remains).go();
 }
 
 } // namespace
 
-Result<int> run(const Options &options)
+Result<int> run(const Options &options, Remains &remains)
 {
 	if (options.timeout_s < 1)
 		return usage_error("--timeout must be at least 1 s", "the default is 300");
@@ -346,7 +350,7 @@ Result<int> run(const Options &options)
 					 "is the disk full? TMPDIR names another place");
 	InterruptWatch watch;
 	TerminalWatch terminal;
-	return boot(made_absolute, *kernel, **dir);
+	return boot(made_absolute, *kernel, **dir, remains);
 }
 
 } // namespace lockscope::vm
