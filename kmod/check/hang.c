@@ -55,7 +55,6 @@ static bool must_wait(const struct ls_held *h, u32 val)
 	u32 kind = ls_kind_of(h->val);
 	bool reads = val & LS_VAL_READ_MASK, held_read = h->val & LS_VAL_READ_MASK;
 	unsigned long owner;
-	u32 word;
 
 	/* Readers wait for each other only behind a writer. */
 	if (reads && held_read)
@@ -63,6 +62,7 @@ static bool must_wait(const struct ls_held *h, u32 val)
 	switch ((enum ls_kind)kind) {
 	case LS_KIND_SPINLOCK:
 	case LS_KIND_RWLOCK:
+	case LS_KIND_SOCKET:
 		return ls_lock_word(h->lock, kind, held_read) == LS_WORD_HELD;
 	case LS_KIND_MUTEX:
 	case LS_KIND_RT_MUTEX:
@@ -74,8 +74,6 @@ static bool must_wait(const struct ls_held *h, u32 val)
 		return ls_lock_word(h->lock, kind, true) == LS_WORD_HELD &&
 		       ls_owner_word(h->lock, kind, &owner) && owner & LS_OWNER_READER &&
 		       ls_owner_is(owner) == LS_WORD_MINE;
-	case LS_KIND_SOCKET:
-		return !get_kernel_nofault(word, (u32 *)h->lock) && word;
 	/*
 	 * ww_mutexes back off or fail, any context may release a semaphore, and per-CPU rwsems are
 	 * handed from one task to another.

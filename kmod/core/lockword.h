@@ -89,9 +89,13 @@ static inline enum ls_word ls_lock_word(u64 lock, u32 kind, bool read)
 		if (read)
 			return (long)word >> LS_RWSEM_READERS > 0 ? LS_WORD_HELD : LS_WORD_FREE;
 		return word & LS_RWSEM_WRITER ? ls_owner_is(owner) : LS_WORD_FREE;
+	case LS_KIND_SOCKET:
+		/* sk_lock.owned: the address that hooks use. */
+		if (get_kernel_nofault(half, (u32 *)lock))
+			return LS_WORD_UNKNOWN;
+		return half ? LS_WORD_HELD : LS_WORD_FREE;
 	case LS_KIND_NONE:
 	case LS_KIND_SEMAPHORE:
-	case LS_KIND_SOCKET:
 	case LS_KIND_PERCPU_RWSEM:
 	case LS_KIND_PRIVATE:
 	case LS_KIND_WORK:

@@ -7,11 +7,15 @@
  * preempt_disable() before it.
  */
 #include <linux/atomic.h>
+#include <linux/in.h>
 #include <linux/mutex.h>
+#include <linux/net.h>
 #include <linux/preempt.h>
 #include <linux/rtmutex.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
 
 #include "selftest.h"
 
@@ -390,6 +394,39 @@ static __side void after_error_ok_ba(void)
 	spin_unlock(&after_error_ok_b);
 }
 
+static struct socket *dbl_sock_socket;
+
+static int dbl_sock_setup(void)
+{
+	return sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &dbl_sock_socket);
+}
+
+static void dbl_sock_teardown(void)
+{
+	if (dbl_sock_socket)
+		sock_release(dbl_sock_socket);
+	dbl_sock_socket = NULL;
+}
+
+/* The error path leaves, and the common end leaves again: the kernel itself does not mind. */
+static __side void dbl_sock_task(void)
+{
+	lock_sock(dbl_sock_socket->sk);
+	release_sock(dbl_sock_socket->sk);
+	release_sock(dbl_sock_socket->sk);
+	barrier();	/* no tail call: the place is here */
+}
+
+static __side void dbl_sock_ok_task(void)
+{
+	lock_sock(dbl_sock_socket->sk);
+	release_sock(dbl_sock_socket->sk);
+	lock_sock(dbl_sock_socket->sk);
+	release_sock(dbl_sock_socket->sk);
+	/* What is not contended is released without release_sock(). */
+	unlock_sock_fast(dbl_sock_socket->sk, lock_sock_fast(dbl_sock_socket->sk));
+}
+
 const struct ls_case verdict_unlock_cases[] = {
 	{ "dbl_spin", LS_FAULT, LS_DOUBLE_UNLOCK, "spin_unlock twice",
 	  "dbl_spin_s", .side = { { dbl_spin_task } } },
@@ -427,6 +464,12 @@ const struct ls_case verdict_unlock_cases[] = {
 	  "dbl_rtmutex_r", .side = { { dbl_rtmutex_task } } },
 	{ "dbl_rtmutex_ok", LS_TWIN, LS_DOUBLE_UNLOCK, "rt_mutex_unlock again after rt_mutex_trylock",
 	  "dbl_rtmutex_ok_r", .side = { { dbl_rtmutex_ok_task } } },
+	{ "dbl_sock", LS_FAULT, LS_DOUBLE_UNLOCK, "release_sock twice",
+	  "kind=socket", .setup = dbl_sock_setup, .teardown = dbl_sock_teardown,
+	  .side = { { dbl_sock_task } } },
+	{ "dbl_sock_ok", LS_TWIN, LS_DOUBLE_UNLOCK, "release_sock after each lock_sock, and lock_sock_fast",
+	  "kind=socket", .setup = dbl_sock_setup, .teardown = dbl_sock_teardown,
+	  .side = { { dbl_sock_ok_task } } },
 	{ "bad_mutex", LS_FAULT, LS_BAD_UNLOCK, "mutex_unlock by another task",
 	  "bad_mutex_m", .side = { { bad_mutex_other } } },
 	{ "bad_mutex_ok", LS_TWIN, LS_BAD_UNLOCK, "mutex_unlock by each who locked it",
