@@ -184,6 +184,8 @@ void ls_evidence_cycle(u32 kind, const struct ls_finding_edge *edges, u32 nr)
 	}
 	if (!ls_splat)
 		return;
+	if (kind == LS_FINDING_IRQ_STATE && !ls_splat_unproven && ls_states_keep(edges, ls_ledger_observations()))
+		return;
 	/* An interrupt can come while any instance of the class is held. */
 	if (kind != LS_FINDING_ORDER_CYCLE)
 		ls_splat_interrupt(kind, edges, nr);
@@ -204,7 +206,7 @@ void ls_evidence_work(u32 nr, bool all)
 /* Cycles whose instances have not matched so far. Any context. */
 u32 ls_evidence_unproven(void)
 {
-	return READ_ONCE(nr_cycles);
+	return READ_ONCE(nr_cycles) + ls_states_unproven();
 }
 
 void ls_evidence_forget(u32 nr)
@@ -212,6 +214,7 @@ void ls_evidence_forget(u32 nr)
 	lockdep_assert_held(&ls_work_mutex);
 	memset(cycles, 0, array_size(CYCLES, sizeof(*cycles)));
 	nr_cycles = 0;
+	ls_states_forget();
 	ls_wanted_forget(nr);
 }
 
@@ -219,11 +222,14 @@ int ls_evidence_init(void)
 {
 	BUILD_BUG_ON(LS_CYCLE_MAX > LS_MEETING_EDGES);
 	cycles = ls_zalloc(array_size(CYCLES, sizeof(*cycles)));
-	return cycles ? ls_wanted_init() : -ENOMEM;
+	if (!cycles || ls_states_init())
+		return -ENOMEM;
+	return ls_wanted_init();
 }
 
 void ls_evidence_exit(void)
 {
 	ls_wanted_exit();
+	ls_states_exit();
 	ls_free(cycles);
 }

@@ -33,4 +33,12 @@ int ls_evidence_init(void);
 void ls_evidence_exit(void);
 void ls_evidence_noted(u32 number);
 
+/* states.c */
+bool ls_states_keep(const struct ls_finding_edge *edges, u32 nr_observations);
+void ls_states_take(const struct ls_rec_sight *s, u32 ordinal);
+u32 ls_states_unproven(void);
+void ls_states_forget(void);
+int ls_states_init(void);
+void ls_states_exit(void);
+
 #endif /* LOCKSCOPE_EVIDENCE_H */

@@ -154,6 +154,7 @@ static void judge_observation(const struct ls_rec_sight *s, u32 frames, u32 flag
 {
 	learn_signals();
 	ls_judge_observe(&judge, s, ordinal);
+	ls_states_take(s, ordinal);
 	/* A deadlock has several observations: ls_worker_deadlock(). */
 	if (LS_SIGHT_IS_FAULT(s->what) && s->what != LS_FINDING_DEADLOCK && !(s->task_flags & LS_TASK_REPAIRED))
 		report_fault(s, (const u64 *)&s->held[s->nr_held], frames, ordinal);

@@ -131,6 +131,60 @@ static __side void obj_types_ok_item_apart(void)
 	spin_unlock(&obj_types_ok_h.owner[1]->lock);
 }
 
+/* One object is locked in an interrupt, another with interrupts on. */
+static struct ls_household obj_apart_h;
+
+static int obj_apart_setup(void)
+{
+	return ls_household_set_up(&obj_apart_h, "obj_apart_owner", "obj_apart_item");
+}
+
+static void obj_apart_teardown(void)
+{
+	ls_household_tear_down(&obj_apart_h);
+}
+
+static __side void obj_apart_hrtimer(void)
+{
+	spin_lock(&obj_apart_h.item[0]->lock);
+	spin_unlock(&obj_apart_h.item[0]->lock);
+}
+
+static __side void obj_apart_task(void)
+{
+	spin_lock(&obj_apart_h.item[1]->lock);
+	spin_unlock(&obj_apart_h.item[1]->lock);
+}
+
+/* The same, then the one that the interrupt locks, below another lock, which is observed. */
+static struct ls_household obj_both_h;
+
+static int obj_both_setup(void)
+{
+	return ls_household_set_up(&obj_both_h, "obj_both_owner", "obj_both_item");
+}
+
+static void obj_both_teardown(void)
+{
+	ls_household_tear_down(&obj_both_h);
+}
+
+static __side void obj_both_hrtimer(void)
+{
+	spin_lock(&obj_both_h.item[0]->lock);
+	spin_unlock(&obj_both_h.item[0]->lock);
+}
+
+static __side void obj_both_task(void)
+{
+	spin_lock(&obj_both_h.item[1]->lock);
+	spin_unlock(&obj_both_h.item[1]->lock);
+	spin_lock(&obj_both_h.owner[0]->lock);
+	spin_lock(&obj_both_h.item[0]->lock);
+	spin_unlock(&obj_both_h.item[0]->lock);
+	spin_unlock(&obj_both_h.owner[0]->lock);
+}
+
 /* The same two meet in both orders, but not the first time. */
 static struct ls_household obj_late_h;
 
@@ -286,6 +340,14 @@ const struct ls_case order_types_cases[] = {
 	  "obj_late_owner obj_late_item severity=error",
 	  .setup = obj_late_setup, .teardown = obj_late_teardown,
 	  .side = { { obj_late_owner_then_item }, { obj_late_item_then_owner } } },
+	{ "obj_apart", LS_FAULT, LS_IRQ_STATE, "an object in an interrupt, another with interrupts on",
+	  "obj_apart_item severity=warning",
+	  .setup = obj_apart_setup, .teardown = obj_apart_teardown,
+	  .side = { { obj_apart_hrtimer, LS_HRTIMER }, { obj_apart_task } } },
+	{ "obj_both", LS_FAULT, LS_IRQ_STATE, "an object in an interrupt and with interrupts on",
+	  "obj_both_item severity=error",
+	  .setup = obj_both_setup, .teardown = obj_both_teardown,
+	  .side = { { obj_both_hrtimer, LS_HRTIMER }, { obj_both_task } } },
 	{ "obj_walk", LS_FAULT, LS_RECURSIVE, "a list walked hand over hand in both directions",
 	  "obj_walk_setup",
 	  .setup = obj_walk_setup, .teardown = obj_walk_teardown,
