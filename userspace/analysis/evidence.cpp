@@ -203,6 +203,29 @@ std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model, cons
 		observation.to(witness.position).instance};
 }
 
+std::vector<Held> own_locks(const Observation &observation)
+{
+	std::vector<Held> out;
+	const bool waits = observation.what == LS_FINDING_LONG_HOLD;
+	for (std::size_t i = 0; i < observation.held.size(); i++)
+		if (!waits || i >= 64 || !(observation.new_mask >> i & 1))
+			out.push_back(observation.held[i]);
+	return out;
+}
+
+bool waits_for_itself(const Model &model, const Finding &finding)
+{
+	if (finding.kind != FindingKind::RecursiveLock || finding.edges.size() != 1)
+		return false;
+	const FindingEdge &edge = finding.edges.front();
+	const Witness &witness = edge.shown();
+	const Observation &observation = model.observations[witness.observation];
+	const auto [held, acquired] = shown_instances(model, edge);
+	const bool same = held && acquired ? held == acquired : model[edge.from].global();
+	return same && (read_of(observation.at(witness.position).val) == LS_EXCLUSIVE ||
+			read_of(observation.acquired.val) == LS_EXCLUSIVE);
+}
+
 /*
  * The stack of an edge is that of its second acquire. The first acquire shares the part
  * outside of the function that acquired the first lock, if that function has not returned yet;
@@ -263,6 +286,41 @@ void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlac
 				edge.depth = static_cast<std::uint32_t>(i + j);
 				return;
 			}
+}
+
+void borrow_callers(const Model &model, FindingEdge &edge)
+{
+	const Witness &witness = edge.shown();
+	const Observation &observation = model.observations[witness.observation];
+	const Held &lock = observation.at(witness.position);
+	if (edge.from_stack.size() != 1 || index(lock.at) == 0)
+		return;
+	std::tuple<bool, bool, std::uint32_t> best;
+	for (std::size_t n = 0; n < model.observations.size(); n++) {
+		const Observation &other = model.observations[n];
+		if (other.run != observation.run || &other == &observation)
+			continue;
+		const auto held =
+			std::find_if(other.held.begin(), other.held.end(), [&](const Held &h) {
+				return h.cls == lock.cls && h.at == lock.at;
+			});
+		const auto frame =
+			std::find_if(other.stack.begin(), other.stack.end(), [&](CodeId f) {
+				return same_function(model[f], model[lock.at]);
+			});
+		if (held == other.held.end() || frame == other.stack.end() ||
+		    frame + 1 == other.stack.end())
+			continue;
+		const std::tuple value(other.pid == observation.pid,
+				       lock.instance && held->instance == lock.instance,
+				       other.ordinal + 1);
+		if (value <= best)
+			continue;
+		best = value;
+		edge.borrowed = n;
+		edge.from_stack.resize(1);
+		edge.from_stack.insert(edge.from_stack.end(), frame + 1, other.stack.end());
+	}
 }
 
 const Observation *taken_before(const Model &model, const Observation &observation,

@@ -65,8 +65,16 @@ void choose_witnesses(const Model &model, Finding &finding);
 std::pair<std::uint64_t, std::uint64_t> shown_instances(const Model &model,
 							const FindingEdge &edge);
 
+/// Does one context alone wait for itself, in the observation shown: does it acquire the instance
+/// that it holds? Not as two readers: those wait for a writer in between, which is another context.
+bool waits_for_itself(const Model &model, const Finding &finding);
+
 /// Stacks of the chosen witness, see FindingEdge.
 void fill_stacks(const Model &model, FindingEdge &edge, const ObservationsByPlace &by_place);
+
+/// Callers of the acquire site of @edge, where fill_stacks() found none: those of a stack from
+/// while the lock was held, with the function that acquired it on it.
+void borrow_callers(const Model &model, FindingEdge &edge);
 
 /// The latest acquisition of @lock before @observation in the same run, of the same instance if
 /// possible, else of its class; nullptr when there is none.
@@ -79,6 +87,10 @@ std::uint32_t kind_of(const Model &model, const FindingEdge &edge, const Witness
 /// Locks held in @witness of @edge. The lock held when an interrupt may come can be the one
 /// just acquired.
 std::vector<Held> holds(const Model &model, const FindingEdge &edge, const Witness &witness);
+
+/// The locks that the task of @observation holds, oldest first: without the entry that a long wait
+/// has of the lock that is waited for, which is its owner's.
+std::vector<Held> own_locks(const Observation &observation);
 
 /// The name of the class of an entry of Observation::held, and what it is if no lock is held.
 std::string held_name(const Model &model, const Held &held);

@@ -36,13 +36,16 @@ bool same_lock(const Model &model, const FindingEdge &in, const FindingEdge &out
 }
 
 /* An interrupt needs no second context, nor does a fault that was observed. */
-Feature contexts(const Finding &finding)
+Feature contexts(const Model &model, const Finding &finding)
 {
 	std::size_t n = std::max<std::size_t>(finding.edges.size(), 2);
 	std::string why = counted(n, "context") + " have to meet";
 	if (finding.single()) {
 		n = 1;
 		why = "one context alone did it";
+	} else if (waits_for_itself(model, finding)) {
+		n = 1;
+		why = "one context alone waits for itself";
 	} else if (finding.kind == FindingKind::InconsistentIrqState) {
 		why = "one context and an interrupt have to meet";
 	} else if (finding.kind == FindingKind::IrqInversion) {
@@ -160,7 +163,7 @@ void rank_finding(const Model &model, Finding &finding)
 	finding.features.insert(finding.features.end(),
 				{{"confidence", kConfidence * static_cast<int>(finding.confidence),
 				  name(finding.confidence)},
-				 contexts(finding)});
+				 contexts(model, finding)});
 	if (finding.single())
 		finding.features.push_back(locality(model, finding));
 	else

@@ -55,13 +55,11 @@ bool refuted(const Finding &finding)
 
 std::string describe(const Verdict &verdict)
 {
-	std::vector<std::string> parts;
-	if (!verdict.why.empty())
-		parts.push_back(verdict.why);
-	if (verdict.tries)
-		parts.push_back("after " + with_commas(verdict.tries) +
-				(verdict.tries == 1 ? " try" : " tries"));
-	return join(parts, ", ");
+	if (!verdict.tries)
+		return verdict.why;
+	const std::string tries =
+		with_commas(verdict.tries) + (verdict.tries == 1 ? " try" : " tries");
+	return verdict.why.empty() ? "after " + tries : verdict.why + " (" + tries + ")";
 }
 
 } // namespace lockscope

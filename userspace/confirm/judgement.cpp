@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -23,11 +24,6 @@ constexpr std::uint64_t kOpportunities = 20;
 constexpr std::uint64_t kStrangers = 20;
 /* Arrivals that were to be expected during waits: none by chance is one case in 20,000. */
 constexpr double kExpected = 10;
-
-std::string tries(std::uint64_t n)
-{
-	return n == 1 ? "1 try" : with_commas(n) + " tries";
-}
 
 std::span<const ls_confirm_arrival> arrivals(const ls_confirm_side &side)
 {
@@ -243,7 +239,7 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 	if (pairs.matching > 0 && pairs.gated == pairs.matching) {
 		out.reason = "gate";
 		out.why = "both sides hold " + names.lock_class(pairs.gate) +
-			  " before: one never came while the other waited, in " + tries(c.waits);
+			  " before: one never came while the other waited";
 		return out;
 	}
 	/*
@@ -253,24 +249,59 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 	if (!finding.deadly && !interrupts && pairs.matching > 0 && pairs.gated == 0 &&
 	    c.unhindered >= kExpected) {
 		out.reason = "order";
-		out.why = "one side never came while the other waited, in " + tries(c.waits) +
-			  ", but came " + with_commas(least) + " times else: something orders them";
+		out.why = "one side never came while the other waited, but " + with_commas(least) +
+			  " times else: something orders them";
 		return out;
 	}
 	return std::nullopt;
 }
 
-std::string not_reached(const PlannedFinding &finding, const ls_confirm_state &state,
-			const Chances &c)
+std::string in_seconds(double seconds)
 {
-	for (std::size_t i = 0; i < finding.sides.size(); i++) {
-		if (!state.sides[i].firsts && !state.sides[i].lasts)
-			return side_name(finding, i) +
-			       " never ran while gates were set: run a test that reaches it";
-		if (!state.sides[i].lasts)
+	char text[32];
+	std::snprintf(text, sizeof(text), "%.3g s", seconds);
+	return text;
+}
+
+/* What a test of sides that came, and did not meet, can do about it. */
+std::string advice(const PlannedFinding &finding, const ls_confirm_state &state, const Chances &c)
+{
+	const std::size_t n = finding.sides.size();
+	const bool interrupts =
+		std::any_of(finding.sides.begin(), finding.sides.end(),
+			    [](const PlannedSide &s) { return !s.interrupt.empty(); });
+	if (n <= 2 && !interrupts &&
+	    compare(state.sides[0], state.sides[n - 1], finding.sides.front().access()).matching ==
+		    0)
+		return finding.sides.front().access()
+			       ? "each accessed other memory: run both on the same object"
+			       : "each had other instances of the locks: run both on the same objects";
+	if (c.expected < kExpected)
+		return "too seldom, as the other one was to be expected " +
+		       counted(static_cast<std::uint64_t>(c.expected), "time") +
+		       " in that time: run several copies of the test at once, or let it run longer";
+	if (c.unhindered < kExpected)
+		return "the one that waits holds another lock or its CPU, and may keep the other "
+		       "one away by that";
+	return "the test may run one after the other: run each in a task of its own, both at the "
+	       "same time";
+}
+
+std::string not_reached(const PlannedFinding &finding, const ls_confirm_state &state,
+			const Chances &c, double seconds)
+{
+	const std::size_t last = finding.sides.size() - 1;
+	std::uint64_t waited_ns = 0;
+	for (std::size_t i = 0; i <= last; i++) {
+		const ls_confirm_side &side = state.sides[i];
+		if (!side.firsts && !side.lasts)
+			return side_name(finding, i) + " never ran in " + in_seconds(seconds) +
+			       " while gates were set: run a test that reaches it";
+		if (!side.lasts)
 			return side_name(finding, i) + " acquired " + finding.sides[i].holds + " " +
-			       counted(state.sides[i].firsts, "time") + ", but never " +
+			       counted(side.firsts, "time") + ", but never " +
 			       finding.sides[i].acquires + " with it held";
+		waited_ns += side.waited_ns;
 	}
 	if (!c.waits)
 		return "no side could be held: none begins in a task";
@@ -278,11 +309,20 @@ std::string not_reached(const PlannedFinding &finding, const ls_confirm_state &s
 		return "the sides met " + counted(c.met, "time") +
 		       ", but the one that waited then acquired another lock";
 	if (c.atomic == c.waits)
-		return "the sides can be held for microseconds only, and did not meet in " +
-		       tries(c.waits);
-	return "the sides did not meet in " + tries(c.waits) + ": run both " +
-	       side_name(finding, 0) + " and " + side_name(finding, finding.sides.size() - 1) +
-	       " more often, at the same time and on the same objects";
+		return "the sides can be held for microseconds only, and did not meet";
+	std::string seen = side_name(finding, 0) + " came " + counted(state.sides[0].lasts, "time");
+	if (last > 0)
+		seen += " and " + side_name(finding, last) + " " +
+			counted(state.sides[last].lasts, "time");
+	seen += " in " + in_seconds(seconds) + ", ";
+	seen += c.strangers ? "while the other one waited " + counted(c.strangers, "time") +
+				      ", but not with its locks"
+			    : "never while the other one waited";
+	seen += " (" + in_seconds(static_cast<double>(waited_ns) / 1e9) +
+		" in all): " + advice(finding, state, c);
+	if (finding.may_be_deadly && !finding.deadly)
+		seen += "; --deadly, in a guest, lets each side wait with its first lock held";
+	return seen;
 }
 
 void add_arrivals(ls_confirm_side &sum, const ls_confirm_side &more)
@@ -356,7 +396,7 @@ Verdict judge(const PlannedFinding &finding, const ls_confirm_state &state, doub
 		out = std::move(*no);
 	} else {
 		out.result = VerdictResult::NotReached;
-		out.why = not_reached(finding, state, c);
+		out.why = not_reached(finding, state, c, seconds);
 	}
 	out.evidence = evidence(finding, state, seconds, names);
 	out.finding = finding.id;

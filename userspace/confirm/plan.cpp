@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "confirm/plan.h"
 
+#include "analysis/evidence.h"
+
 #include <algorithm>
 
 namespace lockscope {
@@ -48,7 +50,7 @@ bool add_ends(const Model &model, const FindingEdge &edge, PlannedSide &side)
 Result<PlannedFinding> plan_race(const Model &model, const Finding &finding)
 {
 	const RaceEvidence &race = *finding.race;
-	PlannedFinding plan{finding.id, finding.title, {}, false};
+	PlannedFinding plan{.id = finding.id, .title = finding.title};
 	std::vector<std::string> functions;
 	const auto function_of = [&](std::size_t access) {
 		return plain_function(model[model.accesses[access].at].function);
@@ -78,6 +80,22 @@ Result<PlannedFinding> plan_race(const Model &model, const Finding &finding)
 	return plan;
 }
 
+/* Why it cannot be let happen; nullptr: it can. */
+const char *not_deadly(const Model &model, const Finding &finding, const PlannedFinding &plan)
+{
+	if (plan.sides.size() < 2 || finding.edges.empty())
+		return "the finding has no two sides that wait for each other";
+	for (const auto &edge : finding.edges) {
+		if (from_interrupt(edge) || to_interrupt(edge))
+			return "a side of the finding is an interrupt";
+		/* Processors that spin for good leave none to write the evidence with. */
+		if (!(1u << model[edge.from].kind & LS_SLEEPING_KINDS) ||
+		    !(1u << model[edge.to].kind & LS_SLEEPING_KINDS))
+			return "a lock of the finding is not one that tasks sleep for";
+	}
+	return nullptr;
+}
+
 } // namespace
 
 Result<PlannedFinding> plan_for(const Model &model, const Finding &finding)
@@ -86,11 +104,15 @@ Result<PlannedFinding> plan_for(const Model &model, const Finding &finding)
 		return plan_race(model, finding);
 	if (finding.about_memory())
 		return none("one access breaks the rule: there is nothing to meet");
-	if (finding.edges.empty())
-		return none("it has no dependencies");
 	if (finding.kind == FindingKind::Deadlock)
 		return none("it happened: its tasks wait for each other");
-	PlannedFinding plan{finding.id, finding.title, {}, false};
+	if (!finding.about_order())
+		return none("one observation shows it: there is nothing to meet");
+	if (finding.edges.empty())
+		return none("it has no dependencies");
+	if (waits_for_itself(model, finding))
+		return none("one context alone waits for itself: there is nothing to meet");
+	PlannedFinding plan{.id = finding.id, .title = finding.title};
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const FindingEdge &edge = finding.edges[i];
 		/* Together with the edge before it. */
@@ -120,30 +142,22 @@ Result<PlannedFinding> plan_for(const Model &model, const Finding &finding)
 			return none("an acquire site of it is not known");
 		plan.sides.push_back(std::move(side));
 	}
+	if (plan.sides.empty())
+		return none("no side of it begins in a task");
 	const auto interrupts =
 		std::count_if(plan.sides.begin(), plan.sides.end(),
 			      [](const PlannedSide &s) { return !s.interrupt.empty(); });
 	if (plan.sides.size() > LS_CONFIRM_SIDES || (interrupts > 0 && plan.sides.size() > 2))
 		return none("it has more sides than can be made to meet");
+	plan.may_be_deadly = !not_deadly(model, finding, plan);
 	return plan;
 }
 
 Status make_deadly(const Model &model, const Finding &finding, PlannedFinding &plan)
 {
-	const auto refuse = [](const char *why) {
+	if (const char *why = not_deadly(model, finding, plan))
 		return Error{0, std::string("--deadly: ") + why, "confirm it without --deadly",
 			     Exit::Usage};
-	};
-	if (plan.sides.size() < 2 || finding.edges.empty())
-		return refuse("the finding has no two sides that wait for each other");
-	for (const auto &edge : finding.edges) {
-		if (from_interrupt(edge) || to_interrupt(edge))
-			return refuse("a side of the finding is an interrupt");
-		/* Processors that spin for good leave none to write the evidence with. */
-		if (!(1u << model[edge.from].kind & LS_SLEEPING_KINDS) ||
-		    !(1u << model[edge.to].kind & LS_SLEEPING_KINDS))
-			return refuse("a lock of the finding is not one that tasks sleep for");
-	}
 	plan.deadly = true;
 	return success();
 }

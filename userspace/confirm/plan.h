@@ -28,7 +28,8 @@ struct PlannedSide {
 struct PlannedFinding {
 	std::string id, title;
 	std::vector<PlannedSide> sides;
-	bool deadly = false; ///< the deadlock is let happen, see LS_CONFIRM_DEADLY
+	bool deadly = false;	    ///< the deadlock is let happen, see LS_CONFIRM_DEADLY
+	bool may_be_deadly = false; ///< make_deadly() has nothing against it
 };
 
 /// Sites of one end of a side that are used; the others are left out.

@@ -88,7 +88,7 @@ bool numbered(const std::string &name)
 	return false;
 }
 
-const LockClass &interrupt_class(ClassId id)
+const LockClass &special_class(ClassId id)
 {
 	auto make = [](const char *name) {
 		LockClass cls;
@@ -98,9 +98,13 @@ const LockClass &interrupt_class(ClassId id)
 		cls.module = "vmlinux";
 		return cls;
 	};
-	static const LockClass hardirq = make("<hardirq>"), softirq = make("<softirq>");
-	return id == kHardirqClass ? hardirq : softirq;
+	static const LockClass hardirq = make("<hardirq>"), softirq = make("<softirq>"),
+			       unknown = {.name = "?", .stable = "?"};
+	return id == kHardirqClass ? hardirq : id == kSoftirqClass ? softirq : unknown;
 }
+
+const Code kUnknownCode{};
+const Data kUnknownData{};
 
 const char *kind_name(ls_kind kind)
 {

@@ -132,19 +132,20 @@ struct Observation {
 	bool deadlock() const { return what == LS_FINDING_DEADLOCK; }
 	/// Shows a fault by itself.
 	bool fault() const { return LS_SIGHT_IS_FAULT(what) && !deadlock(); }
+	/// The lock of the observation itself for kOwnLock, and wherever no lock is held.
 	const Held &at(std::uint32_t position) const
 	{
-		return position == kOwnLock ? acquired : held[position];
+		return position < held.size() ? held[position] : acquired;
 	}
 	/// Both ends of the dependency with held[position]: an acquirer waits with it held, a
-	/// completer had to wait for it.
+	/// completer had to wait for it. Of kOwnLock both are the lock itself.
 	const Held &from(std::uint32_t position) const
 	{
-		return completion() ? acquired : held[position];
+		return completion() ? acquired : at(position);
 	}
 	const Held &to(std::uint32_t position) const
 	{
-		return completion() ? held[position] : acquired;
+		return completion() ? at(position) : acquired;
 	}
 };
 
@@ -309,6 +310,7 @@ enum class RunEnd {
 	Finished = 1,	///< everything in the module was stored
 	Failed = 2,	///< the recorder failed, see Run::problem
 	ModuleGone = 3, ///< the module was unloaded meanwhile: its last observations are missing
+	Crashed = 4,	///< a fault of the recorder's own ended it; Run::problem has the signal
 };
 
 /// A task, or an interrupt level of a CPU, that held a lock or waited for one when the machine
@@ -353,8 +355,12 @@ inline constexpr const char *kTraceBackend = "trace", *kTraceRelease = "trace ";
 /// What was recorded: "kernel 6.1.0", or "trace NAME".
 std::string system_name(const std::string &release);
 
-/// The class of an interrupt in lists of classes: "<hardirq>", "<softirq>".
-const LockClass &interrupt_class(ClassId id);
+/// The class of an id that is no index into Model::classes: "<hardirq>", "<softirq>" of the
+/// interrupts, else "?", of kind LS_KIND_NONE.
+const LockClass &special_class(ClassId id);
+/// What an id that is no index stands for: a place or a variable without a name.
+extern const Code kUnknownCode;
+extern const Data kUnknownData;
 
 struct Model {
 	std::vector<Run> runs;
@@ -374,13 +380,20 @@ struct Model {
 	/// By the finding's id. Of several in the stores the one that holds, see holds_over().
 	std::map<std::string, Verdict> verdicts;
 
+	/// Every value of an id has an entry: what is absent (kNoClass, kNoData, a number of a
+	/// damaged store) is the unknown one, whose name says so.
 	const LockClass &operator[](ClassId id) const
 	{
-		return is_interrupt(id) ? interrupt_class(id) : classes[index(id)];
+		return index(id) < classes.size() ? classes[index(id)] : special_class(id);
 	}
-	const Code &operator[](CodeId id) const { return code[index(id)]; }
-	/// @id is not kNoData.
-	const Data &operator[](DataId id) const { return data[index(id)]; }
+	const Code &operator[](CodeId id) const
+	{
+		return index(id) < code.size() ? code[index(id)] : kUnknownCode;
+	}
+	const Data &operator[](DataId id) const
+	{
+		return index(id) < data.size() ? data[index(id)] : kUnknownData;
+	}
 
 	/// The class with this name, kind and module within the name's validity, created if it
 	/// is new.

@@ -149,6 +149,27 @@ static __side void slp_alloc_ok_task(void)
 	kfree(memory);
 }
 
+/* Without any lock, which a finding then has none of. */
+static __side void slp_bare_task(void)
+{
+	void *memory;
+
+	preempt_disable();
+	memory = kmalloc(64, GFP_KERNEL);
+	preempt_enable();
+	kfree(memory);
+}
+
+static __side void slp_bare_ok_task(void)
+{
+	void *memory;
+
+	preempt_disable();
+	memory = kmalloc(64, GFP_ATOMIC);
+	preempt_enable();
+	kfree(memory);
+}
+
 static __side void slp_irqalloc_hardirq(void)
 {
 	kfree(kmalloc(64, GFP_KERNEL));
@@ -299,6 +320,10 @@ const struct ls_case verdict_sleep_cases[] = {
 	  "slp_alloc_s", .side = { { slp_alloc_task } } },
 	{ "slp_alloc_ok", LS_TWIN, LS_SLEEP_ATOMIC, "kmalloc(GFP_ATOMIC) under a spinlock",
 	  "slp_alloc_ok_s", .side = { { slp_alloc_ok_task } } },
+	{ "slp_bare", LS_FAULT, LS_SLEEP_ATOMIC, "kmalloc(GFP_KERNEL) with preemption off", "",
+	  .side = { { slp_bare_task } } },
+	{ "slp_bare_ok", LS_TWIN, LS_SLEEP_ATOMIC, "kmalloc(GFP_ATOMIC) with preemption off", "",
+	  .side = { { slp_bare_ok_task } } },
 	{ "slp_irqalloc", LS_FAULT, LS_SLEEP_ATOMIC, "kmalloc(GFP_KERNEL) in a hardirq", "",
 	  .side = { { slp_irqalloc_hardirq, LS_HRTIMER } } },
 	{ "slp_irqalloc_ok", LS_TWIN, LS_SLEEP_ATOMIC, "kmalloc(GFP_ATOMIC) in a hardirq", "",

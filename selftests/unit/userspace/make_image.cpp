@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // make_image FILE [abi|broken|malformed|race|rules|clean|empty|lossy|large|edges|kinds|every|
-// hostile|script|names [INSTANCE]]: an image with one lock-order fault, with a data race or
+// bare|hostile|script|names [INSTANCE]]: an image with one lock-order fault, with a data race or
 // accesses beside it, or with none: nothing at all, records lost, more than a small disk has room
-// for. edges: 10,000 orders, some of them both ways. kinds, every, hostile: other_kinds(),
-// every_kind() and hostile_log() of report/logs.h. script: names that a page would run. names:
-// two faults in each function that standard input names. For tests that run the programs.
+// for. edges: 10,000 orders, some of them both ways. kinds, every, bare, hostile: other_kinds(),
+// every_kind(), bare_kinds() and hostile_log() of report/logs.h. script: names that a page would
+// run. names: two faults in each function that standard input names. For tests that run the
+// programs.
 #include "log_builder.h"
 #include "report/logs.h"
 
@@ -147,6 +148,7 @@ int main(int argc, char **argv)
 	auto written = write_file(argv[1], encode_image(how == "empty"	   ? LogBuilder().image()
 							: how == "kinds"   ? other_kinds().image()
 							: how == "every"   ? every_kind().image()
+							: how == "bare"	   ? bare_kinds().image()
 							: how == "hostile" ? hostile_log().image()
 									   : log.image()));
 	if (!written)

@@ -147,7 +147,7 @@ TEST_F(VerdictTest, RefutedIsANoteAndStaysVisible)
 	EXPECT_EQ(after.confidence, before.confidence);
 	EXPECT_FALSE(after.hidden());
 	ASSERT_TRUE(filter(after, "refuted"));
-	EXPECT_EQ(filter(after, "refuted")->why, "the reason, after 3 tries");
+	EXPECT_EQ(filter(after, "refuted")->why, "the reason (3 tries)");
 	EXPECT_EQ(after.filters.size(), 1u);
 	EXPECT_FALSE(feature(after, "verdict"));
 }

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "report/logs.h"
 
+#include "analysis/finding.h"
+
 namespace lockscope::test {
+
+namespace {
+
+/// A number that a fault's record may have beside its lock.
+constexpr std::uint64_t kMostExtra = ~std::uint64_t{0};
+
+} // namespace
 
 LogBuilder small_log()
 {
@@ -138,6 +147,31 @@ LogBuilder every_kind()
 	log.module("drv", {"drv_idle", "drv_add", "drv_show"});
 	log.acquire_again({}, {}, {.cls = spare, .function = "drv_idle"}, 1000);
 	log.access_info().mode = LS_ACCESSES_ALL;
+	return log;
+}
+
+LogBuilder bare_kinds()
+{
+	LogBuilder log = every_kind();
+	for (const auto kind : finding_kinds()) {
+		if (shown(kind) != LS_BY_SIGHT)
+			continue;
+		const auto number = static_cast<ls_finding_kind>(kind);
+		const std::string function = "bare_" + std::to_string(number);
+		log.fault(number, {.pid = 70}, {}, {.function = function});
+		log.fault(number, {.pid = 71}, {{.function = function}}, {.function = ""}, 1);
+		log.fault(number, {.pid = 72, .level = LS_SOFTIRQ}, {{}, {}}, {.function = ""}, 2,
+			  kMostExtra);
+	}
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.pid = 77, .irq_off = true}, {},
+		  {.cls = log.add_class("bare_mutex", LS_KIND_MUTEX), .function = "bare_sleep"});
+	log.fault(LS_FINDING_DEADLOCK, {.pid = 73}, {}, {.function = ""}, 1, 9);
+	log.fault(LS_FINDING_DEADLOCK, {.pid = 74}, {{}}, {.function = ""}, 1, 9);
+	const auto write = log.access({.pid = 75}, {.function = "bare_write"}),
+		   read = log.access({.pid = 76}, {.op = LS_ACC_READ,
+						   .function = "bare_read",
+						   .guards = {{.lock = {.function = ""}}}});
+	log.race(write, read, 0, {}, 0xffff888000002000u);
 	return log;
 }
 

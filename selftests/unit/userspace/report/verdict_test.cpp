@@ -64,7 +64,7 @@ TEST_F(VerdictReportTest, OneLineInTheList)
 {
 	const std::string text = report();
 	EXPECT_TRUE(has(text, "    Verdict: confirmed: both sides met with the same two locks, in "
-			      "both directions, after 12 tries\n"))
+			      "both directions (12 tries)\n"))
 		<< text;
 	EXPECT_TRUE(has(text, "error, confirmed, id ")) << text;
 	EXPECT_FALSE(has(text, "dd-7")) << text;
@@ -78,7 +78,7 @@ TEST_F(VerdictReportTest, RefutedSaysWhyOnce)
 	verdict.tries = 1;
 	const std::string text = report();
 	EXPECT_TRUE(has(text, "    Verdict: refuted (gate): the side waits for c_lock, which the "
-			      "other holds, after 1 try\n"))
+			      "other holds (1 try)\n"))
 		<< text;
 	EXPECT_FALSE(has(text, "doubt:")) << text;
 	EXPECT_TRUE(has(text, "note, observed, id ")) << text;
