@@ -6,8 +6,10 @@
 #include "cli/suppressed.h"
 #include "cli/watch.h"
 
+#include "analysis/evidence.h"
 #include "analysis/filters/annotations.h"
 #include "analysis/findings.h"
+#include "analysis/verdicts.h"
 #include "confirm/prover.h"
 #include "report/report.h"
 #include "source/module.h"
@@ -162,9 +164,9 @@ std::set<std::string> locks_of(const PlannedFinding &plan)
 }
 
 /* A test may have run into a deadlock, whose tasks wait for each other now. That proves it. */
-Status heed_deadlocks(const std::string &store, const Prover &prover, std::vector<Answer> &answers)
+Status heed_deadlocks(Session &session, const Prover &prover, std::vector<Answer> &answers)
 {
-	auto model = load_stores({store});
+	auto model = session.stored();
 	if (!model)
 		return model.error();
 	for (const auto &found : analyse(*model).findings) {
@@ -253,7 +255,7 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 		LS_TRY_STATUS(prover.end());
 		LS_TRY_STATUS(session->finish());
 		LS_TRY_STATUS(watch->end());
-		LS_TRY_STATUS(heed_deadlocks(options.store, prover, answers));
+		LS_TRY_STATUS(heed_deadlocks(*session, prover, answers));
 		for (const auto &answer : answers)
 			if (answer.verdict && !answer.happened)
 				LS_TRY_STATUS(session->recorder().put_verdict(*answer.verdict));
@@ -277,11 +279,6 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 	return module->unload();
 }
 
-std::string counted_tries(std::uint64_t n)
-{
-	return n == 1 ? "1 try" : with_commas(n) + " tries";
-}
-
 std::string text_of(const std::vector<Answer> &answers, std::size_t runs)
 {
 	std::string out;
@@ -290,9 +287,7 @@ std::string text_of(const std::vector<Answer> &answers, std::size_t runs)
 		word.resize(std::max<std::size_t>(word.size(), 12), ' ');
 		out += word + a.finding.id + "  " + a.finding.title + "\n" + std::string(12, ' ');
 		if (a.verdict)
-			out += a.verdict->why +
-			       (a.happened ? "" : ", after " + counted_tries(a.verdict->tries)) +
-			       "\n";
+			out += describe(*a.verdict) + "\n";
 		else
 			out += a.why + "\n";
 		if (runs > 1 && !a.seconds.empty()) {
@@ -362,7 +357,8 @@ Result<int> confirm(const ConfirmArgs &options, const Globals &globals)
 			if (plan) {
 				plans.push_back(std::move(*plan));
 			} else if (answer.finding.single() ||
-				   answer.finding.kind == FindingKind::Deadlock) {
+				   answer.finding.kind == FindingKind::Deadlock ||
+				   waits_for_itself(*model, answer.finding)) {
 				answer.happened = true;
 				answer.verdict.emplace();
 				answer.verdict->finding = answer.finding.id;

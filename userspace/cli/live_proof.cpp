@@ -3,7 +3,6 @@
 
 #include "analysis/filters/annotations.h"
 #include "analysis/findings.h"
-#include "store/load.h"
 
 namespace lockscope::cli {
 
@@ -18,7 +17,7 @@ constexpr auto kLeastRest = std::chrono::seconds(1);
 
 Status LiveProof::look()
 {
-	auto model = load_stores({store_});
+	auto model = session_.stored();
 	if (!model)
 		return model.error();
 	LS_TRY_STATUS(annotations::load(*model));

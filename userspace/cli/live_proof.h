@@ -12,11 +12,8 @@ namespace lockscope::cli {
 
 class LiveProof {
 public:
-	/// @session writes to @store and outlives this.
-	LiveProof(Session &session, std::string store)
-		: session_(session), store_(std::move(store)), prover_(session, {})
-	{
-	}
+	/// @session outlives this.
+	explicit LiveProof(Session &session) : session_(session), prover_(session, {}) {}
 
 	/// Look from time to time for new findings among the first ones in rank order, and read
 	/// what the gates show. Call it a few times a second, after drain().
@@ -32,7 +29,6 @@ private:
 	Status look();
 
 	Session &session_;
-	std::string store_;
 	Prover prover_;
 	std::set<std::string> known_; ///< ids of findings with a plan, or that can have none
 	Clock::time_point next_{};

@@ -156,8 +156,9 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		tracer = std::move(*begun);
 	}
 	std::optional<LiveProof> proof;
+	bool proving = options.confirm;
 	if (options.confirm)
-		proof.emplace(*session, options.out);
+		proof.emplace(*session);
 	auto store_stat = [&]() -> Status {
 		auto report = stat->read();
 		return report ? session->recorder().put_stat(*report) : report.error();
@@ -202,8 +203,15 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 			if (i % kIntervalsPerDrain != 0)
 				continue;
 			LS_TRY_STATUS(session->drain());
-			if (proof)
-				LS_TRY_STATUS(proof->tick());
+			/* What is recorded matters more than its proof. */
+			if (auto proven = proving ? proof->tick() : success(); !proven) {
+				line.clear();
+				std::fprintf(stderr,
+					     "lockscope: no more findings are confirmed: %s\n",
+					     proven.error().what.c_str());
+				proving = false;
+				(void)proof->end().ok();
+			}
 			if (probes)
 				LS_TRY_STATUS(probes->tick());
 			if (stat && Clock::now() - stored >= kStatEvery) {
@@ -213,7 +221,7 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 			line.show(session->recorder().progress());
 		}
 	}
-	if (proof)
+	if (proving)
 		LS_TRY_STATUS(proof->end());
 	if (child && !child->poll())
 		child->stop();

@@ -3,6 +3,7 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 
+#include "report/completeness.h"
 #include "report/stat.h"
 #include "source/module.h"
 #include "stat/collector.h"
@@ -11,10 +12,12 @@
 #include "store/schema.h"
 #include "util/file.h"
 #include "util/stop.h"
+#include "util/text.h"
 
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -55,6 +58,18 @@ int from_store(const StatArgs &options, const Globals &globals)
 	if (!model)
 		return fail(model.error());
 	StatReport report = stat_of(*model);
+	std::vector<std::string> reasons;
+	for (const auto &why : incompleteness(*model))
+		reasons.push_back(why.text);
+	/* Chains and statistics are stored at the end of a run: one that died has none. */
+	if (report.classes.empty())
+		return fail(Error{0,
+				  join(stores_or_default(options.words), ", ") + " has no counts" +
+					  (reasons.empty() ? "" : ": " + join(reasons, "; ")),
+				  "record again; with --stat they are stored every half minute",
+				  Exit::Environment});
+	for (const auto &why : reasons)
+		std::fprintf(stderr, "lockscope: incomplete: %s\n", why.c_str());
 	return print(report, options, globals);
 }
 

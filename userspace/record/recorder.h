@@ -84,6 +84,8 @@ public:
 	/// Refused records and those of unknown type, as text; empty when there are none.
 	const std::string &problem() const { return decoder_.problem(); }
 	bool resumed() const { return run_.resumed; }
+	/// Row of the table run.
+	std::int64_t run() const { return run_.id; }
 	/// The module is unloaded: end the run.
 	Status end();
 	/// Store how the recording of this run ended, or that it continues.

@@ -3,6 +3,7 @@
 
 #include "record/debug_information.h"
 #include "source/bpf.h"
+#include "store/crash_note.h"
 #include "symbolize/lines.h"
 #include "util/file.h"
 
@@ -81,6 +82,7 @@ Status Session::finish()
 Status Session::begin()
 {
 	begun_ = true;
+	leave_crash_note(options_.store, recorder_->run());
 	return recorder_->set_finish(RunEnd::Open);
 }
 

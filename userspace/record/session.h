@@ -5,6 +5,7 @@
 
 #include "record/recorder.h"
 #include "source/source.h"
+#include "store/load.h"
 #include "store/writer.h"
 #include "symbolize/class_field.h"
 #include "symbolize/data_names.h"
@@ -51,6 +52,8 @@ public:
 
 	Recorder &recorder() { return *recorder_; }
 	Source &source() { return *source_; }
+	/// What is stored by now; not between begin() and commit() of the store.
+	Result<Model> stored() { return load_written(*store_); }
 	/// Store the log. With Hold::Briefly an error for which module_gone() is true means
 	/// that this session is over.
 	Status drain() { return recorder_->drain(); }

@@ -74,6 +74,10 @@ void judge(const Run &run, const std::string &which, std::vector<Incomplete> &ou
 			    "finished" +
 				    known);
 		break;
+	case RunEnd::Crashed:
+		add("crashed", "the recorder crashed (" + run.problem +
+				       "), a fault of LockScope's own: please report it" + known);
+		break;
 	case RunEnd::Failed:
 		add("failed", "the recorder gave up: " + run.problem + known);
 		break;

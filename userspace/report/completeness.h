@@ -26,7 +26,8 @@ inline constexpr double kMostAccessesLost = 0.1;
 
 /// Why there is no verdict.
 struct Incomplete {
-	/// "recording", "interrupted", "failed", "module-gone", "died", "empty", "lossy",
+	/// "recording", "interrupted", "crashed", "failed", "module-gone", "died", "empty",
+	/// "lossy",
 	/// "no-module", "damaged" or "no-runs"
 	std::string reason;
 	std::string text; ///< one sentence, without a full stop

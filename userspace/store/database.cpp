@@ -2,6 +2,7 @@
 #include "store/database.h"
 
 #include "util/file.h"
+#include "util/guest_folder.h"
 #include "util/printable.h"
 
 #include <sys/resource.h>
@@ -188,9 +189,16 @@ Result<Database> Database::open(const std::string &path, Access access)
 		return database;
 	}
 
+	if (guest_writes(path)) {
+		auto copy = LiveCopy::make(path);
+		if (!copy)
+			return copy.error();
+		database.copy_ = std::move(*copy);
+	}
+	const std::string file = database.copy_ ? database.copy_->path() : path;
 	if (access == Access::Salvage) {
 		database.salvaging_ = true;
-		if (connect(path, SQLITE_OPEN_READWRITE) != SQLITE_OK)
+		if (connect(file, SQLITE_OPEN_READWRITE) != SQLITE_OK)
 			return database_error(database.db_.get(), path);
 		/* Otherwise a truncated file is refused, and so is one with an unreadable
 		 * schema entry. The damage is not repaired. */
@@ -204,7 +212,7 @@ Result<Database> Database::open(const std::string &path, Access access)
 		return sqlite3_exec(database.db_.get(), "SELECT count(*) FROM sqlite_schema",
 				    nullptr, nullptr, nullptr) == SQLITE_OK;
 	};
-	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK && readable())
+	if (connect(file, SQLITE_OPEN_READWRITE) == SQLITE_OK && readable())
 		return database;
 	const int code = sqlite3_errcode(database.db_.get()) & 0xff;
 	if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_BUSY)
@@ -213,15 +221,15 @@ Result<Database> Database::open(const std::string &path, Access access)
 	/* A reader in WAL mode has to create an index file next to the store. On a full disk
 	 * the index can be in memory, for a single reader; on a read-only file system none is
 	 * needed if there is no -wal. */
-	if (connect(path, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
+	if (connect(file, SQLITE_OPEN_READWRITE) == SQLITE_OK &&
 	    sqlite3_exec(database.db_.get(), "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr,
 			 nullptr) == SQLITE_OK &&
 	    readable())
 		return database;
 	std::string uri = "file:";
-	for (char c : path)
+	for (char c : file)
 		uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
-	uri += exists(path + "-wal") ? "" : "?immutable=1";
+	uri += exists(file + "-wal") ? "" : "?immutable=1";
 	if (connect(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) != SQLITE_OK)
 		return database_error(database.db_.get(), path);
 	return database;

@@ -2,6 +2,7 @@
 // SQLite with ownership and errors as values.
 #pragma once
 
+#include "store/live_copy.h"
 #include "util/fd.h"
 #include "util/result.h"
 
@@ -58,8 +59,8 @@ enum class Access { Read, Write, Salvage };
 /// An open database file.
 class Database {
 public:
-	/// Opens @path, creating it with Access::Write. Does not check the content; see
-	/// open_store().
+	/// Opens @path, creating it with Access::Write, or a copy where a guest is writing it, see
+	/// LiveCopy. Does not check the content; see open_store().
 	static Result<Database> open(const std::string &path, Access access);
 
 	Status exec(const std::string &sql);
@@ -76,6 +77,7 @@ private:
 	struct Close {
 		void operator()(sqlite3 *db) const { sqlite3_close_v2(db); }
 	};
+	std::unique_ptr<LiveCopy> copy_; ///< of a store that a guest writes; closed before
 	/* Errors name the file: statements refer to the path through the handle's owner, so it
 	 * must not move with the object. */
 	std::unique_ptr<std::string> path_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "store/load.h"
 
+#include "store/crash_note.h"
 #include "store/each_row.h"
 #include "store/load_accesses.h"
 #include "store/load_stat.h"
@@ -549,7 +550,7 @@ void make_room(Database &db, Model &model)
 		model.observations.reserve(all);
 }
 
-Status load_runs(Database &db, const std::string &path, Model &model, Traces traces)
+Status load_runs(Database &db, bool writing, Model &model, Traces traces)
 {
 	/* One snapshot of a store that may be written concurrently. */
 	LS_TRY_STATUS(db.exec("BEGIN"));
@@ -562,7 +563,8 @@ Status load_runs(Database &db, const std::string &path, Model &model, Traces tra
 		" FROM run ORDER BY id");
 	if (!runs)
 		return runs.error();
-	const bool writing = is_being_written(path);
+	/* Until the next writer takes it into the store. */
+	const auto crash = writing ? std::nullopt : crash_note(db.path());
 	make_room(db, model);
 	Lines lines;
 	for (;;) {
@@ -581,12 +583,16 @@ Status load_runs(Database &db, const std::string &path, Model &model, Traces tra
 		run.updated = runs->integer(7);
 		/* An end of an unknown kind. */
 		const auto end = runs->word(8);
-		run.end = end <= static_cast<std::uint64_t>(RunEnd::ModuleGone)
+		run.end = end <= static_cast<std::uint64_t>(RunEnd::Crashed)
 				  ? static_cast<RunEnd>(end)
 				  : RunEnd::Open;
 		run.problem = runs->text(9);
+		if (crash && crash->run == runs->integer(0) && run.end == RunEnd::Open) {
+			run.end = RunEnd::Crashed;
+			run.problem = crash_words(*crash);
+		}
 		run.writing = writing;
-		run.file = path;
+		run.file = db.path();
 		if (Run *known = already_there(model, run)) {
 			/* Confirm may have written to one of two copies. */
 			const auto id = std::to_string(runs->integer(0));
@@ -610,7 +616,7 @@ Status load_store(const std::string &path, Model &model, Damage damage, Traces t
 	if (!db && damage == Damage::Salvage) {
 		auto salvaged = open_store(path, Access::Salvage);
 		const std::size_t before = model.runs.size();
-		if (salvaged && load_runs(*salvaged, path, model, traces) &&
+		if (salvaged && load_runs(*salvaged, is_being_written(path), model, traces) &&
 		    model.runs.size() > before) {
 			model.damaged.push_back(path);
 			return success();
@@ -619,7 +625,7 @@ Status load_store(const std::string &path, Model &model, Damage damage, Traces t
 	}
 	if (!db)
 		return db.error();
-	return load_runs(*db, path, model, traces);
+	return load_runs(*db, is_being_written(path), model, traces);
 }
 
 Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage, Traces traces)
@@ -627,6 +633,19 @@ Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage, 
 	Model model;
 	for (const auto &path : paths)
 		LS_TRY_STATUS(load_store(path, model, damage, traces));
+	return model;
+}
+
+Result<Model> load_written(StoreWriter &store)
+{
+	Model model;
+	Database &db = store.database();
+	const auto loaded = load_runs(db, true, model, Traces::Leave);
+	const auto ended = db.exec("ROLLBACK"); /* of the snapshot */
+	if (!loaded)
+		return loaded.error();
+	if (!ended)
+		return ended.error();
 	return model;
 }
 

@@ -23,6 +23,13 @@ Status load_store(const std::string &path, Model &model, Damage damage = Damage:
 Result<Model> load_stores(const std::vector<std::string> &paths, Damage damage = Damage::Refuse,
 			  Traces traces = Traces::Leave);
 
+class StoreWriter;
+/// What @store has by now, through its own connection, between two of its transactions. For the
+/// process that writes the store: load_store() opens and closes the file, and a process that
+/// closes a file loses its locks on it, SQLite's included [fcntl(2)]. Another reader is then the
+/// last one to close the store, and removes the write-ahead log that is still in use.
+Result<Model> load_written(StoreWriter &store);
+
 /// Size of the store at @path with its write-ahead log; 0 if it does not exist.
 std::uint64_t store_bytes(const std::string &path);
 

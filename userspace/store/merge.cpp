@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "store/merge.h"
 
+#include "store/crash_note.h"
 #include "store/schema.h"
 #include "store/writer.h"
 
@@ -127,7 +128,18 @@ Result<std::int64_t> copy_run(Database &db, std::int64_t from)
 	return run;
 }
 
-Status copy_new_runs(Database &db)
+/* What the recorder of @run left beside its store. */
+Status take_crash(Database &db, const CrashNote &crash, std::int64_t run)
+{
+	auto update = db.prepare("UPDATE main.run SET finish = ?, problem = ?"
+				 " WHERE id = ? AND finish = ?");
+	if (!update)
+		return update.error();
+	update->bind(0, static_cast<int>(RunEnd::Crashed)).bind(1, crash_words(crash));
+	return update->bind(2, run).bind(3, static_cast<int>(RunEnd::Open)).run();
+}
+
+Status copy_new_runs(Database &db, const std::optional<CrashNote> &crash)
 {
 	struct Match {
 		std::int64_t from, known;
@@ -171,6 +183,8 @@ Status copy_new_runs(Database &db)
 		if (!copied)
 			return copied.error();
 		LS_TRY_STATUS(take_kept_verdicts(db, *copied));
+		if (crash && crash->run == match.from)
+			LS_TRY_STATUS(take_crash(db, *crash, *copied));
 	}
 	return db.exec("INSERT OR IGNORE INTO main.line SELECT * FROM input.line");
 }
@@ -202,7 +216,7 @@ Status merge_stores(const std::vector<std::string> &inputs, const std::string &o
 			return attach.error();
 		LS_TRY_STATUS(attach->bind(0, input).run());
 		LS_TRY_STATUS(db->exec("BEGIN IMMEDIATE"));
-		if (auto copied = copy_new_runs(*db); !copied) {
+		if (auto copied = copy_new_runs(*db, crash_note(input)); !copied) {
 			(void)db->exec("ROLLBACK").ok();
 			return copied.error();
 		}

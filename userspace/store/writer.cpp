@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "store/writer.h"
 
+#include "store/crash_note.h"
 #include "store/schema.h"
 #include "store/statement.h"
 #include "util/file.h"
+#include "util/guest_folder.h"
 
 #include <nlohmann/json.hpp>
 
@@ -49,6 +51,10 @@ Result<StoreWriter> StoreWriter::open(const std::string &path)
 {
 	StoreWriter writer;
 	writer.created_ = !exists(path);
+	if (!writer.created_ && guest_writes(path))
+		return Error{EBUSY, path + " may be written by a guest at present",
+			     "wait for it to end, or write to another file with -o",
+			     Exit::Environment};
 	/* SQLite's own locks are short; this one excludes a second recorder for the lifetime
 	 * of the first one. */
 	writer.lock_ = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -63,11 +69,29 @@ Result<StoreWriter> StoreWriter::open(const std::string &path)
 	if (!db)
 		return db.error();
 	writer.db_.emplace(std::move(*db));
+	LS_TRY_STATUS(writer.take_crash_note());
 	return writer;
+}
+
+/* The store has no writer now: what the last one left beside it belongs into it. */
+Status StoreWriter::take_crash_note()
+{
+	const auto note = crash_note(db_->path());
+	if (note) {
+		LS_STATEMENT(update, "UPDATE run SET finish = ?, problem = ? WHERE id = ?"
+				     " AND finish = ?");
+		update.bind(0, static_cast<int>(RunEnd::Crashed)).bind(1, crash_words(*note));
+		update.bind(2, note->run).bind(3, static_cast<int>(RunEnd::Open));
+		LS_TRY_STATUS(update.run());
+	}
+	remove_crash_note(db_->path());
+	return success();
 }
 
 bool is_being_written(const std::string &path)
 {
+	if (guest_writes(path))
+		return true;
 	const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 	struct flock lock = recorder_lock(F_RDLCK);
 	return file.valid() && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 &&

@@ -43,13 +43,17 @@ struct DeadContextRow {
 	std::vector<HeldRow> locks;
 };
 
-/// Is the store at @path open in a StoreWriter?
+/// Is the store at @path open in a StoreWriter of another process, or may it be so in a guest? Not for a store that this
+/// process has open: see load_written().
 bool is_being_written(const std::string &path);
 
 class StoreWriter {
 public:
 	/// Open or create the store; one writer at a time.
 	static Result<StoreWriter> open(const std::string &path);
+
+	/// Its connection, for load_written().
+	Database &database() { return *db_; }
 
 	/// Find the run of this load of the module, or add one. Runs that cannot be continued,
 	/// because their recorder was killed, are ended.
@@ -189,6 +193,7 @@ public:
 
 private:
 	Result<Statement *> cached(const char *sql);
+	Status take_crash_note();
 	Status end_others(const RunState &run, const std::string &backend, const std::string &boot);
 
 	/* Declared before the database: the lock is released last. */

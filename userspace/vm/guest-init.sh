@@ -163,6 +163,7 @@ cp /ls/command.sh /new/run/lockscope-vm/command.sh
 echo running > /ctl/state
 
 hand_back() {
+	echo leaving > /ctl/state
 	if [ "$LS_OUT" = 1 ]; then
 		# Move the mount out of the folder that is copied into it.
 		mkdir -p /out

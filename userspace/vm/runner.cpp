@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "vm/runner.h"
 
+#include "util/guest_folder.h"
 #include "util/last_words.h"
 #include "vm/depends.h"
 #include "vm/initramfs.h"
@@ -129,6 +130,23 @@ private:
 	off_t offset_ = 0;
 };
 
+// What the guest is at, on a terminal: booting and leaving take a while and are silent.
+class Stage {
+public:
+	explicit Stage(bool on) : on_(on) {}
+
+	void show(const std::string &text)
+	{
+		if (on_ && text != shown_)
+			std::fprintf(stderr, "lockscope: vm: %s\n", text.c_str());
+		shown_ = text;
+	}
+
+private:
+	bool on_;
+	std::string shown_;
+};
+
 std::string read_text(const std::string &path)
 {
 	std::ifstream in(path, std::ios::binary);
@@ -193,14 +211,21 @@ Result<int> Run::go()
 	if (!qemu)
 		return qemu.error();
 
+	Stage stage(isatty(STDERR_FILENO) && !options_.shell);
+	stage.show("booting " + kernel_.image.string());
 	const auto start = Clock::now();
 	// KVM that cannot run this kernel is often just silent.
 	const auto silence = start + std::chrono::seconds(20);
 	const auto deadline = start + std::chrono::seconds(options_.timeout_s);
 	for (;;) {
 		const std::optional<int> ended = qemu->poll();
+		const std::string state = read_text(dir_.file("ctl/state"));
+		if (state.starts_with("running"))
+			stage.show("running " + options_.command.front());
 		stdout_.pass_on();
 		stderr_.pass_on();
+		if (state.starts_with("leaving"))
+			stage.show("the command has ended, its results are brought back");
 		if (std::string status = read_text(dir_.file("ctl/status"));
 		    status.ends_with('\n')) {
 			// All output was received; the guest can be killed.
@@ -348,6 +373,9 @@ Result<int> run(const Options &options, Remains &remains)
 	if (!file)
 		return environment_error("cannot write " + (*dir)->file("initramfs"),
 					 "is the disk full? TMPDIR names another place");
+	std::optional<GuestFolder> written;
+	if (!options.out_dir.empty())
+		written.emplace(made_absolute.out_dir);
 	InterruptWatch watch;
 	TerminalWatch terminal;
 	return boot(made_absolute, *kernel, **dir, remains);

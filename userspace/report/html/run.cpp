@@ -29,7 +29,9 @@ void add_runs(pugi::xml_node parent, const Model &model)
 {
 	auto body =
 		add_table(parent, "runs", {"#run", "kernel", "backend", "#acquisitions", "end"});
-	static constexpr const char *ends[] = {"not finished", "finished", "failed", "module gone"};
+	static constexpr const char *ends[] = {"not finished", "finished", "failed", "module gone",
+					       "crashed"};
+	static_assert(std::size(ends) == static_cast<std::size_t>(RunEnd::Crashed) + 1);
 	if (model.runs.size() > kMostRuns)
 		add(parent, "p", "warn",
 		    left_out_words(model.runs.size() - kMostRuns, "run", "the store"));

@@ -4,8 +4,11 @@
 
 #include "store/rows.h"
 #include "store/schema.h"
+#include "util/guest_folder.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <filesystem>
@@ -389,6 +392,89 @@ TEST_F(StoreTest, ReadableWhileBeingWritten)
 	EXPECT_TRUE(load_store(file, model).ok());
 	EXPECT_EQ(model.observations.size(), 2u);
 	writer->rollback();
+}
+
+TEST_F(StoreTest, ReadByItsWriterWithoutAnotherConnection)
+{
+	record(abba());
+	auto writer = StoreWriter::open(file);
+	ASSERT_TRUE(writer.ok());
+	auto model = load_written(*writer);
+	ASSERT_TRUE(model.ok()) << model.error().what;
+	EXPECT_EQ(model->observations.size(), 2u);
+	EXPECT_TRUE(model->runs.front().writing);
+	/* SQLite's lock as a reader of the file, which another process would see. */
+	const Fd probe(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+	struct flock lock {};
+	lock.l_type = F_WRLCK;
+	lock.l_whence = SEEK_SET;
+	lock.l_start = 0x40000002;
+	lock.l_len = 510;
+	ASSERT_EQ(::fcntl(probe.get(), F_OFD_GETLK, &lock), 0);
+	EXPECT_EQ(lock.l_type, F_RDLCK);
+	/* The snapshot is over. */
+	EXPECT_TRUE(writer->begin().ok());
+	EXPECT_TRUE(writer->commit().ok());
+}
+
+TEST_F(StoreTest, WhatAGuestWritesIsReadFromACopy)
+{
+	record(abba());
+	auto writer = StoreWriter::open(file);
+	ASSERT_TRUE(writer.ok());
+	ASSERT_TRUE(writer->database().exec("INSERT INTO line VALUES('f', 1, 'b', '')").ok());
+	const auto inode = [](const std::string &path) {
+		struct stat status {};
+		return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+	};
+	const auto log = inode(file + "-wal"), shared = inode(file + "-shm");
+	ASSERT_NE(log, 0u);
+	{
+		const GuestFolder guest(dir.path());
+		EXPECT_TRUE(guest_writes(file));
+		EXPECT_TRUE(is_being_written(file));
+		auto db = Database::open(file, Access::Read);
+		ASSERT_TRUE(db.ok()) << db.error().what;
+		EXPECT_EQ(db->path(), file);
+		auto own = db->query_integer("SELECT count(*) FROM pragma_database_list"
+					     " WHERE file LIKE '%lockscope-store-%'");
+		ASSERT_TRUE(own.ok());
+		EXPECT_EQ(*own, 1);
+		auto lines = db->query_integer("SELECT count(*) FROM line");
+		ASSERT_TRUE(lines.ok());
+		EXPECT_EQ(*lines, 1); /* from the log */
+		EXPECT_FALSE(StoreWriter::open(file).ok());
+	}
+	EXPECT_FALSE(guest_writes(file));
+	EXPECT_EQ(inode(file + "-wal"), log);
+	EXPECT_EQ(inode(file + "-shm"), shared);
+}
+
+TEST_F(StoreTest, ACrashOfTheRecorderIsSaidAsSuch)
+{
+	record(abba());
+	sql("UPDATE run SET finish = 0");
+	spill(file + "-crash", "1 11\n");
+	Model model;
+	ASSERT_TRUE(load_store(file, model).ok());
+	EXPECT_EQ(model.runs.front().end, RunEnd::Crashed);
+	EXPECT_EQ(model.runs.front().problem, "signal 11, Segmentation fault");
+	/* The next writer takes it into the store. */
+	ASSERT_TRUE(StoreWriter::open(file).ok());
+	EXPECT_FALSE(std::filesystem::exists(file + "-crash"));
+	Model later;
+	ASSERT_TRUE(load_store(file, later).ok());
+	EXPECT_EQ(later.runs.front().end, RunEnd::Crashed);
+	EXPECT_EQ(later.runs.front().problem, "signal 11, Segmentation fault");
+
+	/* Of another run, or no note at all. */
+	sql("UPDATE run SET finish = 0");
+	for (const char *text : {"7 11\n", "1 0\n", "1 4000\n", "x", ""}) {
+		spill(file + "-crash", text);
+		Model other;
+		ASSERT_TRUE(load_store(file, other).ok());
+		EXPECT_EQ(other.runs.front().end, RunEnd::Open) << text;
+	}
 }
 
 TEST_F(StoreTest, ReadableInAReadOnlyFolder)
