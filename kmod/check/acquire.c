@@ -20,14 +20,15 @@
 #include "identity/wrappers.h"
 
 /* Report a sleeping lock that is acquired in atomic context, with the spinning locks held. */
-static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
+static void look_at_sleep(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val,
+			  unsigned long count)
 {
 	u64 mask = ls_spinning_mask(ctx, ctx->depth);
 
 	if (mask)
 		ls_fault(pc, ctx, LS_FINDING_WAIT_CONTEXT, lock, ip, val, mask, 0);
 	else if (val & LS_VAL_ATOMIC)
-		ls_fault(pc, ctx, LS_FINDING_SLEEP_ATOMIC, lock, ip, val, 0, 0);
+		ls_fault(pc, ctx, LS_FINDING_SLEEP_ATOMIC, lock, ip, val, 0, ls_atomic_in(count));
 }
 
 /* One acquisition in @sample_weight is counted, for all since the last one. */
@@ -192,7 +193,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 			ls.classes.table[val & LS_VAL_CLASS_MASK].kind = desc >> LS_DESC_KIND_SHIFT;
 		ls_drop_gone_frames(pc, ctx, ip, &key, val);
 		if (desc & LS_DESC_SLEEPS)
-			look_at_sleep(pc, ctx, lock, ip, val);
+			look_at_sleep(pc, ctx, lock, ip, val, count);
 		noted = learn(pc, ctx, level, lock, ip, val, key);
 		barrier();
 		ctx->busy = 0;

@@ -227,7 +227,8 @@ void ls_schedule_bug(struct ls_cpu *pc)
 	/* A task that was below zero is right again from here on: nothing sleeps wrongly. */
 	if (excess > 0 && !ls_task_repaired(entry))
 		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ls_waiter_ip(), ls_where(level),
-			      ls_spinning_mask(ctx, ctx->depth), 0);
+			      ls_spinning_mask(ctx, ctx->depth),
+			      ls_atomic_by(excess & PREEMPT_MASK));
 	ls_count_repaired(excess, entry);
 }
 

@@ -64,6 +64,18 @@ static __always_inline int ls_rcu_depth(void)
 #endif
 }
 
+/* LS_ATOMIC_*; @off: is preemption off, but for this module's part? */
+static __always_inline u64 ls_atomic_by(bool off)
+{
+	return (off ? LS_ATOMIC_PREEMPT : 0) | (ls_rcu_depth() ? LS_ATOMIC_RCU : 0);
+}
+
+/* The same for code that had preempt_count() @count, including this module's part. */
+static __always_inline u64 ls_atomic_in(unsigned long count)
+{
+	return ls_atomic_by((count & PREEMPT_MASK) > PREEMPT_OFFSET + ls_slack);
+}
+
 /* Acquire mode and context bits, without the class. */
 static __always_inline u32 ls_how(u32 desc, unsigned long count)
 {

@@ -51,7 +51,7 @@ void ls_hook_sleep(unsigned long ip)
 	if (ctx->busy || ls_prims_acquire_in(ip))
 		goto out;
 	ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, ip, ls_where(level),
-		      ls_spinning_mask(ctx, ctx->depth), 0);
+		      ls_spinning_mask(ctx, ctx->depth), ls_atomic_in(preempt_count()));
 out:
 	ls_leave();
 }
@@ -77,7 +77,8 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 	mask = ls_spinning_mask(ctx, ctx->depth);
 	if (mask || (count & (HARDIRQ_MASK | SOFTIRQ_MASK)) || (count & PREEMPT_MASK) > LS_TRACEPOINT_PREEMPT ||
 	    !(regs->flags & X86_EFLAGS_IF))
-		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, ls_where(level), mask, 0);
+		ls_fault_here(pc, ctx, LS_FINDING_SLEEP_ATOMIC, 0, regs->ip, ls_where(level), mask,
+			      ls_atomic_by((count & PREEMPT_MASK) > LS_TRACEPOINT_PREEMPT));
 	ls_leave();
 }
 

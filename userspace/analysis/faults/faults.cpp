@@ -63,6 +63,12 @@ std::string kind_and_name(const Model &model, ClassId cls)
 		       : std::string(kind_name(model[cls].kind)) + " " + short_name(model[cls]);
 }
 
+/// Nanoseconds, 0 for what is no wait.
+std::uint64_t waited(const Observation &observation)
+{
+	return observation.what == LS_FINDING_LONG_HOLD ? observation.extra : 0;
+}
+
 /// Why sleeping is not allowed: "under spinlock foo", "in softirq"... @position is that of the
 /// sleeping lock, or of the one it is about.
 std::string atomic_because(const Model &model, const Observation &observation,
@@ -77,8 +83,13 @@ std::string atomic_because(const Model &model, const Observation &observation,
 		return std::string("in ") + level_name(val);
 	if (val & LS_VAL_IRQ_OFF)
 		return "with interrupts off";
-	return val & LS_VAL_BH_OFF ? "with softirqs off"
-				   : "with preemption off or in an RCU read side";
+	if (val & LS_VAL_BH_OFF)
+		return "with softirqs off";
+	/* Records of earlier modules do not say which. */
+	static constexpr const char *words[] = {"with preemption off or in an RCU read side",
+						"with preemption off", "in an RCU read side",
+						"with preemption off and in an RCU read side"};
+	return words[observation.extra & (LS_ATOMIC_PREEMPT | LS_ATOMIC_RCU)];
 }
 
 std::string seconds(std::uint64_t ns)
@@ -254,6 +265,7 @@ void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace 
 	const Observation &observation = model.observations[witness.observation];
 	finding.stacks.push_back({"where", witness.observation, edge.to_stack});
 	if (witness.position != kOwnLock) {
+		borrow_callers(model, edge);
 		finding.stacks.push_back(
 			{"taken", edge.borrowed.value_or(witness.observation), edge.from_stack});
 		return;
@@ -320,8 +332,8 @@ std::vector<Finding> faults(const Model &model, const ObservationsByPlace &by_pl
 						  &sb = model.observations[b.observation];
 				if (sleep)
 					return sa.stack.empty() && !sb.stack.empty();
-				return std::tuple(sa.extra, sa.stack.size()) <
-				       std::tuple(sb.extra, sb.stack.size());
+				return std::tuple(waited(sa), sa.stack.size()) <
+				       std::tuple(waited(sb), sb.stack.size());
 			});
 		std::rotate(witnesses.begin(), best, best + 1);
 		const Witness &shown = witnesses.front();

@@ -2,7 +2,9 @@
 // Faults that one observation shows.
 #include "support.h"
 
+#include "analysis/evidence.h"
 #include "analysis/faults/faults.h"
+#include "report/report.h"
 
 #include <algorithm>
 #include <set>
@@ -239,15 +241,69 @@ TEST_F(FaultTest, RanksAboveADeadlockThatHasYetToHappen)
 	EXPECT_EQ(found[0].kind, Kind::DoubleUnlock);
 }
 
+TEST_F(FaultTest, SaysWhyATaskIsAtomicWhereItIsKnown)
+{
+	const auto title = [&](std::uint64_t extra) {
+		LogBuilder one = log;
+		one.fault(LS_FINDING_SLEEP_ATOMIC, {.pid = 5, .stack = {"foo_open"}}, {},
+			  {.function = "slow"}, 0, extra);
+		return only_finding(model_of(one)).title;
+	};
+	EXPECT_EQ(title(LS_ATOMIC_PREEMPT), "sleep in atomic context: with preemption off (slow)");
+	EXPECT_EQ(title(LS_ATOMIC_RCU), "sleep in atomic context: in an RCU read side (slow)");
+	EXPECT_EQ(title(LS_ATOMIC_PREEMPT | LS_ATOMIC_RCU),
+		  "sleep in atomic context: with preemption off and in an RCU read side (slow)");
+	EXPECT_EQ(title(0),
+		  "sleep in atomic context: with preemption off or in an RCU read side (slow)");
+}
+
+/* What a long wait waits for is its owner's. */
+TEST_F(FaultTest, AWaiterDoesNotHoldWhatItWaitsFor)
+{
+	const auto other = log.add_class("other", LS_KIND_MUTEX);
+	log.fault(LS_FINDING_LONG_HOLD, task,
+		  {{.cls = other, .function = "outer"}, {.cls = mutex, .function = "owner_takes"}},
+		  {.cls = mutex, .function = "waiter"}, 2, 3000000000);
+	const Model model = model_of(log);
+	const auto finding = only_finding(model);
+	const auto held = own_locks(model.observations[0]);
+	ASSERT_EQ(held.size(), 1u);
+	EXPECT_EQ(model[held[0].cls].name, "other");
+	const std::string text = text_finding(model, finding, {});
+	EXPECT_NE(text.find("holds mutex other, taken at outer"), std::string::npos) << text;
+	EXPECT_EQ(text.find("holds mutex m"), std::string::npos) << text;
+	EXPECT_NE(text.find("who has [A] took it here"), std::string::npos) << text;
+	EXPECT_NE(text.find("owner_takes"), std::string::npos) << text;
+}
+
+/* Its own stack has only the return: that of the acquisition was not kept. */
+TEST_F(FaultTest, CallersOfALockThatIsKeptComeFromWhileItWasHeld)
+{
+	const auto inner = log.add_class("inner", LS_KIND_MUTEX);
+	const Lock kept = {.cls = mutex, .function = "foo_open"};
+	const Task opener = {.pid = 5, .stack = {"foo_open", "vfs_open", "__x64_sys_openat"}};
+	log.acquire(opener, {kept}, {.cls = inner, .function = "foo_look"});
+	log.fault(LS_FINDING_HELD_USER, {.pid = 5}, {kept}, {.cls = mutex, .function = "foo_open"},
+		  1);
+	const auto finding = only();
+	ASSERT_EQ(finding.stacks.size(), 2u);
+	ASSERT_EQ(finding.stacks[1].role, "taken");
+	ASSERT_EQ(finding.stacks[1].stack.size(), 3u);
+	EXPECT_EQ(model[finding.stacks[1].stack[1]].function, "vfs_open");
+	EXPECT_EQ(model[finding.stacks[1].stack[2]].function, "__x64_sys_openat");
+	EXPECT_EQ(finding.stacks[1].observation, 0u);
+}
+
 TEST_F(FaultTest, SelfCheckCountsKinds)
 {
 	log.fault(LS_FINDING_DOUBLE_UNLOCK, task, {}, {.cls = mutex});
-	EXPECT_EQ(analyse(model_of(log)).self_check.size(), 1u);
+	EXPECT_EQ(analyse(model_of(log)).self_check.only_here.size(), 1u);
 	log.finding({mutex}, LS_FINDING_DOUBLE_UNLOCK);
 	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());
 	log.finding({0}, LS_FINDING_SLEEP_ATOMIC);
-	ASSERT_EQ(analyse(model_of(log)).self_check.size(), 1u);
-	EXPECT_NE(analyse(model_of(log)).self_check[0].find("sleep-in-atomic"), std::string::npos);
+	ASSERT_EQ(analyse(model_of(log)).self_check.missing.size(), 1u);
+	EXPECT_NE(analyse(model_of(log)).self_check.missing[0].find("sleep-in-atomic"),
+		  std::string::npos);
 	/* What was lost explains it. */
 	log.info().losses[LS_LOSS_RECORDS] = 1;
 	EXPECT_TRUE(analyse(model_of(log)).self_check.empty());
