@@ -6,6 +6,7 @@
 #include "analysis/finding.h"
 #include "analysis/races/weights.h"
 #include "analysis/selection.h"
+#include "analysis/selfcheck.h"
 #include "analysis/suppressions.h"
 
 namespace lockscope {
@@ -13,9 +14,7 @@ namespace lockscope {
 struct Analysis {
 	std::vector<Finding> findings; ///< all of them, ranked; hidden ones included
 	std::size_t edges = 0;	       ///< dependencies in the lock-order graph
-	/// Differences between the module's findings and this search, as text: one of the two
-	/// is wrong.
-	std::vector<std::string> self_check;
+	SelfCheck self_check;
 	SuppressionReport suppressions; ///< see apply_suppressions()
 	Selection selection;		///< see apply_selection()
 	/// Number of the run that a finding is new from; unset with a single run.

@@ -54,10 +54,10 @@ FindingKind sort_of(FindingKind kind)
 
 } // namespace
 
-std::vector<std::string> self_check(const Model &model, const LockGraph &graph, std::size_t cycles,
-				    const std::vector<Finding> &findings)
+SelfCheck self_check(const Model &model, const LockGraph &graph, std::size_t cycles,
+		     const std::vector<Finding> &findings)
 {
-	std::vector<std::string> out;
+	SelfCheck out;
 	std::map<FindingKind, Both> sorts;
 	const Cycles shown(model, graph);
 	std::size_t unknown = 0;
@@ -74,8 +74,8 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 		sort.visible += !finding.hidden() && !confirmed(finding);
 	}
 	if (unknown)
-		out.push_back(counted(unknown, "cycle") +
-			      " that the module found cannot be rebuilt from the store");
+		out.missing.push_back(counted(unknown, "cycle") +
+				      " that the module found cannot be rebuilt from the store");
 	const bool one_run = model.runs.size() == 1 && model.runs[0].backend == "kmod";
 	/* Lost records were still processed by the module. */
 	const bool complete = model.counter(kLosses[LS_LOSS_RECORDS].stored) == 0 &&
@@ -88,15 +88,14 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 			/* The module defers cycles under a gate lock. */
 			const bool none = order ? !cycles : !sort.all;
 			if (sort.module && none && !unknown)
-				out.push_back("the module found " +
-					      (order ? counted(sort.module, "cycle")
-						     : counted(sort.module, "deadlock") +
-							       " with interrupts") +
-					      ", the search over its log none");
+				out.missing.push_back("the module found " +
+						      (order ? counted(sort.module, "cycle")
+							     : counted(sort.module, "deadlock") +
+								       " with interrupts") +
+						      ", the search over its log none");
 			if (sort.visible && !sort.module && one_run)
-				out.push_back(std::string("the module itself found none of the ") +
-					      (order ? "cycles" : "deadlocks with interrupts") +
-					      " below");
+				out.only_here.push_back(order ? "orders of locks"
+							      : "locks that interrupts take");
 			break;
 		}
 		case LS_BY_PAIR:     /* judged by the module alone */
@@ -107,20 +106,18 @@ std::vector<std::string> self_check(const Model &model, const LockGraph &graph, 
 			if (!complete)
 				break;
 			if (sort.module && !sort.all)
-				out.push_back("the module counted " +
-					      counted(sort.module, "finding") + " of kind " +
-					      name(kind) + ", its log shows none");
+				out.missing.push_back(
+					"the module counted " + counted(sort.module, "finding") +
+					" of kind " + name(kind) + ", its log shows none");
 			if (sort.all && !sort.module && one_run)
-				out.push_back(
-					std::string("the module itself counted none of kind ") +
-					name(kind));
+				out.only_here.emplace_back(name(kind));
 			break;
 		}
 	}
 	const auto races = model.counter("races");
 	if (races && model.races.empty() && complete && access_losses(model) == 0)
-		out.push_back("the module found " + counted(races, "data race") +
-			      ", its log shows none");
+		out.missing.push_back("the module found " + counted(races, "data race") +
+				      ", its log shows none");
 	return out;
 }
 

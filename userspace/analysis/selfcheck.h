@@ -12,8 +12,18 @@
 
 namespace lockscope {
 
-/// Differences, as text. @cycles: number of cycles of locks only.
-std::vector<std::string> self_check(const Model &model, const LockGraph &graph, std::size_t cycles,
-				    const std::vector<Finding> &findings);
+/// Differences as text, one sentence each.
+struct SelfCheck {
+	/// Found by the module, and not here: the report may lack them.
+	std::vector<std::string> missing;
+	/// Found here, and not by the module: they were not on the console.
+	std::vector<std::string> only_here;
+
+	bool empty() const { return missing.empty() && only_here.empty(); }
+};
+
+/// @cycles: number of cycles of locks only.
+SelfCheck self_check(const Model &model, const LockGraph &graph, std::size_t cycles,
+		     const std::vector<Finding> &findings);
 
 } // namespace lockscope

@@ -22,8 +22,11 @@ namespace lockscope {
 
 namespace {
 
-/* Frames shown of one stack in a list; `show` prints all. */
-constexpr std::size_t kShortStack = 8;
+/*
+ * Frames shown of one stack in a list, with its outermost ones: from there it is known what began
+ * it, a system call say. `show` prints all.
+ */
+constexpr std::size_t kShortStack = 16, kOutermost = 2;
 
 std::string letter(std::size_t i)
 {
@@ -229,15 +232,21 @@ private:
 				make_witness(model_, stack.observation, edge.shown().position);
 			out_.blank();
 			if (stack.role == "where") {
-				print_head(edge.count > 1 ? "seen " + counted(edge.count, "time") +
-								    ", one of them"
-							  : "seen once",
+				/* The module records a fault once in each way to it. */
+				print_head(edge.count > 1
+						   ? "seen in " + counted(edge.count, "way") +
+							     ", one of them"
+						   : "first seen",
 					   witness, 0);
 				print_stack("=>", stack.stack);
 				print_held(observation);
 				print_sleepers();
 			} else if (stack.role == "taken") {
-				out_.wrap(4, mark(edge.from) + " was taken here", Tone::Bold, 2);
+				out_.wrap(4,
+					  finding_.kind == FindingKind::LongHold
+						  ? "who has " + mark(edge.from) + " took it here"
+						  : mark(edge.from) + " was taken here",
+					  Tone::Bold, 2);
 				print_stack(mark(edge.from) + " ->", stack.stack,
 					    edge.borrowed ? another_time(*edge.borrowed) : "");
 			} else {
@@ -310,9 +319,9 @@ private:
 	/* All held locks with their acquire sites. */
 	void print_held(const Observation &observation)
 	{
-		if (observation.held.empty())
+		const auto held = own_locks(observation);
+		if (held.empty())
 			out_.wrap(6, "no lock held");
-		const auto &held = observation.held;
 		const auto same = [](const Held &a, const Held &b) {
 			return a.cls == b.cls && a.val == b.val && a.at == b.at;
 		};
@@ -337,16 +346,31 @@ private:
 	void print_stack(const std::string &what, const std::vector<CodeId> &stack,
 			 const std::string &callers = "")
 	{
-		const std::size_t end = bottom(stack);
-		const std::size_t limit =
-			detail_ == Detail::Full ? end : std::min(end, kShortStack);
-		for (std::size_t i = 0; i < limit; i++) {
-			if (i == 1 && !callers.empty())
-				out_.wrap(14, callers, Tone::Dim);
-			print_frame(i ? "" : what, stack[i]);
-		}
-		if (limit < end)
-			out_.wrap(14, "... " + counted(end - limit, "more frame"), Tone::Dim);
+		if (stack.empty())
+			return;
+		print_frame(what, stack.front());
+		if (!callers.empty() && bottom(stack) > 1)
+			out_.wrap(14, callers, Tone::Dim);
+		print_frames(stack, 1, bottom(stack), 1);
+	}
+
+	/// Frames @first to @last of @stack, of which @shown were printed before: not those in the
+	/// middle where there are too many.
+	void print_frames(const std::vector<CodeId> &stack, std::size_t first, std::size_t last,
+			  std::size_t shown)
+	{
+		const std::size_t all = last - std::min(first, last);
+		const std::size_t room =
+			std::max(kShortStack - std::min(shown, kShortStack), kOutermost + 1);
+		const bool whole = detail_ == Detail::Full || all <= room;
+		const std::size_t inner = whole ? all : room - kOutermost;
+		for (std::size_t i = 0; i < inner; i++)
+			print_frame("", stack[first + i]);
+		if (whole)
+			return;
+		out_.wrap(14, "... " + counted(all - room, "more frame"), Tone::Dim);
+		for (std::size_t i = last - kOutermost; i < last; i++)
+			print_frame("", stack[i]);
 	}
 
 	/// Header for callers on a stack that belong to another acquisition.
@@ -361,39 +385,21 @@ private:
 	 * two stacks. */
 	void print_stacks(const FindingEdge &edge, const std::string &from, const std::string &to)
 	{
-		const bool merged = on_one_stack(edge);
-		const std::size_t limit =
-			detail_ == Detail::Full ? edge.to_stack.size() : kShortStack;
-		std::size_t shown = 0;
-		auto frames = [&](const std::vector<CodeId> &stack, std::size_t first,
-				  std::size_t last) {
-			for (std::size_t i = first; i < last; i++) {
-				if (shown == limit) {
-					out_.wrap(14, "... " + counted(last - i, "more frame"),
-						  Tone::Dim);
-					shown++;
-				}
-				if (shown++ < limit)
-					print_frame("", stack[i]);
-			}
-		};
 		print_frame(to + " =>", edge.to_stack.front());
-		shown = 1;
-		if (merged) {
+		if (on_one_stack(edge)) {
 			/* Never truncated before the first acquire. */
 			const std::size_t at = *edge.depth;
-			for (std::size_t i = 1; i <= at; i++, shown++)
+			for (std::size_t i = 1; i <= at; i++)
 				print_frame("", edge.to_stack[i]);
 			print_frame(from + " ->", edge.from_stack.front());
-			frames(edge.to_stack, at + 1, bottom(edge.to_stack));
+			print_frames(edge.to_stack, at + 1, bottom(edge.to_stack), at + 2);
 			return;
 		}
-		frames(edge.to_stack, 1, bottom(edge.to_stack));
+		print_frames(edge.to_stack, 1, bottom(edge.to_stack), 1);
 		print_frame(from + " ->", edge.from_stack.front());
-		shown = 1;
 		if (edge.borrowed && edge.from_stack.size() > 1)
 			out_.wrap(14, another_time(*edge.borrowed), Tone::Dim);
-		frames(edge.from_stack, 1, bottom(edge.from_stack));
+		print_frames(edge.from_stack, 1, bottom(edge.from_stack), 1);
 	}
 
 	/* Frames below the entry point are the same on every stack. */

@@ -104,7 +104,7 @@ void draw_fault(const Model &model, const Finding &finding, Drawing &out)
 	const auto &side = sides.front();
 	const auto place = out.node({function_at(model, side.steps.back().at), side.by, side.does,
 				     Picture::Shape::Place, true});
-	for (const auto &held : model.observations[side.observation].held)
+	for (const auto &held : own_locks(model.observations[side.observation]))
 		if (held.cls != kNoClass && !(held.val & LS_VAL_QUIET))
 			out.arrow(out.lock(held.cls), place,
 				  "held, from " + function_at(model, held.at), "", false);

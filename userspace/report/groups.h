@@ -12,15 +12,16 @@
 
 namespace lockscope {
 
-struct Ranked {
+struct Numbered {
 	const Finding *finding = nullptr;
-	std::size_t rank = 0; ///< from 1 on
+	/// From 1 on, each its own: first the groups, in their order, then those in them.
+	std::size_t number = 0;
 };
 
 struct Group {
-	Ranked first;
+	Numbered first;
 	/// Those with the same cause, by the lock or dependency that they share with it.
-	std::map<std::string, std::vector<Ranked>> more;
+	std::map<std::string, std::vector<Numbered>> more;
 };
 
 /// Groups of @shown, in its order.

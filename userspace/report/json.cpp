@@ -23,9 +23,17 @@ namespace {
 Json held_json(const Model &model, const Observation &observation)
 {
 	Json held = Json::array();
-	for (const auto &entry : observation.held)
+	for (const auto &entry : own_locks(observation))
 		held.push_back(held_name(model, entry));
 	return held;
+}
+
+Json self_check_json(const SelfCheck &check)
+{
+	Json out = check.missing;
+	for (const auto &what : check.only_here)
+		out.push_back("the module itself has no finding about " + what);
+	return out;
 }
 
 std::string task_name(const Observation &observation)
@@ -299,7 +307,7 @@ void json_report(const Model &model, const Analysis &analysis, const ReportOptio
 		     {"runs", model.runs.size()},
 		     {"losses", losses_json(model)},
 		     {"coverage", coverage_json(model, analysis)},
-		     {"self_check", analysis.self_check},
+		     {"self_check", self_check_json(analysis.self_check)},
 		     {"suppressions", suppressions_json(analysis.suppressions)},
 		     {"semaphores", semaphores_json(model)},
 		     {"lock_rules", rules_json(model)},

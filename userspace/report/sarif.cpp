@@ -321,7 +321,7 @@ Json invocation(const Model &model, const Analysis &analysis, const Results &res
 		out.add(kIncomplete, "error", why.text);
 	for (const auto &loss : losses_of(model))
 		out.add(kLost, "warning", loss + ": findings may be missing");
-	for (const auto &note : analysis.self_check)
+	for (const auto &note : analysis.self_check.missing)
 		out.add(kSelfCheck, "warning", note);
 	if (results.left_out)
 		out.add(kLeftOut, "warning",

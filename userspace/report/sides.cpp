@@ -116,7 +116,9 @@ Side side_of(const Model &model, const Finding &finding, const ShownStack &shown
 	const std::string lock = edge.from == kNoClass ? "a lock" : short_name(model[edge.from]);
 	Side side;
 	side.does = shown.role == "where"   ? std::string(about(finding.kind))
-		    : shown.role == "taken" ? lock + " was taken here"
+		    : shown.role == "taken" ? (finding.kind == FindingKind::LongHold
+						       ? "who has " + lock + " took it here"
+						       : lock + " was taken here")
 					    : lock + " was taken earlier";
 	side.by = by(model, make_witness(model, shown.observation, edge.shown().position));
 	side.observation = shown.observation;

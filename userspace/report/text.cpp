@@ -253,8 +253,14 @@ void print_footer(const Model &model, const Analysis &analysis, bool in_full, Pr
 			Tone::Plain, 2);
 	print_blind_spots(model, in_full, out);
 	print_suppressions(analysis.suppressions, out);
-	for (const auto &note : analysis.self_check)
-		out.wrap(0, "Self-check: " + note, Tone::Yellow, 2);
+	for (const auto &note : analysis.self_check.missing)
+		out.wrap(0, "Self-check: " + note + ": findings may be missing", Tone::Yellow, 2);
+	if (const auto &more = analysis.self_check.only_here; in_full && !more.empty())
+		out.wrap(0,
+			 "Self-check: findings about these are above, and the module itself, whose "
+			 "reports are on the console, has none: " +
+				 join(more, ", "),
+			 Tone::Yellow, 2);
 }
 
 namespace {
@@ -289,7 +295,7 @@ void text_report(const Model &model, const Analysis &analysis, const ReportOptio
 	print_header(model, analysis, shown, options, out);
 	for (const auto &group : groups_of(model, shown)) {
 		out.blank();
-		print_finding(model, *group.first.finding, out, Detail::Short, group.first.rank);
+		print_finding(model, *group.first.finding, out, Detail::Short, group.first.number);
 		print_others(group, out);
 		sink(out.take());
 	}

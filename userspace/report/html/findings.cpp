@@ -19,28 +19,28 @@ class Cards {
 public:
 	explicit Cards(const Model &model) : model_(model) {}
 
-	void render(const Ranked &entry)
+	void render(const Numbered &entry)
 	{
 		if (full_.open()) {
-			std::string text = full_card(model_, *entry.finding, entry.rank,
+			std::string text = full_card(model_, *entry.finding, entry.number,
 						     cards_.size() < kOpenCards);
 			if (full_.take(text.size())) {
-				cards_.emplace(entry.rank, std::move(text));
+				cards_.emplace(entry.number, std::move(text));
 				return;
 			}
 		}
 		if (!brief_.open())
 			return;
-		std::string text = brief_card(model_, *entry.finding, entry.rank);
+		std::string text = brief_card(model_, *entry.finding, entry.number);
 		if (!brief_.take(text.size()))
 			return;
 		briefs_++;
-		cards_.emplace(entry.rank, std::move(text));
+		cards_.emplace(entry.number, std::move(text));
 	}
 	/// Empty: there was no room.
-	std::string take(const Ranked &entry)
+	std::string take(const Numbered &entry)
 	{
-		const auto at = cards_.find(entry.rank);
+		const auto at = cards_.find(entry.number);
 		return at == cards_.end() ? std::string() : std::move(at->second);
 	}
 	std::size_t briefs() const { return briefs_; }

@@ -144,9 +144,10 @@ void add_fault_sides(pugi::xml_node box, const Model &model, const Finding &find
 		const auto &observation = model.observations[shown.observation];
 		const bool where = shown.role == "where";
 		const std::string times =
-			!where		 ? ""
-			: edge.count > 1 ? "seen " + counted(edge.count, "time") + ", one of them: "
-					 : "seen once: ";
+			!where ? ""
+			: edge.count > 1
+				? "seen in " + counted(edge.count, "way") + ", one of them: "
+				: "first seen: ";
 		auto side = add_side_head(box, times + sides[i].does, sides[i]);
 		add_run_of(side, model, observation.run);
 		add_steps(side, model, sides[i],
@@ -154,7 +155,7 @@ void add_fault_sides(pugi::xml_node box, const Model &model, const Finding &find
 				  ? another_time_words(model, *edge.borrowed)
 				  : "");
 		if (where)
-			add_held(side, model, observation.held);
+			add_held(side, model, own_locks(observation));
 	}
 }
 

@@ -189,7 +189,7 @@ TEST(Html, EveryFieldOfAModelMayBeHostile)
 		finding.filters.push_back({evil("filter"), false, evil("why"), Severity::Error});
 		finding.features.push_back({evil("feature"), 10, evil("reason")});
 	}
-	analysis.self_check = {evil("check")};
+	analysis.self_check.missing = {evil("check")};
 	StatReport stat;
 	stat.losses[evil("loss")] = 3;
 	stat.classes.resize(1);
