@@ -43,7 +43,7 @@
 #define LS_WQ_OFF offsetof(struct wait_queue_head, head)
 /*
  * Added to the address of a timer or work item for waits for the end of its run, see
- * handover.h: their addresses are even.
+ * handover.h, and for an item's "lock": their addresses are even, and no lock has an odd one.
  */
 #define LS_ENDED 1
 

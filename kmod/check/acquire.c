@@ -6,6 +6,7 @@
  */
 #include <linux/hardirq.h>
 #include <linux/kernel.h>
+#include <linux/workqueue.h>
 
 #include "check/check.h"
 #include "check/events.h"
@@ -103,6 +104,14 @@ static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u6
 	return noted;
 }
 
+/* The class of @lock, of @kind; that of a work item is its function. */
+static u32 class_of(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
+{
+	if (unlikely(kind == LS_KIND_WORK))
+		lock = (u64)READ_ONCE(((struct work_struct *)(lock - LS_ENDED))->func);
+	return ls_class_at(ctx, lock, kind, ip);
+}
+
 /* Slow path of an acquisition. Preemption off, hooks active. */
 noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 {
@@ -127,7 +136,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		return;
 	}
 	place = ls_lock_place(ip);
-	val = ls_class_at(ctx, lock, desc >> LS_DESC_KIND_SHIFT, place);
+	val = class_of(ctx, lock, desc >> LS_DESC_KIND_SHIFT, place);
 	if (unlikely(place != ip)) {
 		ls_class_ask(lock);
 		ip = place;

@@ -12,6 +12,13 @@
 #include "primitives.h"
 
 struct task_struct;
+struct work_struct;
+
+/* The "lock" of a work item. */
+static inline u64 ls_work_instance(const struct work_struct *work)
+{
+	return (u64)work + LS_ENDED;
+}
 
 /* acquire.c, chain.c, release.c */
 void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc);
@@ -57,6 +64,7 @@ bool ls_ww_enough(struct ls_cpu *pc, u64 lock, u64 ip);
 void ls_range_freed(unsigned long start, unsigned long size, unsigned long ip);
 void ls_object_freed(unsigned long object, unsigned long ip);
 void ls_vmalloc_freed(unsigned long addr, unsigned long ip);
+void ls_run_ends(struct ls_ctx *ctx);
 void ls_drop_gone_frames(struct ls_cpu *pc, struct ls_ctx *ctx, u64 ip, u64 *key, u32 val);
 void ls_lock_initialised(struct ls_cpu *pc, unsigned long lock, unsigned long ip);
 void ls_tick(struct ls_cpu *pc, bool user);

@@ -91,8 +91,8 @@ void ls_instances_look(const struct ls_ctx *ctx, u64 lock, u32 val, struct ls_ad
 	u32 i, gates, how;
 	bool reported;
 
-	/* All work items of a function share class and address; signals impose no order. */
-	if (c->kind == LS_KIND_WORK || ls_load(&c->marks) & LS_CLASS_UNORDERED)
+	/* Signals impose no order. */
+	if (ls_load(&c->marks) & LS_CLASS_UNORDERED)
 		return;
 	for (i = 0; i < ctx->depth; i++) {
 		const struct ls_held *h = &ctx->held[i];

@@ -30,6 +30,14 @@ static noinline void held_in_range(struct ls_ctx *ctx, u32 what, u64 start, u64 
 
 		if (h->lock < start || h->lock >= end)
 			continue;
+		/*
+		 * A function may free its item, and the next one at that address is another: from
+		 * now on the run is one that nothing waits for.
+		 */
+		if (ls_kind_of(h->val) == LS_KIND_WORK) {
+			h->lock = ls.classes.table[h->val & LS_VAL_CLASS_MASK].addr;
+			continue;
+		}
 		if (ls_still_held(h)) {
 			ls_fault_here(pc, ctx, what, h->lock, ip, h->val, 1ull << i, 0);
 			ls_held_distrust(ctx);
@@ -100,6 +108,20 @@ void ls_vmalloc_freed(unsigned long addr, unsigned long ip)
 			break;
 		}
 	}
+}
+
+/*
+ * The work function that ran in @ctx has returned. Its item may be freed or queued again by
+ * now, but runs of items do not nest. It may have begun before the module was loaded. @ctx not
+ * busy.
+ */
+void ls_run_ends(struct ls_ctx *ctx)
+{
+	u32 i;
+
+	for (i = ctx->depth; i-- > 0;)
+		if (ls_kind_of(ctx->held[i].val) == LS_KIND_WORK)
+			ls_held_remove(ctx, i);
 }
 
 /* Start of the frame of the function that @ip returns to; 0 when it is not found. */

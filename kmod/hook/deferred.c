@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work items and timers: a run of an item is a reader of its function's "lock". Both order
- * what precedes their start and what follows their end.
+ * Work items and timers: a run of an item is a reader of the item's "lock", whose class is the
+ * function. Both order what precedes their start and what follows their end.
  */
 #include <linux/hardirq.h>
 #include <linux/percpu.h>
@@ -19,9 +19,10 @@
 #include "primitives.h"
 
 /*
- * Items of one function run in parallel: each is a reader of the function's "lock", and a
- * context that waits for one is a writer. A run waits for none of them, so it does not matter
- * that a softirq, where queues with WQ_BH run theirs, comes to a context that waits.
+ * Items of one function run in parallel, one item never twice at a time. A run is a reader of
+ * its item's "lock", and a context that waits for the item is a writer. A run waits for none of
+ * them, so it does not matter that a softirq, where queues with WQ_BH run theirs, comes to a
+ * context that waits.
  */
 #define RUN_DESC LS_DESC(WORK, LS_SH | LS_VAL_TRY, 0, 0)
 
@@ -36,7 +37,7 @@ static void on_work_start(void *data, struct work_struct *work)
 	preempt_disable_notrace();
 	/* Like a return address: behind the function's start. */
 	pc = this_cpu_ptr(&ls_cpus);
-	ls_acquire(pc, (u64)work->func, (u64)work->func + 1, RUN_DESC);
+	ls_acquire(pc, ls_work_instance(work), (u64)work->func + 1, RUN_DESC);
 	ctx = ls_context(pc, &level);
 	if (ctx->depth)
 		ctx->run = (u64)work;
@@ -49,17 +50,14 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
 	u32 level;
-	int i;
 
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
 	pc = this_cpu_ptr(&ls_cpus);
 	ctx = ls_context(pc, &level);
-	/* It may have begun before the module was loaded. */
-	i = ctx->busy ? -1 : ls_held_find(ctx, (u64)function);
-	if (i >= 0)
-		ls_held_remove(ctx, i);
+	if (!ctx->busy)
+		ls_run_ends(ctx);
 	if (unlikely(ctx->depth) && !ctx->busy)
 		ls_drop_semaphores(ctx, false);
 	ctx->run = 0;

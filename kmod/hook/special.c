@@ -86,18 +86,16 @@ static bool freezes(u32 kind, u64 ip)
 #define WAIT_DESC LS_DESC(WORK, 0, 0, 0)
 
 /*
- * Wait for the end of @work: equivalent to acquiring a lock that every run of its function
- * holds.
+ * Wait for the end of @work: equivalent to acquiring a lock that every run of this item holds.
  */
 static void wait_for_work(struct ls_cpu *pc, struct work_struct *work, u64 ip)
 {
-	u64 function = (u64)READ_ONCE(work->func);
 	u32 level;
 	struct ls_ctx *ctx = ls_context(pc, &level);
 
-	if (!function || !ctx->depth)
+	if (!READ_ONCE(work->func) || !ctx->depth)
 		return;
-	wait_for(pc, function, ip, WAIT_DESC);
+	wait_for(pc, ls_work_instance(work), ip, WAIT_DESC);
 }
 
 static void acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)

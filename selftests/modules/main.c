@@ -46,6 +46,7 @@ static const struct ls_table ls_tables[] = {
 	{ "order", order_names_cases },
 	{ "order", order_known_cases },
 	{ "order", order_wrapper_cases },
+	{ "order", order_work_cases },
 	{ "verdict", verdict_irq_cases },
 	{ "verdict", verdict_inversion_cases },
 	{ "verdict", verdict_wait_cases },

@@ -126,6 +126,7 @@ extern const struct ls_case order_reuse_cases[];
 extern const struct ls_case order_names_cases[];
 extern const struct ls_case order_known_cases[];
 extern const struct ls_case order_wrapper_cases[];
+extern const struct ls_case order_work_cases[];
 extern const struct ls_case verdict_irq_cases[];
 extern const struct ls_case verdict_inversion_cases[];
 extern const struct ls_case verdict_wait_cases[];
