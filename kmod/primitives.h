@@ -131,6 +131,10 @@
 	X(__percpu_init_rwsem,		PERCPU_RWSEM, SPECIAL, LS_OP_INIT,	0, 0)	\
 	X(kmem_cache_destroy,		NONE,	  SPECIAL, LS_OP_CACHE_GONE,	0, 0)	\
 	X(vfree,			NONE,	  SPECIAL, LS_OP_VFREE,		0, 0)	\
+	X(ops_init,			NONE,	  SPECIAL, LS_OP_ALLOC_FOR,	0, 0)	\
+	X(inode_init_always,		NONE,	  SPECIAL, LS_OP_REBORN,	0, 0)	\
+	X(inode_init_always_gfp,	NONE,	  SPECIAL, LS_OP_REBORN,	0, 0)	\
+	X(unlock_new_inode,		NONE,	  SPECIAL, LS_OP_PUBLISHED,	0, 0)	\
 	X(flush_work,			WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(flush_delayed_work,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
 	X(cancel_work_sync,		WORK,	  SPECIAL, LS_OP_WAIT_WORK,	0, 0)	\
@@ -199,7 +203,10 @@ enum ls_special_op {
 	LS_OP_INIT_QUEUE = 11 << 20,
 	LS_OP_INIT_UNNAMED = 12 << 20,
 	LS_OP_SCHEDULE_BUG = 13 << 20,
-	LS_OP_MASK = 15 << 20,
+	LS_OP_ALLOC_FOR = 14 << 20,
+	LS_OP_REBORN = 15 << 20,	/* the second argument is the object */
+	LS_OP_PUBLISHED = 16 << 20,
+	LS_OP_MASK = 31 << 20,
 };
 
 /* Operation of a QUEUE hook, in the same place. */

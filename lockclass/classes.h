@@ -6,7 +6,7 @@
  *
  * Keys (distinct by construction, see the functions below):
  *   address of a static or per-CPU lock,
- *   slab cache and offset, kmalloc cache and allocation site and offset,
+ *   slab cache, offset and kind, the same and the allocation site,
  *   initialiser's string and caller, acquire site.
  */
 #ifndef LOCKSCOPE_CLASSES_H
@@ -33,6 +33,8 @@ enum ls_class_state {
  * class with that id show what else has to be looked up.
  */
 #define LS_KEY_ASK (1u << 23)
+
+#define LS_KEY_KIND_SHIFT 28	/* where a primitive's word in the hooks has it, too */
 
 /* Marks of a class. */
 #define LS_CLASS_KMALLOC 1u	/* a marker, not a class: the allocation site is part of the key */
@@ -104,15 +106,25 @@ LS_INLINE ls_u64 ls_key_address(ls_u64 addr)
 	return addr * LS_GOLDEN;
 }
 
-/* Kernel pointers differ in their low 48 bits; @offset is below 64 KiB. */
-LS_INLINE ls_u64 ls_key_slab(ls_u64 cache, ls_u32 offset)
+/*
+ * Kernel pointers differ in their low 48 bits; @offset is below 64 KiB. Memory may have one kind
+ * of lock now and another one later at the same place, and those are never one class. A
+ * ww_mutex has the kind of the mutex in it. The product is what tells two caches apart: there
+ * the kind costs one addition.
+ */
+LS_INLINE ls_u64 ls_key_slab(ls_u64 cache, ls_u32 offset, ls_u32 kind)
 {
-	return (cache << 16 ^ offset) * LS_GOLDEN;
+	return (cache << 16 ^ offset) * LS_GOLDEN + ((ls_u64)kind << LS_KEY_KIND_SHIFT);
 }
 
-LS_INLINE ls_u64 ls_key_alloc(ls_u64 cache, ls_u32 offset, ls_u32 site)
+LS_INLINE ls_u64 ls_key_alloc(ls_u64 cache, ls_u32 offset, ls_u32 kind, ls_u32 site)
 {
-	return ((cache << 16 ^ offset) * LS_GOLDEN + site) * LS_GOLDEN;
+	return (ls_key_slab(cache, offset, kind) + site) * LS_GOLDEN;
+}
+
+LS_INLINE ls_u32 ls_key_kind(ls_u32 kind)
+{
+	return kind == LS_KIND_WW_MUTEX ? LS_KIND_MUTEX : kind;
 }
 
 /* Key of @key for objects of @role, where roles are separate classes. */

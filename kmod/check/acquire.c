@@ -138,7 +138,7 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 	place = ls_lock_place(ip);
 	val = class_of(ctx, lock, desc >> LS_DESC_KIND_SHIFT, place);
 	if (unlikely(place != ip)) {
-		ls_class_ask(lock);
+		ls_class_ask(lock, desc >> LS_DESC_KIND_SHIFT);
 		ip = place;
 	}
 	if (unlikely(ctx->depth >= LS_MAX_DEPTH))

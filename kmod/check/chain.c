@@ -221,7 +221,7 @@ noinline bool ls_refine_held(struct ls_ctx *ctx)
 
 		if (!is_unrefined(h->val))
 			continue;
-		id = ls_class_known(h->lock, true);
+		id = ls_class_known(h->lock, ls_key_kind(ls_kind_of(h->val)), true);
 		if (!id)
 			id = ls_identify(h->lock, ls_kind_of(h->val), h->ip);
 		if (!id || id == (h->val & LS_VAL_CLASS_MASK) || ls.classes.table[id].kind != ls_kind_of(h->val))

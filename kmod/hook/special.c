@@ -18,6 +18,7 @@
 #include "core/prims.h"
 #include "core/stacks.h"
 #include "hook/hook.h"
+#include "identity/alloc.h"
 #include "identity/identity.h"
 #include "identity/wrappers.h"
 
@@ -179,6 +180,20 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		 * shows it.
 		 */
 		ls_waited(arg0 | LS_ENDED);
+		break;
+	case LS_OP_ALLOC_FOR:
+		ls_alloc_for((const struct pernet_operations *)arg0);
+		break;
+	/*
+	 * File systems bring an inode back to life whose memory was never freed (xfs). And one
+	 * that is new belongs to the task that makes it: other tasks wait for its I_NEW bit
+	 * before they take its locks.
+	 */
+	case LS_OP_REBORN:
+		ls_life_begins(arg1);
+		break;
+	case LS_OP_PUBLISHED:
+		ls_life_begins(arg0);
 		break;
 	case LS_OP_COMPLETE:
 		ls_complete(pc, lock, ip);

@@ -10,6 +10,7 @@
 #include "hash.h"
 
 struct module;
+struct pernet_operations;
 
 /* Allocation site of the kmalloc object that starts at @object, 0 unknown. Any context. */
 static __always_inline u32 ls_alloc_site(unsigned long object)
@@ -30,12 +31,14 @@ u32 ls_alloc_site_at(unsigned long ip);
 u32 ls_alloc_sites(u32 *learnt);
 void ls_alloc_seed(const void *object, const char *function);
 void ls_alloc_forget(unsigned long start, unsigned long end);
+void ls_alloc_for(const struct pernet_operations *ops);
 
 /* allocators.c: functions that allocate for others */
 void ls_allocators_init(void);
 void ls_allocators_module(struct module *mod, bool coming);
 u32 ls_allocator_refines(unsigned long ip);
 bool ls_allocator_for_others(unsigned long ip);
+bool ls_allocator_for_user(unsigned long ip);
 bool ls_allocator_keyed(unsigned long ip);
 bool ls_non_owner(unsigned long ip);
 bool ls_lock_helper(unsigned long ip);
@@ -48,6 +51,7 @@ void ls_lives_exit(void);
 u32 ls_life(unsigned long addr);
 u32 ls_life_known(unsigned long addr);
 void ls_life_ends(unsigned long object);
+void ls_life_begins(unsigned long addr);
 u64 ls_lock_instance(u64 lock);
 u32 ls_lives(unsigned long a, unsigned long b);
 void ls_watch_object(unsigned long object);

@@ -19,6 +19,7 @@
 #define NON_OWNER 4	/* another context releases the rwsem that it acquires */
 #define KEYED 8		/* the locks that it initialises have keys of its callers */
 #define HELPER 16	/* acquires locks that its callers pass */
+#define USER 32		/* an argument says for which user it allocates: ls_alloc_for() */
 #define LEARNT_FRAMES 2	/* callers skipped because they were found to allocate for others */
 
 static struct allocator {
@@ -43,7 +44,7 @@ static struct allocator {
 	{ "alloc_etherdev_mqs", NULL, THROUGH },
 	{ "devm_alloc_etherdev_mqs", NULL, THROUGH },
 	{ "rtnl_create_link", NULL, SIZED },
-	{ "ops_init", NULL, SIZED },
+	{ "ops_init", NULL, SIZED | USER },
 	{ "sk_prot_alloc", NULL, SIZED, LS_REFINE_SOCK },
 	{ "alloc_candev_mqs", "can_dev", THROUGH },
 	{ "wiphy_new_nm", "cfg80211", THROUGH },
@@ -137,6 +138,14 @@ bool ls_allocator_for_others(unsigned long ip)
 	const struct allocator *a = allocator_at(ip);
 
 	return a && a->flags & (THROUGH | SIZED);
+}
+
+/* Does the function around @ip allocate for the user that its argument names? Any context. */
+bool ls_allocator_for_user(unsigned long ip)
+{
+	const struct allocator *a = allocator_at(ip);
+
+	return a && a->flags & USER;
 }
 
 /* Do locks that the function around @ip initialises have keys of its callers? Any context. */

@@ -148,7 +148,7 @@ static u32 node_class(unsigned long lock, u32 kind)
 			continue;
 		proto.addr = (unsigned long)node_data;
 		proto.offset = at;
-		proto.key = ls_key_slab(proto.addr, at);
+		proto.key = ls_key_slab(proto.addr, at, ls_key_kind(kind));
 		id = ls_classes_find(&ls.classes, proto.key);
 		if (!id)
 			id = ls_class_add(&proto);
@@ -237,8 +237,11 @@ static LS_COLD u32 new_class(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 /* Class of @lock, created if it is new; 0 when there is no room. Preemption off, @ctx not busy. */
 u32 ls_class_at(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 {
-	u32 id = ls_class_known(lock, true);
+	u32 id = ls_class_known(lock, ls_key_kind(kind), true), k;
 
+	/* Asserted to be held: by the kind that it was acquired as. */
+	for (k = kind; unlikely(!id && !kind) && ++k < LS_NR_KINDS;)
+		id = ls_class_known(lock, ls_key_kind(k), true);
 	return likely(id) ? id : new_class(ctx, lock, kind, ip);
 }
 

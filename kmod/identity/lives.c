@@ -125,6 +125,15 @@ void ls_life_ends(unsigned long object)
 	ls_addrmap_remove(&holders, object_key(object));
 }
 
+/*
+ * The object around @addr becomes another one in the same memory, with the same locks. What is
+ * recorded from now on is of another instance. Any context.
+ */
+void ls_life_begins(unsigned long addr)
+{
+	ls_addrmap_remove(&lives, object_of(addr));
+}
+
 static void add_holder(u64 key)
 {
 	if (!ls_addrmap_add(&holders, key, 1))

@@ -15,9 +15,10 @@
  * static locks by address, locks in slab objects by cache and offset (the address of the
  * page's cache and one reciprocal division), locks in kmalloc memory by the object's
  * allocation site as well. Where a marker requires it, the role of the object is part of the
- * key; @rare: even where that takes a call.
+ * key; @rare: even where that takes a call. A lock of another kind at that place is another
+ * one: @kind is part of the keys in memory that is reused (ls_key_kind()).
  */
-static __always_inline u32 ls_class_known(u64 lock, bool rare)
+static __always_inline u32 ls_class_known(u64 lock, u32 kind, bool rare)
 {
 	const struct ls_class *marker;
 	struct kmem_cache *cache;
@@ -27,7 +28,7 @@ static __always_inline u32 ls_class_known(u64 lock, bool rare)
 
 	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset))
 		return ls_classes_fast(&ls.classes, ls_key_address(lock));
-	key = ls_key_slab((u64)cache, offset);
+	key = ls_key_slab((u64)cache, offset, kind);
 	id = ls_classes_first(&ls.classes, key);
 	if (likely(ls_class_answers(id)))
 		return id;
@@ -38,7 +39,7 @@ static __always_inline u32 ls_class_known(u64 lock, bool rare)
 		site = ls_alloc_site(object);
 		if (unlikely(!site))
 			return 0;
-		key = ls_key_alloc((u64)cache, offset, site);
+		key = ls_key_alloc((u64)cache, offset, kind, site);
 		id = ls_classes_first(&ls.classes, key);
 		if (likely(ls_class_answers(id)))
 			return id;

@@ -40,9 +40,7 @@ static void forget_class(unsigned long lock)
 {
 	struct kmem_cache *cache;
 	unsigned long object;
-	u32 offset, id;
-	u64 keys[2];
-	int i;
+	u32 offset, id, kind, i;
 
 	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset)) {
 		ls_tagtab_remove(&ls.classes.keys, ls_key_address(lock));
@@ -50,17 +48,19 @@ static void forget_class(unsigned long lock)
 		return;
 	}
 	ls_watch_object(object);
-	keys[0] = ls_key_slab((u64)cache, offset);
-	keys[1] = ls_key_alloc((u64)cache, offset, ls_alloc_site(object));
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 2 * LS_NR_KINDS; i++) {
 		const struct ls_class *c;
+		u64 key;
 
-		id = ls_classes_find(&ls.classes, keys[i]);
+		kind = i / 2;
+		key = i % 2 ? ls_key_alloc((u64)cache, offset, kind, ls_alloc_site(object)) :
+			      ls_key_slab((u64)cache, offset, kind);
+		id = ls_classes_find(&ls.classes, key);
 		c = &ls.classes.table[id];
 		if (id && c->marks & LS_CLASS_REFINE)
 			ls_tagtab_remove(&ls.classes.keys,
-					 ls_key_refined(keys[i], ls_role_of(c->refinement, lock - c->root)));
-		ls_tagtab_remove(&ls.classes.keys, keys[i]);
+					 ls_key_refined(key, ls_role_of(c->refinement, lock - c->root)));
+		ls_tagtab_remove(&ls.classes.keys, key);
 	}
 }
 

@@ -59,7 +59,7 @@ u64 ls_quiet_queue(u64 lock, u32 id)
 
 u32 ls_queue_class(u64 queue)
 {
-	u32 id = ls_class_known(queue, true);
+	u32 id = ls_class_known(queue, LS_KIND_SPINLOCK, true);
 
 	return id ? id : ls_identify(queue, LS_KIND_SPINLOCK, 0);
 }

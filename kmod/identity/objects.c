@@ -130,7 +130,7 @@ static u32 array_class(struct ls_class *proto, const struct ls_array *array, u32
 {
 	u32 stride = array->stride, place = array->first % stride, id;
 
-	proto->key = ls_key_refined(ls_key_alloc(proto->cache, place, site), (u64)proto->kind << 32 | stride);
+	proto->key = ls_key_refined(ls_key_alloc(proto->cache, place, ls_key_kind(proto->kind), site), stride);
 	id = ls_classes_find(&ls.classes, proto->key);
 	if (id)
 		return id;
@@ -190,6 +190,20 @@ static u32 named_apart(unsigned long lock, u32 id, u32 kind)
 }
 
 /*
+ * Does memory from @site have another kind of lock at @offset, too? A union, or memory for two
+ * uses.
+ */
+static bool two_kinds(u32 site, u64 memory, u32 offset, u32 kind)
+{
+	u32 k;
+
+	for (k = LS_KIND_NONE + 1; k < LS_NR_KINDS; k++)
+		if (!same_kind(k, kind) && ls_classes_find(&ls.classes, ls_key_alloc(memory, offset, k, site)))
+			return true;
+	return false;
+}
+
+/*
  * A lock in memory that many types share, allocated at @site: in @cache, or NULL for whole
  * pages. @name: of the initialiser that the code at @ip calls, NULL when the class comes from
  * an acquire.
@@ -199,7 +213,7 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 {
 	/* kvmalloc() returns pages or areas. */
 	u64 memory = cache || in_direct_map(object) ? (u64)cache : ~0ull;
-	u64 key = ls_key_alloc(memory, offset, site);
+	u64 key = ls_key_alloc(memory, offset, ls_key_kind(kind), site);
 	unsigned long lock = object + offset;
 	u32 id;
 	struct ls_class proto = { .kind = kind, .origin = LS_ORIGIN_ALLOC, .marks = ls_named_mark() };
@@ -210,16 +224,6 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 	if (!site)
 		return 0;
 	id = ls_classes_find(&ls.classes, key);
-	if (id && !same_kind(ls.classes.table[id].kind, kind)) {
-		/*
-		 * Two kinds at one place: a union, or memory for two uses. The place alone
-		 * does not identify the lock.
-		 */
-		ls_tagtab_change(&ls.classes.keys, key, id, id | LS_KEY_ASK);
-		ls_site_has_lock(site, true);
-		key = ls_key_refined(key, kind);
-		id = ls_classes_find(&ls.classes, key);
-	}
 	if (id && ls.classes.table[id].marks & LS_CLASS_REFINE)
 		return refined_class(id, key, lock);
 	if (id && !name)
@@ -236,9 +240,12 @@ static u32 alloc_class(u32 site, struct kmem_cache *cache, unsigned long object,
 		return id;
 	}
 	ls_site_has_lock(site, false);
+	if (two_kinds(site, memory, offset, kind))
+		ls_site_has_lock(site, true);
 	device = kind == LS_KIND_MUTEX && ls_is_device_mutex(lock);
 	if (!name && !device)
-		array = ls_arrays_see(&ls_lock_arrays, ls_key_alloc(memory, 0, site), kind, offset, ip, &full);
+		array = ls_arrays_see(&ls_lock_arrays, ls_key_alloc(memory, 0, LS_KIND_NONE, site), kind,
+				      offset, ip, &full);
 	/*
 	 * Without room, elements of one array may be several classes, and a dependency of two
 	 * of them several dependencies.
@@ -278,7 +285,7 @@ static u32 slab_class(struct kmem_cache *cache, unsigned long object, u32 offset
 	struct ls_class proto = {
 		.kind = kind, .origin = LS_ORIGIN_SLAB,
 		.offset = offset, .object_size = ls_cache_object_size(cache),
-		.key = ls_key_slab((u64)cache, offset), .cache = (u64)cache,
+		.key = ls_key_slab((u64)cache, offset, ls_key_kind(kind)), .cache = (u64)cache,
 		.marks = is_kmalloc(cache) ? LS_CLASS_KMALLOC : ls_named_mark(),
 	};
 
@@ -307,7 +314,7 @@ u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)
 	u32 offset, id;
 
 	if (ls_slab_locate(lock, &cache, &object, &offset)) {
-		u64 key = ls_key_slab((u64)cache, offset);
+		u64 key = ls_key_slab((u64)cache, offset, ls_key_kind(kind));
 
 		id = ls_classes_find(&ls.classes, key);
 		if (!id)

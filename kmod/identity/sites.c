@@ -4,6 +4,8 @@
  * One word per object.
  */
 #include <linux/kernel.h>
+#include <linux/sched.h>
+#include <net/net_namespace.h>
 
 #include "base/lookup.h"
 #include "base/memory.h"
@@ -12,6 +14,7 @@
 #include "identity/alloc.h"
 #include "tagtab.h"
 
+#define USER_BITS 8			/* tasks about to allocate for a user */
 #define SITE_BITS 13			/* 8,192 allocation sites */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
 
@@ -20,6 +23,7 @@ static struct site {
 	unsigned long ip;
 	u32 size, look;			/* other values of these size bits: slow path */
 	u32 bytes;			/* 0, or the size where it is part of the site's identity */
+	u64 user;			/* 0, or the user that an allocator's argument named */
 	u8 refinement;			/* enum ls_refinement of the objects */
 	u8 for_others;			/* the code at ip allocates for its callers */
 	u8 learnt;			/* the same, found from its allocations */
@@ -27,6 +31,7 @@ static struct site {
 	u8 locks;			/* the objects have locks */
 } *site_table;
 static u32 nr_sites, nr_learnt;
+static struct ls_addrmap users;		/* task -> site of what it is about to allocate */
 
 unsigned long ls_site_ip(u32 site)
 {
@@ -58,6 +63,37 @@ static u32 new_site(const struct site *site, u64 key)
 	return ls_tagtab_insert(&site_ids, key, id + 1);
 }
 
+static u64 key_of_user(u64 user)
+{
+	return ls_mix(ls_mix(user) + 2);
+}
+
+/*
+ * The current task is about to allocate the memory of the subsystem @ops in some network
+ * namespace: all of them have one allocation site, and none of them a caller of its own.
+ * Preemption off.
+ */
+void ls_alloc_for(const struct pernet_operations *ops)
+{
+	struct site site = { .user = (u64)ops };
+	u64 key = key_of_user(site.user);
+	u32 id;
+
+	if (!ops->id || !ops->size)
+		return;
+	id = ls_tagtab_find(&site_ids, key);
+	if (!id) {
+		/* Like a return address, behind the function's start. */
+		site.ip = ops->init ? (unsigned long)ops->init + 1 : (unsigned long)ops->exit + 1;
+		if (site.ip == 1)
+			return;
+		id = new_site(&site, key);
+	}
+	/* Evicts a task that allocated nothing, if any. */
+	if (id && ls_addrmap_set(&users, (u64)current, id))
+		ls_lose(LS_LOSS_SITES);
+}
+
 /* Site of @bytes that the code at @ip allocated for a caller. */
 static noinline u32 site_for_others(unsigned long ip, u32 bytes)
 {
@@ -65,6 +101,11 @@ static noinline u32 site_for_others(unsigned long ip, u32 bytes)
 	u32 refinement, id;
 	u64 key;
 
+	if (ls_allocator_for_user(ip)) {
+		id = ls_addrmap_remove(&users, (u64)current);
+		if (id)
+			return id;
+	}
 	site.ip = ls_allocator_caller_of(ip, &bytes, &refinement);
 	if (ls_is_tracer(site.ip))
 		return 0;
@@ -213,7 +254,9 @@ void ls_alloc_forget(unsigned long start, unsigned long end)
 	for (id = 1; id <= nr; id++) {
 		const struct site *s = &site_table[id];
 
-		if (s->ip < start || s->ip >= end)
+		if (s->user && ((s->ip >= start && s->ip < end) || (s->user >= start && s->user < end)))
+			ls_tagtab_remove(&site_ids, key_of_user(s->user));
+		if (s->ip < start || s->ip >= end || s->user)
 			continue;
 		ls_tagtab_remove(&site_ids, ls_mix(s->ip));
 		ls_tagtab_remove(&site_ids, ls_mix(ls_mix(s->ip) + ((u64)s->bytes << 8 | 1)));
@@ -239,12 +282,16 @@ int ls_sites_init(u32 bits)
 	void *objects = ls_zalloc(ls_addrmap_bytes(bits));
 	void *slots = ls_zalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
 
+	void *tasks = ls_zalloc(ls_addrmap_bytes(USER_BITS));
+
 	site_table = ls_zalloc(sizeof(*site_table) << SITE_BITS);
-	if (!objects || !slots || !site_table) {
+	if (!objects || !slots || !tasks || !site_table) {
 		ls_free(objects);
 		ls_free(slots);
+		ls_free(tasks);
 		return -ENOMEM;
 	}
+	ls_addrmap_init(&users, tasks, USER_BITS);
 	ls_addrmap_init_spread(&ls.sites, objects, bits);
 	ls_tagtab_init(&site_ids, slots, SITE_SLOT_BITS);
 	return 0;
@@ -254,5 +301,6 @@ void ls_sites_exit(void)
 {
 	ls_free(ls.sites.slots);
 	ls_free(site_ids.slots);
+	ls_free(users.slots);
 	ls_free(site_table);
 }

@@ -58,7 +58,7 @@ static struct place place_of(unsigned long lock, u32 kind, unsigned long ip)
 
 	if (ls_slab_locate(lock, &cache, &object, &at.offset)) {
 		at.label = ls_cache_name(cache);
-		place_in_array(&at, ls_key_slab((u64)cache, 0), kind, ip);
+		place_in_array(&at, ls_key_slab((u64)cache, 0, LS_KIND_NONE), kind, ip);
 	} else if (ls_on_own_stack(lock)) {
 		at.marks = LS_CLASS_FLEETING;
 	} else if (ls_vmap_find(lock, &area)) {

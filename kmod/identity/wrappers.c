@@ -350,10 +350,10 @@ noinline unsigned long ls_wrapper_caller(unsigned long ip)
 }
 
 /*
- * A fast path does not know the callers of a wrapper: the class of @lock, which was acquired
+ * A fast path does not know the callers of a wrapper: the class of @lock of @kind, which was acquired
  * through one, is found by the slow path from now on.
  */
-void ls_class_ask(unsigned long lock)
+void ls_class_ask(unsigned long lock, u32 kind)
 {
 	struct kmem_cache *cache;
 	unsigned long object;
@@ -363,8 +363,9 @@ void ls_class_ask(unsigned long lock)
 	if (lock >= __START_KERNEL_map || !ls_slab_locate(lock, &cache, &object, &offset)) {
 		keys[0] = keys[1] = ls_key_address(lock);
 	} else {
-		keys[0] = ls_key_slab((u64)cache, offset);
-		keys[1] = ls_key_alloc((u64)cache, offset, ls_addrmap_find(&ls.sites, object));
+		keys[0] = ls_key_slab((u64)cache, offset, ls_key_kind(kind));
+		keys[1] = ls_key_alloc((u64)cache, offset, ls_key_kind(kind),
+				       ls_addrmap_find(&ls.sites, object));
 	}
 	for (i = 0; i < ARRAY_SIZE(keys); i++) {
 		id = ls_tagtab_find(&ls.classes.keys, keys[i]);

@@ -15,7 +15,7 @@ void ls_wrappers_init(void);
 void ls_wrappers_module(const struct module *mod);
 void ls_wrappers_forget(unsigned long start, unsigned long end);
 unsigned long ls_wrapper_caller(unsigned long ip);
-void ls_class_ask(unsigned long lock);
+void ls_class_ask(unsigned long lock, u32 kind);
 
 /*
  * The code that uses the lock which the code at @ip acquires or initialises: @ip itself, or the

@@ -73,6 +73,8 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_terminals_cases },
 	{ "verdict", verdict_nested_cases },
 	{ "verdict", verdict_waitqueue_cases },
+	{ "verdict", verdict_users_cases },
+	{ "verdict", verdict_reborn_cases },
 	{ "stock", verdict_stock_cases },
 	{ "special", special_hold_cases },
 	{ "count", count_cases },

@@ -24,7 +24,7 @@ struct Classes {
 		c.origin = cache ? LS_ORIGIN_SLAB : LS_ORIGIN_STATIC;
 		c.addr = addr;
 		c.cache = cache;
-		c.key = cache ? ls_key_slab(cache, static_cast<std::uint32_t>(addr))
+		c.key = cache ? ls_key_slab(cache, static_cast<std::uint32_t>(addr), LS_KIND_MUTEX)
 			      : ls_key_address(addr);
 		return c;
 	}
@@ -181,9 +181,10 @@ TEST(Classes, KeysOfDifferentSortsDoNotMeet)
 	for (std::uint64_t at :
 	     {0xffff888012345600ull, 0xffffffff81234560ull, 0xffffffffc0123450ull}) {
 		for (std::uint64_t key :
-		     {ls_key_address(at), ls_key_site(at), ls_key_slab(at, 0), ls_key_slab(at, 8),
-		      ls_key_alloc(at, 8, 1), ls_key_alloc(at, 8, 2), ls_key_alloc(at, 16, 1),
-		      ls_key_init(at, at), ls_key_init(at, at + 1)}) {
+		     {ls_key_address(at), ls_key_site(at), ls_key_slab(at, 0, 1),
+		      ls_key_slab(at, 8, 1), ls_key_slab(at, 8, 3), ls_key_alloc(at, 8, 1, 1),
+		      ls_key_alloc(at, 8, 3, 1), ls_key_alloc(at, 8, 1, 2),
+		      ls_key_alloc(at, 16, 1, 1), ls_key_init(at, at), ls_key_init(at, at + 1)}) {
 			keys.insert(key);
 			made++;
 		}
