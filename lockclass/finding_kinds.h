@@ -95,7 +95,12 @@ enum ls_shown {
 	 */										\
 	X(DEADLOCK, 16, Deadlock, "deadlock", TASKS, Error,				\
 	  "tasks wait for each other at this moment, and will for ever",		\
-	  "deadlock", own, "WARNING: deadlock detected in", "waits for what")
+	  "deadlock", own, "WARNING: deadlock detected in", "waits for what")		\
+	/* of the kinds that have to be: cleared memory is a free spinlock */		\
+	X(NOT_INIT, 17, LockNotInitialised, "lock-not-initialised", SIGHT, Error,	\
+	  "a lock is taken that was never initialised, and crashes the first task that waits", \
+	  "lock {lock} never initialised",						\
+	  lock, "INFO: trying to register non-static key.", "is trying to lock:")
 
 /* Those that accesses show: the first by LS_REC_RACE, the others by the report alone. */
 #define LS_ACCESS_FINDINGS(X)								\

@@ -13,6 +13,7 @@
 #include "check/hang.h"
 #include "check/instances.h"
 #include "core/context.h"
+#include "core/lockword.h"
 #include "core/prims.h"
 #include "core/stacks.h"
 #include "core/stat.h"
@@ -111,6 +112,7 @@ static u32 class_of(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 		lock = (u64)READ_ONCE(((struct work_struct *)(lock - LS_ENDED))->func);
 	return ls_class_at(ctx, lock, kind, ip);
 }
+/* Slow path of an acquisition. Preemption off, hooks active. */
 
 /* Slow path of an acquisition. Preemption off, hooks active. */
 noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)

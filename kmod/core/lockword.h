@@ -10,6 +10,7 @@
 #include <linux/rtmutex.h>
 #include <linux/rwlock.h>
 #include <linux/rwsem.h>
+#include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 
@@ -105,6 +106,43 @@ static inline enum ls_word ls_lock_word(u64 lock, u32 kind, bool read)
 		break;
 	}
 	return LS_WORD_UNKNOWN;
+}
+
+/*
+ * Does the lock at @lock, of @kind, lie in memory that was cleared and never initialised? Its
+ * list of waiters points nowhere then: the first task that has to wait crashes. Of other kinds
+ * cleared memory is a free lock. Any context.
+ */
+static inline bool ls_never_initialised(u64 lock, u32 kind)
+{
+	unsigned long word;
+	u64 at;
+
+	switch ((enum ls_kind)kind) {
+	case LS_KIND_MUTEX:
+	case LS_KIND_WW_MUTEX:
+		at = lock + offsetof(struct mutex, wait_list.next);
+		break;
+	case LS_KIND_RWSEM:
+		at = lock + offsetof(struct rw_semaphore, wait_list.next);
+		break;
+	case LS_KIND_SEMAPHORE:
+		at = lock - LS_SEM_OFF + offsetof(struct semaphore, wait_list.next);
+		break;
+	case LS_KIND_NONE:
+	case LS_KIND_SPINLOCK:
+	case LS_KIND_RWLOCK:
+	case LS_KIND_RT_MUTEX:
+	case LS_KIND_SOCKET:
+	case LS_KIND_PERCPU_RWSEM:
+	case LS_KIND_PRIVATE:
+	case LS_KIND_WORK:
+	case LS_KIND_COMPLETION:
+	case LS_KIND_WAITQUEUE:
+	case LS_NR_KINDS:
+		return false;
+	}
+	return !get_kernel_nofault(word, (unsigned long *)at) && !word;
 }
 
 /* Is @h still held by the current context, according to its lock word? */

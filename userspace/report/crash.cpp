@@ -316,6 +316,9 @@ std::string raw_title(FindingKind kind, const std::string &report)
 	case FindingKind::NestedLockNotHeld:
 		return titled("WARNING: nested lock was not taken in",
 			      text.first(text.stack_below("Call Trace:")));
+	case FindingKind::LockNotInitialised:
+		return titled("INFO: trying to register non-static key in",
+			      text.first(text.stack_below("Call Trace:")));
 	case FindingKind::LongHold:
 		return titled("INFO: task hung in", text.hung());
 	case FindingKind::DataRace:

@@ -189,6 +189,7 @@ TEST_F(FaultTest, TheOtherKinds)
 	};
 	EXPECT_EQ(title(LS_FINDING_NOT_HELD), "lock m not held where it has to be (f)");
 	EXPECT_EQ(title(LS_FINDING_WW), "ww_mutex misuse: m (f)");
+	EXPECT_EQ(title(LS_FINDING_NOT_INIT), "lock m never initialised (f)");
 }
 
 TEST_F(FaultTest, LongHoldSaysHowLong)

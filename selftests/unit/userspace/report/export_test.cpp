@@ -113,6 +113,10 @@ TEST(Crash, TheCallerOfALockingFunctionIsToBlame)
 			      "WARNING: Nested lock was not taken\nCall Trace:\n <TASK>\n"
 			      "  down_write+0x1\n  __x64_sys_foo+0x1\n"),
 		  "WARNING: nested lock was not taken in sys_foo");
+	EXPECT_EQ(crash_title(FindingKind::LockNotInitialised,
+			      "INFO: trying to register non-static key.\nCall Trace:\n <TASK>\n"
+			      "  mutex_lock+0x1\n  foo+0x1 [bar]\n"),
+		  "INFO: trying to register non-static key in foo");
 	EXPECT_EQ(crash_title(FindingKind::DoubleUnlock,
 			      "WARNING: bad unlock balance detected!\n[<0x5>] mutex_unlock+0x5\n"
 			      "Call Trace:\n  mutex_unlock+0x5\n  foo.isra.0+0x1 [bar]\n"),
