@@ -112,7 +112,6 @@ static u32 class_of(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 		lock = (u64)READ_ONCE(((struct work_struct *)(lock - LS_ENDED))->func);
 	return ls_class_at(ctx, lock, kind, ip);
 }
-/* Slow path of an acquisition. Preemption off, hooks active. */
 
 /* Slow path of an acquisition. Preemption off, hooks active. */
 noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
@@ -164,7 +163,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		val |= LS_VAL_IRQ_OFF | LS_VAL_BH_OFF;
 	if (unlikely(LS_AWAITED_KINDS >> (desc >> LS_DESC_KIND_SHIFT) & 1))
 		val |= LS_VAL_WAIT;
-	if (desc & LS_DESC_SLEEPS && ls_is_atomic(count))
+	/* As for __might_resched(): a suspended kernel has one CPU and one task. */
+	if (desc & LS_DESC_SLEEPS && ls_is_atomic(count) && system_state == SYSTEM_RUNNING)
 		val |= LS_VAL_ATOMIC;
 	if (unlikely(ctx->nest)) {
 		ctx->nest = 0;
@@ -205,6 +205,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		ls_drop_gone_frames(pc, ctx, ip, &key, val);
 		if (desc & LS_DESC_SLEEPS)
 			look_at_sleep(pc, ctx, lock, ip, val, count);
+		if (unlikely(ls_never_initialised(lock, desc >> LS_DESC_KIND_SHIFT)))
+			ls_fault(pc, ctx, LS_FINDING_NOT_INIT, lock, ip, val, 0, 0);
 		noted = learn(pc, ctx, level, lock, ip, val, key);
 		barrier();
 		ctx->busy = 0;

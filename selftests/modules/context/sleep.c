@@ -61,6 +61,19 @@ static __side void slp_irqs_ok_task(void)
 	local_irq_enable();
 }
 
+/* A kernel that suspends runs one task, with interrupts off. */
+static DEFINE_MUTEX(slp_suspend_ok_m);
+
+static __side void slp_suspend_ok_task(void)
+{
+	local_irq_disable();
+	system_state = SYSTEM_SUSPEND;
+	mutex_lock(&slp_suspend_ok_m);
+	mutex_unlock(&slp_suspend_ok_m);
+	system_state = SYSTEM_RUNNING;
+	local_irq_enable();
+}
+
 static DECLARE_RWSEM(slp_bh_w);
 
 static __side void slp_bh_task(void)
@@ -296,6 +309,8 @@ const struct ls_case verdict_sleep_cases[] = {
 	  "slp_irqs_m", .side = { { slp_irqs_task } } },
 	{ "slp_irqs_ok", LS_TWIN, LS_SLEEP_ATOMIC, "mutex_trylock with interrupts off",
 	  "slp_irqs_ok_m", .side = { { slp_irqs_ok_task } } },
+	{ "slp_suspend_ok", LS_TWIN, LS_SLEEP_ATOMIC, "mutex with interrupts off while the kernel suspends",
+	  "slp_suspend_ok_m", .side = { { slp_suspend_ok_task } } },
 	{ "slp_bh", LS_FAULT, LS_SLEEP_ATOMIC, "down_write with softirqs off",
 	  "slp_bh_w", .side = { { slp_bh_task } } },
 	{ "slp_bh_ok", LS_TWIN, LS_SLEEP_ATOMIC, "down_write with softirqs on again",
