@@ -88,7 +88,7 @@ static bool left_out(const struct cycle *c)
 	u32 e;
 
 	for (e = 0; e < c->nr; e++)
-		if (ls_worker_left_out(c->edges[e].from))
+		if (ls_worker_left_out(c->edges[e].from) || ls_worker_handed_over(c->edges[e].from))
 			return true;
 	return false;
 }

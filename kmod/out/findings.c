@@ -47,6 +47,21 @@ bool ls_worker_left_out(u32 id)
 }
 
 /*
+ * Does a context that did not acquire it release a semaphore of class @id, now and then? Then it
+ * may have been handed over at any time that it seems to be held, and there is no proof: what a
+ * report calls a warning at most is not printed.
+ */
+bool ls_worker_handed_over(u32 id)
+{
+	struct ls_class_counts n;
+
+	return id <= ls.classes.max && ls.classes.table[id].kind == LS_KIND_SEMAPHORE &&
+	       ls_classes_counts(&ls.classes, id, &n) &&
+	       ls_semaphore_used(n.releases, n.unmatched_releases, n.instances, n.handed) !=
+		       LS_SEMAPHORE_LOCK;
+}
+
+/*
  * Is a finding with this @key new? If it cannot be stored it is suppressed, or it would be
  * reported again and again.
  */

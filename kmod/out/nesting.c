@@ -170,7 +170,7 @@ static void report_recursion(const struct ls_rec_sight *s, u32 ordinal, u32 firs
 	if (same && ls_load(&ls.classes.table[s->val & LS_VAL_CLASS_MASK].marks) & LS_CLASS_TOLD)
 		return;
 	/* The console waits for a pair that no hierarchy explains, or a reader for a writer. */
-	if (ls_splat && !(same && put_off(s, inv.class_id, ordinal)) &&
+	if (ls_splat && !ls_worker_handed_over(inv.class_id) && !(same && put_off(s, inv.class_id, ordinal)) &&
 	    (same || ls_splat_unproven || !follows_hierarchy(s, first)) &&
 	    ls_worker_new_report(console_key(inv.class_id, same)))
 		ls_splat_inversion(inv.class_id, same, first, ordinal);

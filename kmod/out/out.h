@@ -63,6 +63,7 @@ void ls_ledger_exit(void);
 /* findings.c */
 u32 ls_worker_class(u32 val);
 bool ls_worker_left_out(u32 id);
+bool ls_worker_handed_over(u32 id);
 bool ls_worker_new_report(u64 key);
 u32 ls_worker_new_finding(void);
 bool ls_worker_take(struct ls_event *e, u32 *ordinal);

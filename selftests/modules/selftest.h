@@ -155,9 +155,9 @@ extern const struct ls_case verdict_sockets_cases[];
 extern const struct ls_case verdict_terminals_cases[];
 extern const struct ls_case verdict_stock_cases[];
 extern const struct ls_case verdict_nested_cases[];
-extern const struct ls_case verdict_waitqueue_cases[];
 extern const struct ls_case verdict_users_cases[];
 extern const struct ls_case verdict_reborn_cases[];
+extern const struct ls_case verdict_waitqueue_cases[];
 extern const struct ls_case special_hold_cases[];
 
 /*
