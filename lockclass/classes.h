@@ -124,7 +124,7 @@ LS_INLINE ls_u64 ls_key_alloc(ls_u64 cache, ls_u32 offset, ls_u32 kind, ls_u32 s
 
 LS_INLINE ls_u32 ls_key_kind(ls_u32 kind)
 {
-	return kind == LS_KIND_WW_MUTEX ? LS_KIND_MUTEX : kind;
+	return kind == LS_KIND_WW_MUTEX ? (ls_u32)LS_KIND_MUTEX : kind;
 }
 
 /* Key of @key for objects of @role, where roles are separate classes. */

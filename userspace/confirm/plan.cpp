@@ -50,7 +50,7 @@ bool add_ends(const Model &model, const FindingEdge &edge, PlannedSide &side)
 Result<PlannedFinding> plan_race(const Model &model, const Finding &finding)
 {
 	const RaceEvidence &race = *finding.race;
-	PlannedFinding plan{.id = finding.id, .title = finding.title};
+	PlannedFinding plan{.id = finding.id, .title = finding.title, .sides = {}};
 	std::vector<std::string> functions;
 	const auto function_of = [&](std::size_t access) {
 		return plain_function(model[model.accesses[access].at].function);
@@ -112,7 +112,7 @@ Result<PlannedFinding> plan_for(const Model &model, const Finding &finding)
 		return none("it has no dependencies");
 	if (waits_for_itself(model, finding))
 		return none("one context alone waits for itself: there is nothing to meet");
-	PlannedFinding plan{.id = finding.id, .title = finding.title};
+	PlannedFinding plan{.id = finding.id, .title = finding.title, .sides = {}};
 	for (std::size_t i = 0; i < finding.edges.size(); i++) {
 		const FindingEdge &edge = finding.edges[i];
 		/* Together with the edge before it. */
