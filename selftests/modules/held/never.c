@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Locks that nobody has initialised: they work by luck, until a task has to wait. */
+/* Locks without an initialisation: they work by luck, until a task has to wait. */
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
 #include <linux/semaphore.h>
