@@ -6,6 +6,7 @@
 #include "vm/depends.h"
 #include "vm/initramfs.h"
 #include "vm/kernel.h"
+#include "vm/kvm.h"
 #include "vm/qemu.h"
 
 #include <algorithm>
@@ -316,12 +317,13 @@ Error Run::lost(std::optional<int> ended)
 
 Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir, Remains &remains)
 {
-	bool kvm = options.accelerator == Accelerator::Kvm;
+	const bool kvm = options.accelerator == Accelerator::Kvm;
+	bool tried = false;
 	// Try whether KVM works: the device may exist without being able to run a stock
 	// kernel. The user's files are not touched before the guest is up, so a second try is
 	// safe.
 	if (options.accelerator == Accelerator::Auto && !options.icount &&
-	    access("/dev/kvm", R_OK | W_OK) == 0) {
+	    access("/dev/kvm", R_OK | W_OK) == 0 && !kvm_fails(kernel)) {
 		Run run(options, kernel, dir, true, remains);
 		auto result = run.go();
 		if (result || run.guest_came_up() || g_interrupted)
@@ -333,8 +335,14 @@ Result<int> boot(const Options &options, const Kernel &kernel, RunDirectory &dir
 		std::error_code ec;
 		fs::remove(dir.file("qemu.log"), ec);
 		dir.keep = false;
+		tried = true;
 	}
-	return Run(options, kernel, dir, kvm, remains).go();
+	Run run(options, kernel, dir, kvm, remains);
+	auto result = run.go();
+	// A kernel that does not come up at all says nothing about KVM.
+	if (tried && run.guest_came_up())
+		remember_kvm_fails(kernel);
+	return result;
 }
 
 } // namespace

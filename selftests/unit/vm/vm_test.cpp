@@ -4,11 +4,13 @@
 #include "vm/depends.h"
 #include "vm/initramfs.h"
 #include "vm/kernel.h"
+#include "vm/kvm.h"
 #include "vm/qemu.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -62,6 +64,28 @@ bool has(const std::vector<std::string> &words, const std::string &word)
 }
 
 } // namespace
+
+TEST(Kvm, ThatItFailsIsRememberedForTheKernelAsItIs)
+{
+	TemporaryDirectory dir;
+	const char *before = std::getenv("XDG_CACHE_HOME");
+	const std::string kept = before ? before : "";
+	setenv("XDG_CACHE_HOME", (dir / "cache").c_str(), 1);
+	write(dir / "vmlinuz", "image");
+	const vm::Kernel kernel{dir / "vmlinuz", "6.1.0-9-amd64", {}};
+	vm::Kernel newer = kernel, outside = kernel;
+	newer.release = "6.12.0-9-amd64";
+	outside.release = "../outside";
+	EXPECT_FALSE(vm::kvm_fails(kernel));
+	vm::remember_kvm_fails(kernel);
+	vm::remember_kvm_fails(outside);
+	EXPECT_TRUE(vm::kvm_fails(kernel));
+	EXPECT_FALSE(vm::kvm_fails(newer));
+	EXPECT_FALSE(fs::exists(dir / "cache/lockscope/outside"));
+	fs::last_write_time(kernel.image, fs::last_write_time(kernel.image) + std::chrono::seconds(1));
+	EXPECT_FALSE(vm::kvm_fails(kernel)) << "another build";
+	before ? setenv("XDG_CACHE_HOME", kept.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
+}
 
 TEST(Cpio, EntriesAreAlignedAndSized)
 {
