@@ -49,11 +49,14 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	    unlikely(pc->cur != current))
 		goto unusual;
 	ctx = pc->task;
-	desc = ls_desc_of(func5);
+	/* A static lock's key has no kind. Looked up here it would take one register more. */
+	desc = is_static ? 0 : ls_desc_of(func5);
 	val = is_static ? ls_classes_fast(&ls.classes, ls_key_address(lock)) :
 			  ls_class_known(lock, desc >> LS_DESC_KIND_SHIFT, false);
 	if (unlikely(!val) || unlikely(ctx->state >= LS_MAX_DEPTH))
 		goto unusual;
+	if (is_static)
+		desc = ls_desc_of(func5);
 	val |= ls_how(desc, count);
 	/* Readers with softirqs off are recursive readers. */
 	if (unlikely((val & LS_VAL_BH_OFF) && (val & LS_VAL_READ_MASK)))
