@@ -101,8 +101,8 @@ u32 ls_entry(u32 level)
 	if (level != LS_TASK || current->flags & (PF_KTHREAD | PF_IO_WORKER))
 		return 0;
 	for (i = 0; i < sizeof(struct pt_regs) / sizeof(u64); i++)
-		hash = ls_mix(hash ^ word[i]);
-	return hash;
+		hash = (hash ^ word[i]) * LS_GOLDEN;
+	return ls_mix(hash);
 }
 
 /* Is @ip in the scheduler itself? */

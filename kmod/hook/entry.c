@@ -31,12 +31,21 @@ out:
 	ls_leave();
 }
 
+/* The same for a lock that is held already: it is too late to keep it apart from others. */
+static noinline void acquired_leave(u64 lock, u64 ip, unsigned long func5)
+{
+	if (ls_active)
+		ls_acquire(this_cpu_ptr(&ls_cpus), lock, ip, ls_desc_of(func5));
+	ls_leave();
+}
+
 /*
  * Fast path: a task acquires a lock of a known class in a known chain. Equivalent to
  * ls_acquire() but without a call, so that the compiler saves few registers or none; all other
- * cases go to acquire_leave() at the start.
+ * cases go to @slow at the start.
  */
-static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5, bool is_static)
+static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5, bool is_static,
+					  void (*slow)(u64 lock, u64 ip, unsigned long func5))
 {
 	unsigned long count = preempt_count();
 	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
@@ -80,19 +89,19 @@ static __always_inline void acquire_usual(u64 lock, u64 ip, unsigned long func5,
 	ls_leave();
 	return;
 unusual:
-	acquire_leave(lock, ip, func5);
+	slow(lock, ip, func5);
 }
 
 static noinline void acquire_object(u64 lock, u64 ip, unsigned long func5)
 {
-	acquire_usual(lock, ip, func5, false);
+	acquire_usual(lock, ip, func5, false, acquire_leave);
 }
 
 void __noendbr ls_hook_acquire(unsigned long lock, unsigned long ip, unsigned long func5)
 {
 	preempt_disable_notrace();
 	if (lock >= __START_KERNEL_map)
-		acquire_usual(lock, ip, func5, true);
+		acquire_usual(lock, ip, func5, true, acquire_leave);
 	else
 		acquire_object(lock, ip, func5);
 }
@@ -140,8 +149,36 @@ unusual:
 	release_leave(lock, frame);
 }
 
-/* Kinds with further work in ls_hook_result(). */
-#define ODD_RESULTS (1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_COMPLETION | 1u << LS_KIND_WORK)
+static noinline void acquired_usual(u64 lock, u64 ip, unsigned long func5)
+{
+	acquire_usual(lock, ip, func5, false, acquired_leave);
+}
+
+/* Kinds with more to look at than the value. */
+#define ODD_RESULTS								\
+	(1u << LS_KIND_WW_MUTEX | 1u << LS_KIND_COMPLETION | 1u << LS_KIND_WORK |	\
+	 1u << LS_KIND_SEMAPHORE)
+
+static noinline void odd_result(u64 lock, u64 ip, u32 desc, unsigned long ret, bool taken, u64 arg1)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+
+	switch (desc >> LS_DESC_KIND_SHIFT) {
+	case LS_KIND_COMPLETION:
+	case LS_KIND_WORK:
+		ls_wait_over(lock + (desc & LS_DESC_OFFSET), desc, ret);
+		return;
+	case LS_KIND_WW_MUTEX:
+		if (!(desc & LS_VAL_TRY))
+			ls_look_at_ww(pc, lock, ip, arg1, ret);
+		if (arg1)
+			desc |= LS_VAL_CTX;
+		if (taken && arg1 && ls_ww_enough(pc, lock, ip))
+			return;
+	}
+	if (taken)
+		ls_acquire(pc, lock + (desc & LS_DESC_OFFSET), ip, desc);
+}
 
 /* @arg1: second argument of the primitive; for a ww_mutex, the acquire context. */
 void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned long func5,
@@ -157,20 +194,11 @@ void __noendbr ls_hook_result(unsigned long lock, unsigned long ip, unsigned lon
 		if (desc & LS_DESC_ZERO)
 			taken = !taken;
 		if (unlikely(ODD_RESULTS >> (desc >> LS_DESC_KIND_SHIFT) & 1)) {
-			if (desc >> LS_DESC_KIND_SHIFT != LS_KIND_WW_MUTEX) {
-				ls_wait_over(lock + (desc & LS_DESC_OFFSET), desc, ret);
-				goto out;
-			}
-			if (!(desc & LS_VAL_TRY))
-				ls_look_at_ww(this_cpu_ptr(&ls_cpus), lock, ip, arg1, ret);
-			if (arg1)
-				desc |= LS_VAL_CTX;
-			if (taken && arg1 && ls_ww_enough(this_cpu_ptr(&ls_cpus), lock, ip))
-				taken = false;
+			odd_result(lock, ip, desc, ret, taken, arg1);
+		} else if (taken) {
+			acquired_usual(lock + (desc & LS_DESC_OFFSET), ip, func5);
+			return;
 		}
-		if (taken)
-			ls_acquire(this_cpu_ptr(&ls_cpus), lock + (desc & LS_DESC_OFFSET), ip, desc);
 	}
-out:
 	ls_leave();
 }
