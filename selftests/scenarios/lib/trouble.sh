@@ -7,4 +7,12 @@ trouble='BUG: |WARNING: (CPU|[^ ]+:[0-9]+ at )|Oops|general protection fault|una
 # UBI counts "corrupted PEBs" whenever it attaches a device.
 # What of it our own console says: stock kernels have neither lockdep nor KCSAN, and
 # theirs of sleeping functions and blocked tasks reads otherwise.
-own='BUG: sleeping function called from invalid context at [A-Za-z0-9_.]+\+0x|\[ BUG: Invalid wait context \]|BUG: KCSAN: data-race in |INFO: task .* blocked for more than [0-9]+ seconds on a lock\.'
+own='BUG: sleeping function called from invalid context at ([A-Za-z0-9_.]+\+0x|\(unloaded code\))|\[ BUG: Invalid wait context \]|BUG: KCSAN: data-race in |INFO: task .* blocked for more than [0-9]+ seconds on a lock\.'
+# Headlines of console reports, ours and the kernel's, that a suite takes for a fault: each of finding_kinds.h is
+# among them (cli/dmesg, 12-console-kinds).
+faults="WARNING: |BUG: |INFO: (trying to register|.*(blocked for more than|detected))|possible .* dependency|$trouble"
+
+# report_of_ours FILE: there is a fault on this console, and none is the kernel's.
+report_of_ours() {
+	[ -s "$1" ] && grep -aqE "$faults" "$1" && ! grep -aE "$trouble" "$1" | grep -aqvE "$own"
+}
