@@ -8,8 +8,14 @@ namespace lockscope {
 
 ClassId Model::intern(LockClass cls)
 {
+	/* The member in the name of a lock that a symbol or words identify may be known in one
+	 * run only. */
+	const auto key = [](const LockClass &of) -> const std::string & {
+		return of.origin == LS_ORIGIN_SLAB || of.origin == LS_ORIGIN_ALLOC ? of.name
+										   : of.stable;
+	};
 	const auto hash = NameHash()
-				  .add(cls.name)
+				  .add(key(cls))
 				  .add(static_cast<std::uint64_t>(cls.kind))
 				  .add(cls.module)
 				  .add(cls.within)
@@ -17,13 +23,18 @@ ClassId Model::intern(LockClass cls)
 	const auto next = static_cast<std::uint32_t>(classes.size());
 	const auto number = classes_by_name_.find_or_add(hash, next, [&](std::uint32_t i) {
 		const auto &other = classes[i];
-		return other.name == cls.name && other.kind == cls.kind &&
+		return key(other) == key(cls) && other.kind == cls.kind &&
 		       other.module == cls.module && other.within == cls.within;
 	});
-	if (number == next)
+	if (number == next) {
 		classes.push_back(std::move(cls));
-	else if (classes[number].type.empty())
-		classes[number].type = std::move(cls.type);
+		return ClassId(number);
+	}
+	LockClass &known = classes[number];
+	if (known.type.empty())
+		known.type = std::move(cls.type);
+	if (known.name.size() < cls.name.size())
+		known.name = std::move(cls.name);
 	return ClassId(number);
 }
 
@@ -90,20 +101,16 @@ bool numbered(const std::string &name)
 
 const LockClass &special_class(ClassId id)
 {
-	auto named = [](const char *name) {
+	auto make = [](const char *name) {
 		LockClass cls;
 		cls.name = cls.stable = name;
-		return cls;
-	};
-	auto make = [&](const char *name) {
-		LockClass cls = named(name);
 		cls.kind = kInterruptKind;
 		cls.origin = LS_ORIGIN_STATIC;
 		cls.module = "vmlinux";
 		return cls;
 	};
 	static const LockClass hardirq = make("<hardirq>"), softirq = make("<softirq>"),
-			       unknown = named("?");
+			       unknown = {.name = "?", .stable = "?"};
 	return id == kHardirqClass ? hardirq : id == kSoftirqClass ? softirq : unknown;
 }
 

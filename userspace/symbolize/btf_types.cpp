@@ -75,6 +75,11 @@ std::string type_name(const btf *types, const btf_type *type)
 	return name ? name : "";
 }
 
+std::string source_name(const std::string &symbol)
+{
+	return symbol.substr(0, symbol.find('.'));
+}
+
 const btf_type *resolve(const btf *types, std::uint32_t id, std::string *alias)
 {
 	for (int i = 0; i < 32; i++) {

@@ -17,6 +17,9 @@ namespace lockscope {
 /// Empty for what has no name.
 std::string type_name(const btf *types, const btf_type *type);
 
+/// Name in the source of a function with that symbol: clones and parts have a suffix.
+std::string source_name(const std::string &symbol);
+
 /// The type behind qualifiers and typedefs, and the last typedef's name.
 const btf_type *resolve(const btf *types, std::uint32_t id, std::string *alias);
 

@@ -74,6 +74,18 @@ LockField ClassFields::in_allocation(const ClassRecord &record)
 			    : names_.field(type, record.offset, static_cast<ls_kind>(record.kind));
 }
 
+LockField ClassFields::in_words(const ClassRecord &record) const
+{
+	const auto site = record.name.rfind(" @ ");
+	if (site == record.name.npos)
+		return {};
+	const std::string function = record.name.substr(site + 3);
+	return {names_.initialised(record.name.substr(0, site), record.module,
+				   function.substr(0, function.find(" (")),
+				   static_cast<ls_kind>(record.kind)),
+		""};
+}
+
 std::string ClassFields::allocated(const std::string &function, const std::string &module,
 				   std::uint32_t object_size)
 {
@@ -96,9 +108,11 @@ LockField ClassFields::find(const ClassRecord &record)
 		return in_cache(record);
 	case LS_ORIGIN_ALLOC:
 		return in_allocation(record);
+	case LS_ORIGIN_INIT:
+		return in_words(record);
 	case LS_ORIGIN_STATIC:
 	case LS_ORIGIN_PERCPU:
-		return {"", names_.variable(record.name, kind)};
+		return names_.variable(record.name, kind);
 	default:
 		return {};
 	}

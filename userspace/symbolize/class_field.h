@@ -39,6 +39,7 @@ private:
 				   std::uint32_t most);
 	LockField in_cache(const ClassRecord &record);
 	LockField in_allocation(const ClassRecord &record);
+	LockField in_words(const ClassRecord &record) const;
 
 	FieldNames &names_;
 	std::map<std::string, Objects> objects_;

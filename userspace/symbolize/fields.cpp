@@ -6,12 +6,10 @@
 #include "util/text.h"
 
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
 
 #include <algorithm>
 #include <bit>
 #include <cctype>
-#include <cstdarg>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -67,11 +65,6 @@ bool is_extended(const std::string &cache, const std::string &type)
 	       type.find('_') != type.npos;
 }
 
-int silent(enum libbpf_print_level, const char *, va_list)
-{
-	return 0;
-}
-
 } // namespace
 
 FieldNames::FieldNames(std::string dir, std::string caches)
@@ -86,43 +79,10 @@ FieldNames::~FieldNames()
 		btf__free(*at);
 }
 
-void FieldNames::load()
+void FieldNames::use_debug_information(DebugInformation find, std::string modules)
 {
-	namespace fs = std::filesystem;
-	libbpf_set_print(silent);
-	std::error_code error;
-	std::vector<std::string> files;
-	for (const auto &entry : fs::directory_iterator(dir_, error))
-		files.push_back(entry.path().filename());
-	/* The kernel's first: the others are based on it. */
-	std::sort(files.begin(), files.end(), [](const auto &a, const auto &b) {
-		return std::pair(a != "vmlinux", a) < std::pair(b != "vmlinux", b);
-	});
-	for (const auto &file : files) {
-		if (std::find(loaded_.begin(), loaded_.end(), file) != loaded_.end())
-			continue;
-		const bool base = owned_.empty();
-		if (base && file != "vmlinux")
-			return;
-		loaded_.push_back(file);
-		const std::string path = dir_ + "/" + file;
-		btf *types = base ? btf__parse(path.c_str(), nullptr)
-				  : btf__parse_split(path.c_str(), owned_[0]);
-		if (!types || libbpf_get_error(types))
-			continue;
-		const std::uint32_t first = base ? 1 : btf__type_cnt(owned_[0]);
-		owned_.push_back(types);
-		for (std::uint32_t id = first; id < btf__type_cnt(types); id++) {
-			const btf_type *type = btf__type_by_id(types, id);
-			if (btf_is_struct(type) && type->name_off)
-				structs_.push_back({types, id, type->size, type_name(types, type),
-						    loaded_.size() - 1});
-			else if (btf_is_var(type))
-				variables_.insert({type_name(types, type), {types, type->type}});
-			else if (btf_is_func(type))
-				functions_.insert({type_name(types, type), {types, type->type}});
-		}
-	}
+	debug_information_ = std::move(find);
+	modules_ = std::move(modules);
 }
 
 int FieldNames::similarity(const std::string &cache, const std::string &type)
@@ -222,7 +182,7 @@ LockField FieldNames::best_field(const std::string &cache, std::uint32_t object_
 	return {};
 }
 
-std::string FieldNames::variable(const std::string &name, ls_kind kind)
+LockField FieldNames::variable(const std::string &name, ls_kind kind)
 {
 	if (owned_.empty())
 		load();
@@ -239,7 +199,15 @@ std::string FieldNames::variable(const std::string &name, ls_kind kind)
 		return {};
 	const Variable &variable = first->second;
 	auto found = find_lock(variable.types, variable.type, offset, kind, 0);
-	return found ? found->type : "";
+	if (!found)
+		return {};
+	const btf_type *type = resolve(variable.types, variable.type, nullptr);
+	const std::string outer = variable.described && type && btf_is_struct(type)
+					  ? type_name(variable.types, type)
+					  : "";
+	if (outer.empty() || !found->path.starts_with('.'))
+		return {"", found->type};
+	return {"struct " + outer + found->path, found->type};
 }
 
 std::string FieldNames::type_of_cache(const std::string &cache, std::uint32_t object_size)
@@ -280,27 +248,30 @@ std::string FieldNames::type_of_allocation(const std::string &function, std::uin
 		/* Second round: the function may be in a new module. */
 		if (round == 1 || owned_.empty())
 			load();
-		std::set<std::string> returned, given;
+		std::set<std::string> returned, given, kept;
+		auto add = [&](const btf *types, std::uint32_t id, std::set<std::string> &to) {
+			const btf_type *type = pointed_to(types, id);
+			if (type && btf_is_struct(type) && type->name_off &&
+			    kmalloc_size(type->size) == object_size)
+				to.insert("struct " + type_name(types, type));
+		};
 		const auto [first, last] = functions_.equal_range(function);
 		for (auto at = first; at != last; ++at) {
 			const btf *types = at->second.types;
 			const btf_type *prototype = btf__type_by_id(types, at->second.type);
 			if (!prototype || !btf_is_func_proto(prototype))
 				continue;
-			auto add = [&](std::uint32_t id, std::set<std::string> &to) {
-				const btf_type *type = pointed_to(types, id);
-				if (type && btf_is_struct(type) && type->name_off &&
-				    kmalloc_size(type->size) == object_size)
-					to.insert("struct " + type_name(types, type));
-			};
-			add(prototype->type, returned);
+			add(types, prototype->type, returned);
 			for (int i = 0; i < btf_vlen(prototype); i++)
 				if (const auto id = btf_params(prototype)[i].type;
 				    const auto *outer = resolve(types, id, nullptr))
 					if (btf_is_ptr(outer))
-						add(outer->type, given);
+						add(types, outer->type, given);
 		}
-		for (const auto *found : {&returned, &given})
+		const auto [begin, end] = locals_.equal_range(source_name(function));
+		for (auto at = begin; at != end; ++at)
+			add(at->second.variable.types, at->second.variable.type, kept);
+		for (const auto *found : {&returned, &given, &kept})
 			if (!found->empty())
 				return found->size() == 1 ? *found->begin() : "";
 	}
@@ -362,11 +333,18 @@ LockField FieldNames::field(const std::string &type, std::uint32_t offset, ls_ki
 {
 	if (owned_.empty())
 		load();
-	const Struct *outer = named(type);
-	auto found = outer ? find_lock(outer->types, outer->id, offset, kind, 0) : std::nullopt;
-	if (!found || !found->path.starts_with('.'))
-		return {};
-	return {type + found->path, found->type};
+	LockField only;
+	for (const auto &candidate : structs_) {
+		if (type != "struct " + candidate.name)
+			continue;
+		auto found = find_lock(candidate.types, candidate.id, offset, kind, 0);
+		if (!found || !found->path.starts_with('.'))
+			continue;
+		if (!only.path.empty() && only.path != type + found->path)
+			return {};
+		only = {type + found->path, found->type};
+	}
+	return only;
 }
 
 std::string FieldNames::type_of_percpu(const std::string &symbol)

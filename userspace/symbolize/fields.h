@@ -4,9 +4,12 @@
 
 #include "lockclass/abi.h"
 #include "model/symbols.h"
+#include "symbolize/module_types.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +17,10 @@
 struct btf;
 
 namespace lockscope {
+
+/// Finds the debug information of a loaded module; nullptr when there is none. What it returns
+/// stays valid as long as the FieldNames that has it.
+using DebugInformation = std::function<Dwarf *(const std::string &module)>;
 
 /// Type information of the kernel and its modules.
 class FieldNames {
@@ -26,6 +33,10 @@ public:
 	~FieldNames();
 	FieldNames(const FieldNames &) = delete;
 
+	/// For modules from outside of the kernel's tree that have no BTF, by their folders in
+	/// @modules, which is like /sys/module: take the types from @find.
+	void use_debug_information(DebugInformation find, std::string modules = "/sys/module");
+
 	/// "struct ext4_inode_info.i_data_sem" when exactly one struct matches an object of
 	/// @cache: it has a lock of @kind at @offset, and either the cache's own name, or the
 	/// size and a word of that name. If several do, the one that shares most words; empty
@@ -36,10 +47,17 @@ public:
 	LockField find(const std::string &cache, std::uint32_t object_size, std::uint32_t offset,
 		       ls_kind kind);
 
-	/// LockField::type of a static lock called @name, "symbol", "module:symbol+0x8" or
-	/// "percpu:symbol"; empty unless exactly one variable of that name has a type: BTF has
-	/// those of per-CPU variables, and of others depending on the build.
-	std::string variable(const std::string &name, ls_kind kind);
+	/// "struct foo.lock" for a lock that @function of @module initialises, from the words of
+	/// that call, "&foo->lock", when there is debug information about its variables. Empty
+	/// unless they mean exactly one lock of that kind.
+	std::string initialised(const std::string &words, const std::string &module,
+				const std::string &function, ls_kind kind);
+
+	/// The static lock called @name, "symbol", "module:symbol+0x8" or "percpu:symbol"; empty
+	/// unless exactly one variable of that name has a type: BTF has those of per-CPU
+	/// variables, and of others depending on the build; debug information has all.
+	/// LockField::path: by debug information, for a variable that is a struct around it.
+	LockField variable(const std::string &name, ls_kind kind);
 
 	/// "struct ext4_inode_info" for a cache: the struct of its name, or the one of that
 	/// size whose name shares most words with the cache's, at least one; empty when there
@@ -47,9 +65,9 @@ public:
 	/// shares it.
 	std::string type_of_cache(const std::string &cache, std::uint32_t object_size);
 	/// "struct foo" for the allocations of @function, from its prototype: the target of
-	/// the returned pointer, else of a pointer that it returns through an argument. An
-	/// object of it has to be rounded up to @object_size by kmalloc(). Empty when there is
-	/// none, or several.
+	/// the returned pointer, else of a pointer that it returns through an argument, else of
+	/// one of its variables. An object of it has to be rounded up to @object_size by
+	/// kmalloc(). Empty when there is none, or several.
 	std::string type_of_allocation(const std::string &function, std::uint32_t object_size);
 	/// Does the cache share its memory with others, merged by the slab allocator? Loading
 	/// a module may cause that.
@@ -70,7 +88,8 @@ public:
 	/// when there is none, or several.
 	std::string type_of_object(const std::string &module, std::uint32_t least,
 				   std::uint32_t most, const std::vector<LockPlace> &places);
-	/// Like find(), for a type returned by one of these.
+	/// Like find(), for a type returned by one of these. Of several of that name the one
+	/// with such a lock; empty when they differ about its member.
 	LockField field(const std::string &type, std::uint32_t offset, ls_kind kind);
 	/// "struct rq" of a static per-CPU symbol; empty if it is no struct.
 	std::string type_of_percpu(const std::string &symbol);
@@ -97,9 +116,19 @@ private:
 	};
 	struct Variable {
 		const btf *types;
-		std::uint32_t type; ///< for functions, the prototype
+		std::uint32_t type;	///< for functions, the prototype
+		bool described = false; ///< by debug information
+	};
+	/// A variable or parameter of a function.
+	struct Local {
+		std::string name;
+		Variable variable;
+		std::size_t file; ///< in loaded_
 	};
 	void load();
+	void load_debug_information();
+	void add(ModuleTypes types);
+	std::set<std::pair<std::string, std::uint32_t>> kernel_structs() const;
 	const Struct *named(const std::string &type) const;
 	std::string best_type(const std::string &cache, std::uint32_t object_size);
 	LockField best_field(const std::string &cache, std::uint32_t object_size,
@@ -107,10 +136,14 @@ private:
 	std::vector<std::string> sharers(const std::string &cache) const;
 
 	std::string dir_, caches_;
-	std::vector<std::string> loaded_; ///< files in dir_
+	DebugInformation debug_information_;
+	std::string modules_;
+	std::set<std::string> inspected_; ///< folders there
+	std::vector<std::string> loaded_; ///< files in dir_, and modules with debug information
 	std::vector<btf *> owned_;	  ///< [0] is the kernel's, on which all others are based
 	std::vector<Struct> structs_;
 	std::multimap<std::string, Variable> variables_, functions_;
+	std::multimap<std::string, Local> locals_; ///< by function
 };
 
 } // namespace lockscope

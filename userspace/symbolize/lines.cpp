@@ -2,6 +2,7 @@
 #include "symbolize/lines.h"
 
 #include "symbolize/debug_files.h"
+#include "symbolize/dwarf_dies.h"
 
 #include "decode/access.h"
 #include "util/file.h"
@@ -27,20 +28,6 @@ struct FreeScopes {
 	void operator()(Dwarf_Die *scopes) const { std::free(scopes); }
 };
 using Scopes = std::unique_ptr<Dwarf_Die[], FreeScopes>;
-
-std::string attribute_text(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attribute;
-	const char *text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
-	return text ? text : "";
-}
-
-std::uint64_t attribute_number(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value = 0;
-	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : 0;
-}
 
 } // namespace
 
@@ -205,7 +192,7 @@ private:
 		Dwfl_Line *line = dwfl_module_getsrc(module_, address);
 		if (!unit || !line)
 			return {};
-		const std::string build_dir = attribute_text(unit, DW_AT_comp_dir);
+		const std::string build_dir = die_text(unit, DW_AT_comp_dir);
 		int number = 0;
 		const char *file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
 		SourceLine here;
@@ -232,18 +219,17 @@ private:
 			const int tag = dwarf_tag(die);
 			if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
 				continue;
-			here.function = attribute_text(die, DW_AT_name);
+			here.function = die_text(die, DW_AT_name);
 			here.inlined = tag == DW_TAG_inlined_subroutine;
 			out.push_back(here);
 			if (!here.inlined)
 				return out;
 			const char *caller =
-				files ? dwarf_filesrc(files, attribute_number(die, DW_AT_call_file),
+				files ? dwarf_filesrc(files, die_number(die, DW_AT_call_file),
 						      nullptr, nullptr)
 				      : nullptr;
 			here.file = caller ? source_path(caller, build_dir) : "";
-			here.line =
-				static_cast<std::uint32_t>(attribute_number(die, DW_AT_call_line));
+			here.line = static_cast<std::uint32_t>(die_number(die, DW_AT_call_line));
 		}
 		return {};
 	}
@@ -278,9 +264,12 @@ LineFinder::LineFinder(std::string release, std::vector<std::string> dirs)
 void LineFinder::list_files()
 {
 	listed_ = true;
-	for (const auto &folder : dirs_)
-		add_files(folder);
+	for (const auto &place : dirs_) {
+		add_file(place);
+		add_files(place);
+	}
 	add_files(program_dir() + "/../kmod/" + release_);
+	add_files(kGuestModules);
 	const std::string installed = "/lib/modules/" + release_,
 			  debug = "/usr/lib/debug" + installed;
 	/* A walk over thousands of files takes seconds where files are slow, as in a guest. */
@@ -296,23 +285,33 @@ void LineFinder::list_files()
 	if (listed.empty()) {
 		add_files(debug);
 		add_files(installed);
+	} else {
+		/* depmod may not have run since a module was put there. */
+		add_files(installed + "/updates");
+		add_files(installed + "/extra");
 	}
 	paths_.emplace("vmlinux", "/usr/lib/debug/boot/vmlinux-" + release_);
 	paths_.emplace("vmlinux", "/usr/lib/debug/lib/modules/" + release_ + "/vmlinux");
 }
 
-/* Modules in the files below @folder. Those that are compressed have no debug information. */
+/* Modules in the files below @folder. */
 void LineFinder::add_files(const fs::path &folder)
 {
 	std::error_code error;
 	auto walk = fs::recursive_directory_iterator(
 		folder, fs::directory_options::skip_permission_denied, error);
 	while (!error && walk != fs::recursive_directory_iterator()) {
-		const auto extension = walk->path().extension();
-		if (extension == ".ko" || extension == ".debug")
-			paths_.emplace(module_name(walk->path()), walk->path().string());
+		add_file(walk->path());
 		walk.increment(error);
 	}
+}
+
+/* Compressed modules of a distribution have no debug information. */
+void LineFinder::add_file(const fs::path &path)
+{
+	if (path.extension() == ".ko" || path.extension() == ".debug")
+		if (const auto name = module_name(path); !name.empty())
+			paths_.emplace(name, path.string());
 }
 
 LineFinder::~LineFinder() = default;
@@ -346,6 +345,20 @@ std::string LineFinder::file(const std::string &module, const std::string &build
 		if (describes(path, build_id))
 			return path;
 	return {};
+}
+
+std::string LineFinder::stripped(const std::string &module, const std::string &build_id)
+{
+	for (const auto &path : places(module, build_id))
+		if (elf_build_id(path) == build_id && !describes(path, build_id))
+			return path;
+	return {};
+}
+
+Dwarf *LineFinder::dwarf(const std::string &module, const std::string &build_id)
+{
+	File *file = build_id.empty() ? nullptr : file_for(module, build_id);
+	return file ? file->dwarf() : nullptr;
 }
 
 const VariableTypes &LineFinder::types(const std::string &module, const std::string &build_id)

@@ -15,13 +15,18 @@
 
 namespace lockscope {
 
+/// Where a guest has the modules that it was booted with, see vm/guest-init.sh.
+inline constexpr const char *kGuestModules = "/run/lockscope-vm/modules";
+
 /// Finds the files of modules and the kernel by name, checks their build id and reads their
 /// debug information.
 class LineFinder {
 public:
-	/// @dirs are searched before the default places: out/kmod/RELEASE next to the
-	/// programs, what depmod has listed, below /usr/lib/debug and in /lib/modules, and what
-	/// lockscope symbols fetched. They are looked for when a file is needed first.
+	/// @dirs, folders or modules' files, are searched before the default places:
+	/// out/kmod/RELEASE next to the programs, modules that a guest was booted with, what
+	/// depmod has listed, below /usr/lib/debug and in /lib/modules, folders of modules from
+	/// elsewhere there, and what lockscope symbols fetched. They are looked for when a file
+	/// is needed first.
 	LineFinder(std::string release, std::vector<std::string> dirs);
 	~LineFinder();
 	LineFinder(const LineFinder &) = delete;
@@ -42,6 +47,13 @@ public:
 	/// The file that has the debug information of that module; empty when there is none.
 	std::string file(const std::string &module, const std::string &build_id);
 
+	/// A file of that build without debug information; empty when there is none.
+	std::string stripped(const std::string &module, const std::string &build_id);
+
+	/// The debug information of that module; nullptr when there is none. Valid as long as
+	/// this object.
+	Dwarf *dwarf(const std::string &module, const std::string &build_id);
+
 	/// Types of the variables of that module; empty without debug information. Valid as
 	/// long as this object.
 	const VariableTypes &types(const std::string &module, const std::string &build_id);
@@ -50,6 +62,7 @@ private:
 	class File;
 	void list_files();
 	void add_files(const std::filesystem::path &folder);
+	void add_file(const std::filesystem::path &path);
 	/// Where it may be; not all of these exist.
 	std::vector<std::string> places(const std::string &module, const std::string &build_id);
 	File *file_for(const std::string &module, const std::string &build_id);

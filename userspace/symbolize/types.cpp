@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "symbolize/types.h"
 
+#include "symbolize/dwarf_dies.h"
+
 #include <dwarf.h>
 
 #include <algorithm>
@@ -17,46 +19,13 @@ constexpr int kMaxTypeNesting = 12;
 constexpr const char *kLocks[] = {"spinlock",	  "raw_spinlock", "qspinlock", "mutex",
 				  "rw_semaphore", "semaphore",	  "rt_mutex",  "ww_mutex"};
 
-std::string name_of(Dwarf_Die *die)
-{
-	const char *name = dwarf_diename(die);
-	return name ? name : "";
-}
-
-/// The type of a variable, member or array; false when there is none.
-bool type_of(Dwarf_Die *die, Dwarf_Die *type)
-{
-	Dwarf_Attribute attribute;
-	return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), type) !=
-	       nullptr;
-}
-
-/// Skip qualifiers and typedefs; the last typedef's name in @alias.
-bool peel(Dwarf_Die *type, Dwarf_Die *out, std::string *alias = nullptr)
-{
-	*out = *type;
-	for (int i = 0; i < 32; i++) {
-		const int tag = dwarf_tag(out);
-		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type &&
-		    tag != DW_TAG_volatile_type)
-			return tag != DW_TAG_invalid;
-		if (tag == DW_TAG_typedef && alias)
-			*alias = name_of(out);
-		Dwarf_Die next;
-		if (!type_of(out, &next))
-			return false;
-		*out = next;
-	}
-	return false;
-}
-
 std::string type_name(Dwarf_Die *type)
 {
 	std::string alias;
 	Dwarf_Die die;
-	if (!peel(type, &die, &alias))
+	if (!die_peeled(type, &die, &alias))
 		return {};
-	const std::string name = name_of(&die);
+	const std::string name = die_name(&die);
 	switch (dwarf_tag(&die)) {
 	case DW_TAG_structure_type:
 		return name.empty() ? alias : "struct " + name;
@@ -68,19 +37,12 @@ std::string type_name(Dwarf_Die *type)
 		return "pointer";
 	case DW_TAG_array_type: {
 		Dwarf_Die element;
-		const std::string of = type_of(&die, &element) ? type_name(&element) : "";
+		const std::string of = die_type(&die, &element) ? type_name(&element) : "";
 		return of.empty() ? of : of + "[]";
 	}
 	default:
 		return alias.empty() ? name : alias;
 	}
-}
-
-std::uint64_t number(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value = 0;
-	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : 0;
 }
 
 std::uint64_t size_of(Dwarf_Die *type)
@@ -100,38 +62,39 @@ std::string joined(const std::string &outer, const std::string &inner)
 std::string path_in(Dwarf_Die *type, std::uint64_t offset, ls_kind lock, int nesting)
 {
 	Dwarf_Die die;
-	if (nesting == kMaxTypeNesting || !peel(type, &die))
+	if (nesting == kMaxTypeNesting || !die_peeled(type, &die))
 		return {};
 	const int tag = dwarf_tag(&die);
 	if (tag == DW_TAG_array_type) {
 		Dwarf_Die element;
-		const std::uint64_t size = type_of(&die, &element) ? size_of(&element) : 0;
+		const std::uint64_t size = die_type(&die, &element) ? size_of(&element) : 0;
 		return size ? joined("[]", path_in(&element, offset % size, lock, nesting + 1))
 			    : "";
 	}
 	if (tag != DW_TAG_structure_type && tag != DW_TAG_union_type)
 		return {};
 	if (lock != LS_KIND_NONE &&
-	    std::find(std::begin(kLocks), std::end(kLocks), name_of(&die)) != std::end(kLocks))
+	    std::find(std::begin(kLocks), std::end(kLocks), die_name(&die)) != std::end(kLocks))
 		return {};
 	Dwarf_Die member;
 	if (dwarf_child(&die, &member) != 0)
 		return {};
 	do {
 		Dwarf_Die inner;
-		if (dwarf_tag(&member) != DW_TAG_member || !type_of(&member, &inner))
+		if (dwarf_tag(&member) != DW_TAG_member || !die_type(&member, &inner))
 			continue;
 		/* Bit fields have offsets in bits. */
-		const std::uint64_t begin = dwarf_hasattr(&member, DW_AT_data_bit_offset)
-						    ? number(&member, DW_AT_data_bit_offset) / 8
-						    : number(&member, DW_AT_data_member_location);
-		const std::uint64_t bits = number(&member, DW_AT_bit_size);
+		const std::uint64_t begin =
+			dwarf_hasattr(&member, DW_AT_data_bit_offset)
+				? die_number(&member, DW_AT_data_bit_offset) / 8
+				: die_number(&member, DW_AT_data_member_location);
+		const std::uint64_t bits = die_number(&member, DW_AT_bit_size);
 		const std::uint64_t size =
-			bits ? (number(&member, DW_AT_data_bit_offset) % 8 + bits + 7) / 8
+			bits ? (die_number(&member, DW_AT_data_bit_offset) % 8 + bits + 7) / 8
 			     : size_of(&inner);
 		if (offset < begin || offset - begin >= size)
 			continue;
-		const std::string path = joined(name_of(&member),
+		const std::string path = joined(die_name(&member),
 						path_in(&inner, offset - begin, lock, nesting + 1));
 		/* A gap in an unnamed struct: another member of a union may cover it. */
 		if (!path.empty())
@@ -165,16 +128,10 @@ void VariableTypes::collect(Dwarf_Die *scope)
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block)
 			collect(&die);
 		Dwarf_Die type;
-		const std::string name = tag == DW_TAG_variable ? name_of(&die) : "";
-		if (name.empty() || !type_of(&die, &type))
+		const std::string name = tag == DW_TAG_variable ? die_name(&die) : "";
+		if (name.empty() || !die_type(&die, &type))
 			continue;
-		/* Those on the stack have no fixed address, declarations none at all. */
-		Dwarf_Attribute attribute;
-		Dwarf_Op *ops = nullptr;
-		std::size_t n = 0;
-		if (dwarf_getlocation(dwarf_attr_integrate(&die, DW_AT_location, &attribute), &ops,
-				      &n) != 0 ||
-		    n == 0 || ops[0].atom != DW_OP_addr)
+		if (!die_is_static(&die))
 			continue;
 		auto [known, added] = variables_.try_emplace(name, type);
 		if (!added && known->second && type_name(&*known->second) != type_name(&type))

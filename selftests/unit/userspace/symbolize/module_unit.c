@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+// A module's types, variables and functions, whose debug information the tests read. The locks
+// are as in the kernel that the tests make.
+typedef struct raw_spinlock {
+	unsigned int raw_lock;
+} raw_spinlock_t;
+
+typedef struct spinlock {
+	union {
+		struct raw_spinlock rlock;
+	};
+} spinlock_t;
+
+struct both;
+
+struct station {
+	long number;
+	spinlock_t busy; /* at 8 */
+	struct {
+		spinlock_t inner; /* at 16 */
+		int length;
+	} queue __attribute__((aligned(8)));
+	spinlock_t many[2];
+	struct station *next;
+	struct both *kernels;
+};
+
+struct line {
+	struct station *first;
+	char name[100];
+};
+
+struct station depot;
+extern void *allocate(unsigned long bytes);
+extern void initialise(spinlock_t *lock);
+
+static inline __attribute__((always_inline)) struct station *station_make(void)
+{
+	struct station *made = allocate(sizeof(*made));
+
+	initialise(&made->busy);
+	return made;
+}
+
+/* Returns nothing from which the type could be told. */
+int station_probe(int number)
+{
+	struct station *one = station_make();
+
+	initialise(&one->queue.inner);
+	one->number = number;
+	depot.next = one;
+	return one->number;
+}
+
+int line_probe(struct line *line)
+{
+	initialise(&line->first->many[1]);
+	return line->name[0];
+}
