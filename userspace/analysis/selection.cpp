@@ -22,12 +22,6 @@ std::string with_underscores(std::string module)
 	return module;
 }
 
-bool module_matches(const std::string &glob, const std::string &module)
-{
-	return glob_matches(with_underscores(glob),
-			    module.empty() ? kKernel : with_underscores(module));
-}
-
 /// The data that a finding about memory is about.
 std::optional<DataId> data_of(const Model &model, const Finding &finding)
 {
@@ -83,6 +77,12 @@ bool wanted(const Model &model, const Finding &finding, const Selection &selecti
 }
 
 } // namespace
+
+bool module_matches(const std::string &glob, const std::string &module)
+{
+	return glob_matches(with_underscores(glob),
+			    module.empty() ? kKernel : with_underscores(module));
+}
 
 std::string Selection::describe() const
 {

@@ -35,6 +35,9 @@ struct Analysis;
 /// YYYY-MM-DD: the first run from then on. A usage error when there is none.
 Result<std::uint32_t> parse_run(const Model &model, const std::string &text);
 
+/// Does @glob match the module, where '-' and '_' are equal, as for modprobe? Empty is vmlinux.
+bool module_matches(const std::string &glob, const std::string &module);
+
 /// Does the name of a lock of @finding, or of its variable, match @glob?
 bool is_about(const Model &model, const Finding &finding, const std::string &glob);
 

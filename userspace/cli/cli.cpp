@@ -41,6 +41,13 @@ CLI::App *add_command(CLI::App &app, const std::string &name, const std::string 
 	return command;
 }
 
+void add_kmod_option(CLI::App *command, std::string &path)
+{
+	command->add_option("--kmod", path,
+			    "lockscope.ko to load (default: the one of this kernel)");
+	command->add_option("--module", path)->group("");
+}
+
 void set_action(CLI::App *command, Globals &globals, std::function<int()> action)
 {
 	command->callback([&globals, action = std::move(action)] {

@@ -65,6 +65,9 @@ inline const CLI::Range kCount(0, 1 << 30);
 /// Fractional numbers; unlike CLI::Range it rejects "nan".
 CLI::Validator between(double least, double most);
 
+/// --kmod, the lockscope.ko to load; also by its former name, --module.
+void add_kmod_option(CLI::App *command, std::string &path);
+
 /// The files to read: those given, else the default store.
 std::vector<std::string> stores_or_default(const std::vector<std::string> &given);
 inline constexpr const char *kDefaultStore = "lockscope.db";

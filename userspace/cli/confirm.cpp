@@ -43,7 +43,7 @@ constexpr int kPollsPerTick = 2;
 constexpr auto kLeastRun = std::chrono::milliseconds(20);
 
 struct ConfirmArgs {
-	std::string id, store = kDefaultStore, module, output;
+	std::string id, store = kDefaultStore, kmod, output;
 	std::size_t top = 0, repeat = 1;
 	double duration = 60;
 	bool hidden = false, deadly = false;
@@ -216,7 +216,7 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 			return begun.error();
 		proof.emplace(std::move(*begun));
 	}
-	auto module = LoadedModule::ensure(options.module);
+	auto module = LoadedModule::ensure(options.kmod);
 	if (!module)
 		return module.error();
 	auto opened = Session::open({kDevicePath, options.store, {}, Hold::Always, false});
@@ -413,8 +413,7 @@ void add_confirm_command(CLI::App &app, Globals &globals)
 		->default_val("proof")
 		->needs(command->get_option("--deadly"));
 	command->add_flag("--hidden", options->hidden, "with --top, hidden findings as well");
-	command->add_option("--module", options->module,
-			    "lockscope.ko to load (default: the one of this kernel)");
+	add_kmod_option(command, options->kmod);
 	command->add_option(
 		       "ID_FILE", *positional,
 		       "id of the finding, or the first digits of it, without --top; and the "

@@ -173,8 +173,10 @@ void add_graph_command(CLI::App &app, Globals &globals)
 			    "(default lockscope.db)");
 	command->add_option("--class", options->wanted.classes,
 			    "the locks whose name matches, where * is any text, and those around");
-	command->add_option("--module", options->wanted.module,
-			    "the locks of a module, vmlinux for the kernel, and those around");
+	command->add_option(
+		"--module", options->wanted.module,
+		"the locks of modules that match, vmlinux for the kernel, where * is any "
+		"text, and those around");
 	command->add_option("--depth", options->wanted.depth,
 			    "how many dependencies away those may be")
 		->check(CLI::Range(0, 16))

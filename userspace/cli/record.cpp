@@ -10,6 +10,7 @@
 #include "source/module.h"
 #include "stat/collector.h"
 #include "stat/tracer.h"
+#include "util/modules.h"
 #include "util/stop.h"
 #include "util/text.h"
 
@@ -35,13 +36,13 @@ constexpr int kIntervalsPerDrain = 4;
 constexpr auto kStatEvery = std::chrono::seconds(30);
 
 struct RecordArgs {
-	std::string out = kDefaultStore, backend = "auto", module, device = kDevicePath;
+	std::string out = kDefaultStore, backend = "auto", kmod, device = kDevicePath;
 	WatchOptions watch;
 	ProbeOptions probes;
-	std::vector<std::string> symbol_dirs, command;
+	std::vector<std::string> symbol_dirs, modules, command;
 	/* A module that was just loaded has hardly any classes. */
 	StatOptions collect{.more_classes = 4096};
-	bool stat = false, confirm = false, trace = false;
+	bool stat = false, confirm = false, trace = false, sites = false;
 	std::uint64_t trace_size = 64; ///< MiB
 	double duration = 0;
 };
@@ -263,13 +264,24 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 	return stop_signal() ? static_cast<int>(Exit::Interrupted) : 0;
 }
 
+/* --module had the path of lockscope.ko. */
+void take_kmod(RecordArgs &options)
+{
+	for (auto at = options.modules.begin(); at != options.modules.end(); ++at)
+		if (module_name(*at) == "lockscope") {
+			options.kmod = *at;
+			options.modules.erase(at);
+			return;
+		}
+}
+
 Result<int> record(const RecordArgs &options, const Globals &globals)
 {
 	LS_TRY_STATUS(check_options(options));
 	std::optional<LoadedModule> module;
 	bool bpf = options.backend == "bpf";
 	if (options.device == kDevicePath && !bpf) {
-		auto loaded = LoadedModule::ensure(options.module);
+		auto loaded = LoadedModule::ensure(options.kmod);
 		if (loaded) {
 			module.emplace(std::move(*loaded));
 		} else {
@@ -284,8 +296,8 @@ Result<int> record(const RecordArgs &options, const Globals &globals)
 			bpf = true;
 		}
 	}
-	auto opened = Session::open(
-		{options.device, options.out, options.symbol_dirs, Hold::Always, bpf});
+	auto opened = Session::open({options.device, options.out, options.symbol_dirs, Hold::Always,
+				     bpf, options.modules, options.sites});
 	if (!opened)
 		return opened.error();
 	std::unique_ptr<Session> session = std::move(*opened);
@@ -353,8 +365,16 @@ void add_record_command(CLI::App &app, Globals &globals)
 	command->add_option("--duration", options->duration, "seconds, 0 for no limit")
 		->check(between(0, 1e9))
 		->capture_default_str();
-	command->add_option("--module", options->module,
+	command->add_option("--kmod", options->kmod,
 			    "lockscope.ko to load (default: the one of this kernel)");
+	command->add_option("--module", options->modules,
+			    "your module, by its name or its file: the report says which locks it "
+			    "took, and which of its calls were not reached; may be given again "
+			    "(default: those that vm run gave the guest)")
+		->allow_extra_args(false);
+	command->add_flag("--sites", options->sites,
+			  "watch each call of a lock function in your modules by a kprobe until it "
+			  "is hit, so that the report knows which were not reached");
 	command->add_option("--symbols", options->symbol_dirs,
 			    "folder with modules that have debug information")
 		->allow_extra_args(false);
@@ -368,6 +388,7 @@ void add_record_command(CLI::App &app, Globals &globals)
 			options->watch.asked = true;
 			options->watch.accesses = "all";
 		}
+		take_kmod(*options);
 		auto status = record(*options, globals);
 		return status ? *status : fail(status.error());
 	});

@@ -32,7 +32,7 @@ constexpr auto kPollEvery = std::chrono::milliseconds(50);
 
 struct StatArgs {
 	std::vector<std::string> words; ///< FILE, or COMMAND
-	std::string sort, pattern, out, module;
+	std::string sort, pattern, out, kmod;
 	StatOptions collect;
 	StatText text;
 	double duration = 0;
@@ -79,7 +79,7 @@ bool wants_store(const StatArgs &options)
 {
 	if (!options.words.empty())
 		return is_store(options.words.front()) || options.words.front().ends_with(".db");
-	return options.duration == 0 && options.module.empty() && !module_loaded() &&
+	return options.duration == 0 && options.kmod.empty() && !module_loaded() &&
 	       exists(kDefaultStore);
 }
 
@@ -88,7 +88,7 @@ Result<int> live(const StatArgs &options, const Globals &globals)
 	if (::geteuid() != 0)
 		return Error{EPERM, "statistics of the running kernel need root",
 			     "sudo lockscope stat ..., or give a store", Exit::Environment};
-	auto module = LoadedModule::ensure(options.module);
+	auto module = LoadedModule::ensure(options.kmod);
 	if (!module)
 		return module.error();
 	auto source = open_source(kDevicePath);
@@ -176,8 +176,7 @@ void add_stat_command(CLI::App &app, Globals &globals)
 			    "room for classes that are new while counting")
 		->check(CLI::Range(0, 524288))
 		->capture_default_str();
-	command->add_option("--module", options->module,
-			    "lockscope.ko to load (default: the one of this kernel)");
+	add_kmod_option(command, options->kmod);
 	command->add_option("-o,--output", options->out, "write here instead of standard output");
 	set_action(command, globals, [options, file, &globals] {
 		options->words = *file;

@@ -32,17 +32,23 @@ constexpr const char *kNoBuild = "No code of a known build.\n";
 /// Finders of files, one for each release.
 class Finders {
 public:
+	explicit Finders(std::vector<std::string> dirs = {}) : dirs_(std::move(dirs)) {}
 	LineFinder &of(const std::string &release)
 	{
-		return finders_.try_emplace(release, release, std::vector<std::string>{})
-			.first->second;
+		return finders_.try_emplace(release, release, dirs_).first->second;
 	}
 	std::string file(const CodeBuild &build)
 	{
 		return of(build.release).file(build.module, build.build_id);
 	}
 
+	std::string stripped(const CodeBuild &build)
+	{
+		return of(build.release).stripped(build.module, build.build_id);
+	}
+
 private:
+	std::vector<std::string> dirs_;
 	std::map<std::string, LineFinder> finders_;
 };
 
@@ -110,7 +116,8 @@ bool may_be_packaged(const CodeBuild &build)
 }
 
 /// Where the lines of a build are, or what would bring them.
-std::string whereabouts(const CodeBuild &build, const std::string &file)
+std::string whereabouts(const CodeBuild &build, const std::string &file,
+			const std::string &stripped)
 {
 	if (!file.empty())
 		return file;
@@ -118,8 +125,13 @@ std::string whereabouts(const CodeBuild &build, const std::string &file)
 		return "in the store";
 	if (may_be_packaged(build))
 		return "missing, in " + debug_packages(build.release).front();
-	return build.module == "vmlinux" ? "missing: build the kernel with CONFIG_DEBUG_INFO"
-					 : "missing: build the module with debug information";
+	if (build.module == "vmlinux")
+		return "missing: build the kernel with CONFIG_DEBUG_INFO";
+	if (!stripped.empty())
+		return "missing: " + stripped +
+		       " has no debug information, build the module with it";
+	return "missing: its file was not found, lockscope symbols add --symbols DIR names the "
+	       "folder";
 }
 
 int list(const std::vector<std::string> &stores, const Globals &globals)
@@ -154,7 +166,8 @@ int list(const std::vector<std::string> &stores, const Globals &globals)
 		name.resize(width, ' ');
 		text += "  " + name + "  " + with_commas(build.with_lines) + " of " +
 			counted(build.places, "place") + " with lines; " +
-			whereabouts(build, file) + "\n";
+			whereabouts(build, file, file.empty() ? finders.stripped(build) : "") +
+			"\n";
 	}
 	if (builds->empty())
 		text = kNoBuild;
@@ -168,7 +181,7 @@ int list(const std::vector<std::string> &stores, const Globals &globals)
 }
 
 /// Add to the store what files on this machine know of its code.
-Status add_lines(const std::string &store, Finders &finders)
+Status add_lines(const std::string &store, Finders &finders, const Globals &globals)
 {
 	auto builds = code_builds(store);
 	if (!builds)
@@ -187,6 +200,8 @@ Status add_lines(const std::string &store, Finders &finders)
 			LS_TRY_STATUS(
 				add_debug_information(*writer, finders.of(release), Again::Yes));
 	}
+	if (globals.verbose < 0)
+		return success();
 	builds = code_builds(store);
 	if (!builds)
 		return builds.error();
@@ -251,7 +266,18 @@ int fetch(const std::vector<std::string> &stores, const Globals &globals)
 		std::printf("Nothing is missing.\n");
 	Finders finders;
 	for (const auto &store : stores)
-		if (auto added = add_lines(store, finders); !added)
+		if (auto added = add_lines(store, finders, globals); !added)
+			status = fail(added.error());
+	return status;
+}
+
+int add(const std::vector<std::string> &stores, const std::vector<std::string> &places,
+	const Globals &globals)
+{
+	int status = 0;
+	Finders finders(places);
+	for (const auto &store : stores_or_default(stores))
+		if (auto added = add_lines(store, finders, globals); !added)
 			status = fail(added.error());
 	return status;
 }
@@ -274,6 +300,17 @@ void add_symbols_command(CLI::App &app, Globals &globals)
 			     "stores whose code gets lines; none: the running kernel, for later "
 			     "recordings");
 	set_action(fetching, globals, [wanted, &globals] { return fetch(*wanted, globals); });
+	auto *adding = add_command(*command, "add",
+				   "add the lines that files on this machine have to stores",
+				   "lockscope symbols add --symbols my-driver/ ci/lockscope.db");
+	auto given = std::make_shared<std::vector<std::string>>();
+	auto places = std::make_shared<std::vector<std::string>>();
+	adding->add_option("STORE", *given, "stores whose code gets lines (default lockscope.db)");
+	adding->add_option("--symbols", *places,
+			   "a module's file, or a folder of modules, with debug information")
+		->allow_extra_args(false);
+	set_action(adding, globals,
+		   [given, places, &globals] { return add(*given, *places, globals); });
 	/* The callback of a command runs after that of its subcommand, too. */
 	set_action(command, globals, [command, stores, &globals] {
 		return command->get_subcommands().empty() ? list(*stores, globals)

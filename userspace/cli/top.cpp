@@ -23,7 +23,7 @@ namespace lockscope::cli {
 namespace {
 
 struct TopArgs {
-	std::string sort, pattern, module;
+	std::string sort, pattern, kmod;
 	StatOptions collect;
 	double interval = 2;
 	std::size_t count = 0; ///< refreshes, 0 for no limit
@@ -189,7 +189,7 @@ Status run(const TopArgs &options)
 			     "sudo lockscope top", Exit::Environment};
 	if (!options.batch && (!::isatty(STDIN_FILENO) || !::isatty(STDOUT_FILENO)))
 		return usage_error("top needs a terminal", "use --batch");
-	auto module = LoadedModule::ensure(options.module);
+	auto module = LoadedModule::ensure(options.kmod);
 	if (!module)
 		return module.error();
 	auto source = open_source(kDevicePath);
@@ -238,8 +238,7 @@ void add_top_command(CLI::App &app, Globals &globals)
 	command->add_flag("--batch", options->batch, "print tables one after the other");
 	command->add_flag("--total", options->total,
 			  "figures since the start, not since the last time");
-	command->add_option("--module", options->module,
-			    "lockscope.ko to load (default: the one of this kernel)");
+	add_kmod_option(command, options->kmod);
 	set_action(command, globals, [options] {
 		auto done = run(*options);
 		return done ? 0 : fail(done.error());

@@ -101,16 +101,20 @@ bool numbered(const std::string &name)
 
 const LockClass &special_class(ClassId id)
 {
-	auto make = [](const char *name) {
+	auto named = [](const char *name) {
 		LockClass cls;
 		cls.name = cls.stable = name;
+		return cls;
+	};
+	auto make = [&](const char *name) {
+		LockClass cls = named(name);
 		cls.kind = kInterruptKind;
 		cls.origin = LS_ORIGIN_STATIC;
 		cls.module = "vmlinux";
 		return cls;
 	};
 	static const LockClass hardirq = make("<hardirq>"), softirq = make("<softirq>"),
-			       unknown = {.name = "?", .stable = "?"};
+			       unknown = named("?");
 	return id == kHardirqClass ? hardirq : id == kSoftirqClass ? softirq : unknown;
 }
 

@@ -304,6 +304,22 @@ struct StateChange {
 	std::vector<std::uint64_t> locks; ///< hashes of the candidates, see Guard::instance
 };
 
+/// A call of a lock primitive in the code of a module that a recording was about.
+struct OwnSite {
+	Code place; ///< of its return address
+	std::string primitive;
+	bool start = false;	     ///< in code that runs once, when the module is loaded
+	std::optional<bool> reached; ///< nullopt: it was not watched, and nothing shows it
+};
+
+/// A module that a recording was about: "your module".
+struct OwnModule {
+	std::string name, build_id;
+	bool decoded = false;	   ///< its file was found, and sites are all there are
+	bool instrumented = false; ///< it calls out for its accesses to memory
+	std::vector<OwnSite> sites;
+};
+
 /// End of a run's recording; run.finish in a store.
 enum class RunEnd {
 	Open = 0,	///< still running, or its recorder did not finish
@@ -340,6 +356,7 @@ struct Run {
 	std::unordered_map<std::uint32_t, std::size_t>
 		observations; ///< ordinal -> Model::observations
 	std::vector<Primitive> primitives;
+	std::vector<OwnModule> modules;
 	std::optional<StatReport> stat;		///< if there were statistics
 	std::shared_ptr<const LockTrace> trace; ///< if there was one, and it was asked for
 	std::shared_ptr<const Death> death;	///< if the machine died, and was looked at

@@ -393,6 +393,17 @@ Status Recorder::put_death(const DeathRecord &death)
 	return transaction.commit(run_);
 }
 
+Status Recorder::put_modules(const std::vector<OwnModule> &modules)
+{
+	if (modules.empty())
+		return success();
+	Transaction transaction(store_);
+	LS_TRY_STATUS(transaction.begin());
+	for (const auto &module : modules)
+		LS_TRY_STATUS(store_.put_module(run_, module));
+	return transaction.commit(run_);
+}
+
 Status Recorder::end()
 {
 	return store_.end_run(run_);

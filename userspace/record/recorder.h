@@ -66,6 +66,8 @@ public:
 
 	/// Store how the machine of the run died; replaces an earlier record.
 	Status put_death(const DeathRecord &death);
+	/// Store the modules that the recording is about; they replace earlier ones.
+	Status put_modules(const std::vector<OwnModule> &modules);
 
 	/// Name of class @id of this run as the module gave it, "?" when it is not known.
 	std::string class_name(std::uint32_t id) const;

@@ -4,12 +4,41 @@
 #include "record/debug_information.h"
 #include "source/bpf.h"
 #include "store/crash_note.h"
-#include "symbolize/lines.h"
 #include "util/file.h"
+#include "util/modules.h"
 
 #include <cstring>
 
 namespace lockscope {
+
+namespace {
+
+/// Files of modules are places of debug information, too.
+std::vector<std::string> with_files(const SessionOptions &options)
+{
+	auto out = options.symbol_dirs;
+	if (options.modules)
+		for (const auto &module : *options.modules)
+			if (!module_name(module).empty())
+				out.push_back(module);
+	return out;
+}
+
+} // namespace
+
+Session::Session(const SessionOptions &options, std::string folder)
+	: options_(options), folder_(std::move(folder))
+{
+	if (options.modules)
+		modules_.emplace(*options.modules);
+}
+
+Status Session::drain()
+{
+	if (modules_)
+		modules_->tick();
+	return recorder_->drain();
+}
 
 Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options)
 {
@@ -52,6 +81,16 @@ Status Session::attach(std::string boot)
 		auto symbols = std::make_unique<KernelSymbols>(folder_ + "/proc", folder_ + "/sys");
 		build_id = symbols->build_id("vmlinux");
 		symbols_ = std::move(symbols);
+		finder_.emplace(folder_.empty() ? kernel_release()
+						: std::string(info->release,
+							      ::strnlen(info->release,
+									sizeof(info->release))),
+				with_files(options_));
+		fields_.use_debug_information(
+			[this](const std::string &module) {
+				return finder_->dwarf(module, symbols_->build_id(module));
+			},
+			folder_ + "/sys/module");
 		fields = [this](const ClassRecord &record) { return classes_.find(record); };
 	} else {
 		symbols_ = std::make_unique<NoSymbols>();
@@ -70,19 +109,22 @@ Status Session::finish()
 	LS_TRY_STATUS(recorder_->snapshot());
 	if (!named_)
 		return success();
-	const ls_info &info = recorder_->info();
-	LineFinder finder(
-		folder_.empty()
-			? kernel_release()
-			: std::string(info.release, ::strnlen(info.release, sizeof(info.release))),
-		options_.symbol_dirs);
-	return add_debug_information(*store_, finder, Again::No);
+	if (modules_) {
+		modules_->end(*finder_, *symbols_);
+		LS_TRY_STATUS(recorder_->put_modules(modules_->result()));
+	}
+	return add_debug_information(*store_, *finder_, Again::No);
 }
 
 Status Session::begin()
 {
 	begun_ = true;
 	leave_crash_note(options_.store, recorder_->run());
+	if (named_ && modules_) {
+		/* Stored at once: the machine may die. */
+		modules_->begin(*finder_, *symbols_, options_.watch_sites);
+		LS_TRY_STATUS(recorder_->put_modules(modules_->result()));
+	}
 	return recorder_->set_finish(RunEnd::Open);
 }
 

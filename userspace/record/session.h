@@ -3,6 +3,7 @@
 // symbols and recorder under one owner.
 #pragma once
 
+#include "record/own_modules.h"
 #include "record/recorder.h"
 #include "source/source.h"
 #include "store/load.h"
@@ -10,6 +11,7 @@
 #include "symbolize/class_field.h"
 #include "symbolize/data_names.h"
 #include "symbolize/fields.h"
+#include "symbolize/lines.h"
 #include "symbolize/symbols.h"
 
 #include <cerrno>
@@ -32,6 +34,9 @@ struct SessionOptions {
 	std::vector<std::string> symbol_dirs; ///< more folders of modules with debug information
 	Hold hold = Hold::Always;
 	bool bpf = false; ///< without the module: no device
+	/// That this is about, see OwnModules; nullopt: it does not matter.
+	std::optional<std::vector<std::string>> modules = std::nullopt;
+	bool watch_sites = false; ///< see OwnModules::begin()
 };
 
 /// A kernel that is not the running one: what names its code and fields.
@@ -56,7 +61,7 @@ public:
 	Result<Model> stored() { return load_written(*store_); }
 	/// Store the log. With Hold::Briefly an error for which module_gone() is true means
 	/// that this session is over.
-	Status drain() { return recorder_->drain(); }
+	Status drain();
 	/// Wait until the module has processed all events, then store everything: log, chains,
 	/// counters, source lines.
 	Status finish();
@@ -74,14 +79,13 @@ public:
 	void give_up(const Error &error);
 
 private:
-	Session(const SessionOptions &options, std::string folder)
-		: options_(options), folder_(std::move(folder))
-	{
-	}
+	Session(const SessionOptions &options, std::string folder);
 	Status attach(std::string boot);
 
 	SessionOptions options_;
-	std::string folder_; ///< of proc and sys; empty: the running kernel's
+	std::string folder_;		   ///< of proc and sys; empty: the running kernel's
+	std::optional<LineFinder> finder_; ///< fields_ uses its files
+	std::optional<OwnModules> modules_;
 	std::unique_ptr<Source> source_;
 	std::optional<StoreWriter> store_;
 	std::unique_ptr<SymbolSource> symbols_;

@@ -4,6 +4,7 @@
 #include "report/sides.h"
 
 #include "analysis/orders/lockgraph.h"
+#include "analysis/selection.h"
 #include "util/text.h"
 #include "util/utf8.h"
 
@@ -263,7 +264,7 @@ Picture picture_of(const Model &model, const Analysis &analysis, const Neighbour
 	for (std::uint32_t i = 0; i < model.classes.size(); i++) {
 		const auto &cls = model.classes[i];
 		if ((wanted.classes.empty() || glob_matches(wanted.classes, cls.name)) &&
-		    (wanted.module.empty() || cls.module == wanted.module))
+		    (wanted.module.empty() || module_matches(wanted.module, cls.module)))
 			start.push_back(ClassId{i});
 	}
 	grow(graph, wanted.depth, out, start);

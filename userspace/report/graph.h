@@ -39,7 +39,7 @@ Picture picture_of(const Model &model, const Finding &finding);
 /// Part of the lock-order graph.
 struct Neighbourhood {
 	std::string classes; ///< pattern with * and ?, empty: any
-	std::string module;  ///< empty: any
+	std::string module;  ///< pattern, see module_matches(); empty: any
 	unsigned depth = 1;  ///< dependencies away from those, in either direction
 };
 

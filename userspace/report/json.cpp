@@ -4,6 +4,7 @@
 #include "report/death.h"
 #include "report/json_parts.h"
 #include "report/json_text.h"
+#include "report/modules.h"
 #include "report/report.h"
 
 #include "analysis/evidence.h"
@@ -317,6 +318,8 @@ void json_report(const Model &model, const Analysis &analysis, const ReportOptio
 		out.member("deaths", std::move(deaths));
 	out.list("findings", shown.size(),
 		 [&](std::size_t i) { return finding_json(model, *shown[i], i + 1); });
+	if (const auto modules = module_reports(model, analysis.selection); !modules.empty())
+		out.member("modules", modules_json(model, modules));
 	if (!model.annotations.empty())
 		out.member("annotations", annotations_json(model));
 	if (analysis.selection.any())

@@ -123,28 +123,32 @@ Json thread_flow(const Model &model, const Side &side, std::size_t number, std::
 		{"locations", std::move(list)}};
 }
 
-/// Where a side does the last thing of it: its first frame with a line, else its innermost.
-Json last_place(const Model &model, const Side &side)
+/// Where the sides do the last thing of which a line is known: code scanning shows nothing
+/// else, and a driver's finding may end in a kernel without lines. Else where the first one does
+/// its last thing.
+Json last_place(const Model &model, const std::vector<Side> &sides)
 {
-	const auto &code = model[side.steps.back().at];
-	const auto frames = frames_of(code);
-	const auto at = std::find_if(frames.begin(), frames.end(),
-				     [](const Frame &frame) { return frame.line; });
-	return location(code, at == frames.end() ? frames.front() : *at);
+	for (const auto &side : sides)
+		for (auto step = side.steps.rbegin(); step != side.steps.rend(); ++step)
+			for (const auto &frame : frames_of(model[step->at]))
+				if (frame.line)
+					return location(model[step->at], frame);
+	const auto &code = model[sides.front().steps.back().at];
+	return location(code, frames_of(code).front());
 }
 
 /// The frame of the code that a maintainer owns, in the first side as it is shown, if its line is
 /// known; else where that side does the last thing of it.
-Json main_place(const Model &model, const Finding &finding, const Side &side)
+Json main_place(const Model &model, const Finding &finding, const std::vector<Side> &sides)
 {
 	if (finding.edges.empty())
-		return last_place(model, side);
+		return last_place(model, sides);
 	const auto &edge = finding.about_interrupt() ? finding.edges.back() : finding.edges.front();
 	const auto &code = model[owner_of(model, finding, edge)];
 	const auto frames = frames_of(code);
 	const auto at = std::find_if(frames.begin(), frames.end(),
 				     [](const Frame &frame) { return frame.line; });
-	return at == frames.end() ? last_place(model, side) : location(code, *at);
+	return at == frames.end() ? last_place(model, sides) : location(code, *at);
 }
 
 std::string describe(const Finding &finding, const std::vector<Side> &sides)
@@ -208,7 +212,7 @@ Json result_of(const Model &model, const Finding &finding, std::size_t rank, boo
 		    {"partialFingerprints",
 		     {{"primaryLocationLineHash", finding.id}, {"lockscopeId/v1", finding.id}}}};
 	if (!sides.empty()) {
-		out["locations"].push_back(main_place(model, finding, sides.front()));
+		out["locations"].push_back(main_place(model, finding, sides));
 		Json flows = Json::array();
 		for (std::size_t i = 0; i < sides.size(); i++)
 			flows.push_back(thread_flow(model, sides[i], i + 1,

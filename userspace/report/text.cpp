@@ -4,6 +4,7 @@
 #include "report/death.h"
 #include "report/finding_text.h"
 #include "report/groups.h"
+#include "report/modules.h"
 #include "report/printer.h"
 #include "report/source_lines.h"
 #include "report/stream.h"
@@ -301,6 +302,8 @@ void text_report(const Model &model, const Analysis &analysis, const ReportOptio
 	}
 	if (options.rules)
 		print_rules(model, out);
+	print_modules(model, module_reports(model, analysis.selection),
+		      options.all || options.rules, out);
 	print_footer(model, analysis, options.all || options.rules, out);
 	sink(out.take());
 }

@@ -51,7 +51,7 @@ Result<std::string> find_module(const std::string &given)
 		if (exists(given))
 			return given;
 		return os_error(errno, "cannot load " + given,
-				"give the path of lockscope.ko with --module");
+				"give the path of lockscope.ko with --kmod");
 	}
 	const std::string release = kernel_release();
 	for (const auto &path : {program_dir() + "/../kmod/" + release + "/lockscope.ko",
@@ -61,7 +61,7 @@ Result<std::string> find_module(const std::string &given)
 		if (exists(path))
 			return path;
 	return Error{ENOENT, "there is no lockscope.ko for kernel " + release,
-		     "build it with make, or give its path with --module", Exit::Environment};
+		     "build it with make, or give its path with --kmod", Exit::Environment};
 }
 
 Result<LoadedModule> LoadedModule::ensure(const std::string &path)

@@ -21,6 +21,8 @@ extern "C" {
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace lockscope {
@@ -32,6 +34,12 @@ constexpr std::uint32_t kMaxChains = 1u << 26;
 
 /// The module's name of static locks outside of any symbol: it identifies none.
 constexpr const char *kNameless = "static lock without a symbol";
+
+/// Names that are the same with and without types: their members are for readers only.
+bool named_in_source(const LockClass &cls)
+{
+	return cls.origin != LS_ORIGIN_SLAB && cls.origin != LS_ORIGIN_ALLOC;
+}
 
 /// The source lines of a file, which its runs share. They are decoded where they are used.
 class Lines {
@@ -131,6 +139,8 @@ public:
 		LS_TRY_STATUS(load_statistics());
 		if (version_ >= kDeathSchema)
 			LS_TRY_STATUS(load_death());
+		if (version_ >= kModuleSchema)
+			LS_TRY_STATUS(load_modules());
 		LS_TRY_STATUS(load_verdicts(db_, model_, id_));
 		const LoadedRun loaded{id_, run_, classes_, code_, stacks_};
 		if (traces == Traces::Load)
@@ -214,7 +224,10 @@ private:
 				if (cls.name == kNameless)
 					cls.within = "run " + std::to_string(run_) + " class " +
 						     std::to_string(row.word(1));
-				if (auto field = row.text(8); !field.empty()) {
+				if (auto field = row.text(8);
+				    !field.empty() && named_in_source(cls)) {
+					cls.name += " " + field;
+				} else if (!field.empty()) {
 					/* The field is stable across changes of the layout,
 					 * the offset is not. */
 					const auto site = cls.name.rfind(" @ ");
@@ -441,6 +454,51 @@ private:
 							    static_cast<int>(row.integer(3))});
 				return true;
 			});
+	}
+
+	/* What the log has of a place shows that it was reached. */
+	Status load_modules()
+	{
+		std::set<std::tuple<std::string, std::string, std::uint64_t>> seen;
+		LS_TRY_STATUS(each("SELECT name, build_id, decoded, instrumented FROM module",
+				   [&](Statement &row) {
+					   run().modules.push_back({row.text(0),
+								    row.text(1),
+								    row.integer(2) != 0,
+								    row.integer(3) != 0,
+								    {}});
+					   return true;
+				   }));
+		if (run().modules.empty())
+			return success();
+		LS_TRY_STATUS(
+			each("SELECT module, function, offset FROM code", [&](Statement &row) {
+				seen.emplace(row.text(0), row.text(1), row.word(2));
+				return true;
+			}));
+		return each("SELECT module, function, offset, primitive, start, reached,"
+			    " reached IS NULL FROM lock_site",
+			    [&](Statement &row) {
+				    OwnSite site;
+				    site.place.module = row.text(0);
+				    site.place.function = row.text(1);
+				    site.place.offset = row.word(2);
+				    site.primitive = row.text(3);
+				    site.start = row.integer(4) != 0;
+				    if (seen.count({row.text(0), row.text(1), row.word(2)}))
+					    site.reached = true;
+				    else if (!row.integer(6))
+					    site.reached = row.integer(5) != 0;
+				    for (auto &module : run().modules)
+					    if (module.name == site.place.module) {
+						    site.place.build_id = module.build_id;
+						    if (const auto *lines = lines_.find(site.place))
+							    site.place.lines = decode_lines(*lines);
+						    module.sites.push_back(std::move(site));
+						    break;
+					    }
+				    return true;
+			    });
 	}
 
 	Status load_statistics()

@@ -56,6 +56,8 @@ constexpr RunTable kRunTables[] = {
 	{"stat_site", "", "class, kind, place, acquired, contended, wait_ns, hold_ns", kStatSchema},
 	{"stat_total", "", "name, value", kStatSchema},
 	{"verdict", "", kVerdictColumns, kVerdictSchema},
+	{"module", "", "name, build_id, decoded, instrumented", kModuleSchema},
+	{"lock_site", "", "module, function, offset, primitive, start, reached", kModuleSchema},
 	{"trace", "", "n, begin_ns, end_ns, real_ns, events, tasks", kTraceSchema},
 	{"death", "", "cause, messages, missing", kDeathSchema},
 	{"dead_context", "", "n, comm, pid, tgid, cpu, level, waits, locks", kDeathSchema},

@@ -123,6 +123,17 @@ CREATE TABLE dead_context(run INTEGER, n INTEGER, comm TEXT, pid INTEGER, tgid I
 	cpu INTEGER, level INTEGER, waits INTEGER, locks BLOB, PRIMARY KEY(run, n)) WITHOUT ROWID;
 )sql";
 
+/*
+ * Modules that a recording was about, and their calls of lock primitives by the place that each
+ * returns to. lock_site.reached: 0, 1, or NULL where nothing shows either.
+ */
+constexpr const char *kToVersion12 = R"sql(
+CREATE TABLE module(run INTEGER, name TEXT, build_id TEXT, decoded INTEGER, instrumented INTEGER,
+	PRIMARY KEY(run, name)) WITHOUT ROWID;
+CREATE TABLE lock_site(run INTEGER, module TEXT, function TEXT, offset INTEGER, primitive TEXT,
+	start INTEGER, reached INTEGER, PRIMARY KEY(run, module, function, offset)) WITHOUT ROWID;
+)sql";
+
 constexpr const char *kTables = R"sql(
 CREATE TABLE run(
 	id INTEGER PRIMARY KEY, instance TEXT NOT NULL, boot TEXT NOT NULL,
@@ -181,10 +192,10 @@ struct Migration {
 	int from;
 	const char *sql;
 };
-constexpr Migration kMigrations[] = {{1, kToVersion2},	{2, kToVersion3}, {3, kAccessTables},
-				     {4, kToVersion5},	{5, kToVersion6}, {6, kToVersion7},
-				     {7, kToVersion8},	{8, kToVersion9}, {9, kToVersion10},
-				     {10, kToVersion11}};
+constexpr Migration kMigrations[] = {{1, kToVersion2},	 {2, kToVersion3},  {3, kAccessTables},
+				     {4, kToVersion5},	 {5, kToVersion6},  {6, kToVersion7},
+				     {7, kToVersion8},	 {8, kToVersion9},  {9, kToVersion10},
+				     {10, kToVersion11}, {11, kToVersion12}};
 static_assert(kMigrations[std::size(kMigrations) - 1].from == kSchemaVersion - 1);
 
 Status check_version(Database &db)
@@ -225,6 +236,7 @@ Status create(Database &db)
 	LS_TRY_STATUS(db.exec(kToVersion9));
 	LS_TRY_STATUS(db.exec(kToVersion10));
 	LS_TRY_STATUS(db.exec(kToVersion11));
+	LS_TRY_STATUS(db.exec(kToVersion12));
 	LS_TRY_STATUS(db.exec("PRAGMA application_id = " + std::to_string(kApplicationId)));
 	LS_TRY_STATUS(set_version(db));
 	return db.exec("COMMIT");

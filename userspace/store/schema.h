@@ -7,11 +7,12 @@
 namespace lockscope {
 
 /// Incremented with every change that older programs cannot read.
-inline constexpr int kSchemaVersion = 11;
+inline constexpr int kSchemaVersion = 12;
 /// Oldest readable version. 1: only observations of acquisitions. 2: neither counts of classes nor
 /// types of spinlocks. 3: no memory accesses. 4: neither targets of pointers nor exclusive
 /// accesses. 5: no statistics. 6: no end of runs. 7: races only have the first accesses at
 /// their sites. 8: no verdicts. 9: no traces. 10: no deaths.
+/// 11: no modules that a recording is about.
 inline constexpr int kOldestSchema = 1;
 /// First version with memory accesses.
 inline constexpr int kAccessSchema = 4;
@@ -29,6 +30,8 @@ inline constexpr int kVerdictSchema = 9;
 inline constexpr int kTraceSchema = 10;
 /// First version with the tables death and dead_context.
 inline constexpr int kDeathSchema = 11;
+/// First version with the tables module and lock_site.
+inline constexpr int kModuleSchema = 12;
 /// SQLite's application_id of a store: "LOCK".
 inline constexpr int kApplicationId = 0x4c4f434b;
 

@@ -394,7 +394,12 @@ Result<std::vector<StoreWriter::Unlined>> StoreWriter::unlined(bool again)
 		     " LEFT JOIN line l ON l.build_id = c.build_id AND l.function = c.function"
 		     " AND l.offset = c.offset"
 		     " WHERE c.build_id <> '' AND c.function <> ''"
-		     " AND (l.frames IS NULL OR ?1 AND l.frames = '[]')");
+		     " AND (l.frames IS NULL OR ?1 AND l.frames = '[]')"
+		     " UNION SELECT m.build_id, m.name, s.function, s.offset FROM lock_site s"
+		     " JOIN module m ON m.run = s.run AND m.name = s.module"
+		     " LEFT JOIN line l ON l.build_id = m.build_id AND l.function = s.function"
+		     " AND l.offset = s.offset"
+		     " WHERE m.build_id <> '' AND (l.frames IS NULL OR ?1 AND l.frames = '[]')");
 	find.bind(0, again ? 1 : 0);
 	std::vector<Unlined> out;
 	for (;;) {

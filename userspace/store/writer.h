@@ -124,6 +124,9 @@ public:
 	Status put_death(const RunState &run, const DeathRecord &death,
 			 const std::vector<DeadContextRow> &contexts);
 
+	/// Replaces an earlier one of that name, and its sites.
+	Status put_module(const RunState &run, const OwnModule &module);
+
 	/// Number of the run's next row of a trace, and the size of those before, in bytes of
 	/// their arrays.
 	struct TraceSize {

@@ -155,6 +155,9 @@ ip link set lo up 2> /dev/null || ifconfig lo up 2> /dev/null
 
 /bin/sh /ls/copies.sh || failed "cannot copy files into the guest"
 cp /ls/command.sh /new/run/lockscope-vm/command.sh
+# With their debug information, which lockscope record looks for there.
+mkdir /new/run/lockscope-vm/modules
+mount --bind /ls/modules /new/run/lockscope-vm/modules
 # udevadm does nothing in a chroot unless this is set.
 [ "$LS_UDEV" != 1 ] || SYSTEMD_IGNORE_CHROOT=1 chroot /new /bin/sh -c '
 	/lib/systemd/systemd-udevd --daemon && udevadm trigger --type=all --action=add &&

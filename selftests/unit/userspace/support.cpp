@@ -44,6 +44,8 @@ void age_store(const std::string &store, int version)
 	auto db = Database::open(store, Access::Write);
 	ASSERT_TRUE(db.ok());
 	std::string sql = "PRAGMA user_version = " + std::to_string(version) + ";";
+	if (version < kModuleSchema)
+		sql += "DROP TABLE module; DROP TABLE lock_site;";
 	if (version < kDeathSchema)
 		sql += "DROP TABLE death; DROP TABLE dead_context;";
 	if (version < kTraceSchema)

@@ -144,6 +144,18 @@ TEST(Sarif, LinesAreRelativeToTheSourceTree)
 		  Json({{"uri", "file:///usr/src/helper.h"}}));
 }
 
+/* A driver with lines in a kernel without: code scanning shows nothing but a line. */
+TEST(Sarif, TheLocationHasALineWhereAnyFrameHas)
+{
+	Model model = with_lines(small_log(), "driver/");
+	for (auto &code : model.code)
+		if (code.function != "foo_open")
+			code.lines.clear();
+	const auto run = sarif_of(model);
+	EXPECT_EQ(run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+		  "driver/helper.h");
+}
+
 TEST(Sarif, HiddenFindingsAreSuppressedOnes)
 {
 	const auto shown_alone = sarif_of(small_log()), all = sarif_of(small_log(), true);
