@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/causes.h"
 
+#include "analysis/owner.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -95,11 +97,54 @@ void fold_long_holds(const Model &model, std::vector<Finding> &findings)
 	}
 }
 
+/// A level of interrupts, and the call that a module makes there.
+using CallInInterrupt = std::pair<std::uint32_t, CodeId>;
+
+/* nullopt: only the kernel's own code runs there, on behalf of many. */
+std::optional<CallInInterrupt> call_of_module(const Model &model, const FindingEdge &edge)
+{
+	const Context &context = edge.shown().context;
+	if (context.level == LS_TASK)
+		return std::nullopt;
+	for (const CodeId frame : own_frames(model, edge.to_stack, context))
+		if (of_module(model[frame]))
+			return CallInInterrupt{context.level, frame};
+	return std::nullopt;
+}
+
+/*
+ * A module that makes a call in an interrupt which is not made for that: it may sleep there, and
+ * take several locks that others hold with the interrupt enabled.
+ */
+void fold_interrupts(const Model &model, std::vector<Finding> &findings)
+{
+	std::map<CallInInterrupt, std::string> first;
+	for (auto &finding : findings) {
+		const bool sleeps = finding.kind == FindingKind::SleepInAtomic;
+		if (finding.hidden() || !(finding.about_interrupt() || sleeps))
+			continue;
+		for (const auto &edge : finding.edges) {
+			if (!from_interrupt(edge) && !sleeps)
+				continue;
+			const auto call = call_of_module(model, edge);
+			if (!call)
+				continue;
+			const auto [at, added] = first.try_emplace(*call, finding.id);
+			if (added || !finding.cause.empty() || at->second == finding.id)
+				continue;
+			finding.cause = at->second;
+			if (!sleeps)
+				finding.through = {edge.to};
+		}
+	}
+}
+
 } // namespace
 
 void find_causes(const Model &model, std::vector<Finding> &findings)
 {
 	fold_long_holds(model, findings);
+	fold_interrupts(model, findings);
 	ByDependency by_edge; ///< first in the ranking
 	std::map<ClassId, std::vector<std::size_t>> by_lock;
 	std::map<std::size_t, Classes> heads;

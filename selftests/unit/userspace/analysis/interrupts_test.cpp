@@ -521,3 +521,42 @@ TEST_F(InterruptTest, APathOfAnyLengthIsFound)
 	EXPECT_EQ(finding.kind, Kind::IrqInversion);
 	EXPECT_EQ(finding.edges.size(), path.size() + 1);
 }
+
+/* One call of a driver in a softirq, for objects of two kinds. The kernel makes such a call for
+ * many: those may be two causes. */
+TEST_F(InterruptTest, OneCallOfAModuleIsOneCause)
+{
+	for (const bool driver : {true, false}) {
+		log = LogBuilder();
+		if (driver)
+			log.module("drv", {"drv_end_write"});
+		const Task end{.pid = 0,
+			       .comm = "swapper/0",
+			       .level = LS_SOFTIRQ,
+			       .stack = {"free_buffers", "drv_end_write", "__do_softirq"}};
+		for (const auto cls : {log.add_class("one"), log.add_class("two")}) {
+			log.acquire(end, {}, {.cls = cls});
+			log.acquire(task(), {}, {.cls = cls});
+		}
+		const auto list = findings();
+		ASSERT_EQ(list.size(), 2u);
+		EXPECT_EQ(list[0].cause, "");
+		EXPECT_EQ(list[1].cause, driver ? list[0].id : "");
+	}
+}
+
+TEST_F(InterruptTest, ACallThatSleepsIsTheCauseOfWhatItTakes)
+{
+	log.module("drv", {"drv_end_write"});
+	const Task end{.pid = 0,
+		       .comm = "swapper/0",
+		       .level = LS_SOFTIRQ,
+		       .stack = {"free_buffers", "drv_end_write", "__do_softirq"}};
+	log.fault(LS_FINDING_SLEEP_ATOMIC, end, {}, {.function = "mkclean"});
+	log.acquire(end, {}, {.cls = a});
+	log.acquire(task(), {}, {.cls = a});
+	const auto list = findings();
+	ASSERT_EQ(list.size(), 2u);
+	EXPECT_EQ(list[0].kind, Kind::SleepInAtomic);
+	EXPECT_EQ(list[1].cause, list[0].id);
+}
