@@ -39,6 +39,9 @@
  *   instances-never-matched never, but is a note: one side had    instances that rarely change
  *                           few instances, the other side none    sides: see docs/severity.md
  *                           of them
+ *   other-work-item         never, but is a note: an item of a    an item that does the same,
+ *                           function of the kernel's is waited    which was not observed
+ *                           for, another one was seen to do it
  *   one-structure           never, but is a note: one member of   objects of two uses that are
  *                           a structure, in objects with several  locked in both orders, never
  *                           uses; like nesting in a class, it     the same two

@@ -554,6 +554,13 @@ std::string mixed_class(const LockClass &cls)
 			  "several locks, and no one instance was seen on both sides";
 }
 
+/* A function of the kernel's own for items of many owners, such as wb_workfn(). */
+bool serves_many(const LockClass &cls)
+{
+	return cls.kind == LS_KIND_WORK && cls.origin == LS_ORIGIN_FUNCTION &&
+	       cls.module == "vmlinux";
+}
+
 void judge_meeting(const Model &model, Finding &finding)
 {
 	if (!finding.meeting)
@@ -635,6 +642,15 @@ void judge_meeting(const Model &model, Finding &finding)
 			finding.filters.push_back({"mixed-class", false,
 						   mixed_class(model[finding.edges[i].from]),
 						   Severity::Note});
+			return;
+		}
+		if (serves_many(model[finding.edges[i].from])) {
+			finding.filters.push_back(
+				{"other-work-item", false,
+				 "the item of " + model[finding.edges[i].from].name +
+					 " that is waited for was not seen to do this: its "
+					 "function runs for others, too",
+				 Severity::Note});
 			return;
 		}
 		const auto &shown = finding.edges[i].shown();

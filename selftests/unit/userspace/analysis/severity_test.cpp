@@ -226,6 +226,28 @@ TEST_F(SeverityTest, SeldomAndNeverMatchedIsAWarning)
 	EXPECT_EQ(only().severity, Severity::Warning);
 }
 
+/* mount() with a lock held waits for the writeback of its device, and that of others takes it. */
+TEST_F(SeverityTest, AnotherItemOfAFunctionForMany)
+{
+	for (const bool same : {false, true})
+		for (const char *module : {"vmlinux", "drv"}) {
+			LogBuilder log;
+			const auto lock = log.add_class("lock", LS_KIND_MUTEX);
+			const auto item = log.add_class("drv_workfn", LS_KIND_WORK,
+							LS_ORIGIN_FUNCTION, 0, 0, module);
+			const Lock flushed{.cls = item, .address = 0x108},
+				running{.cls = item, .address = same ? 0x108u : 0x208u};
+			log.acquire({.pid = 1}, {{.cls = lock}}, flushed);
+			log.acquire({.pid = 2}, {running}, {.cls = lock});
+			const Finding finding = only_finding(model_of(log));
+			const bool many = !same && std::string(module) == "vmlinux";
+			EXPECT_EQ(filter(finding, "other-work-item") != nullptr, many);
+			EXPECT_EQ(finding.severity, same   ? Severity::Error
+						    : many ? Severity::Note
+							   : Severity::Warning);
+		}
+}
+
 TEST_F(SeverityTest, AModuleThatDidNotLookProvesNothing)
 {
 	ab(0x108, 0x208);
