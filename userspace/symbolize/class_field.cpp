@@ -69,9 +69,13 @@ LockField ClassFields::in_allocation(const ClassRecord &record)
 	if (function.empty() || !record.object_size || record.offset >= record.object_size)
 		return {};
 	add_place(objects_[key_of(function, record.module, record.object_size)].places, record);
-	const std::string type = allocated(function, record.module, record.object_size);
-	return type.empty() ? LockField{}
-			    : names_.field(type, record.offset, static_cast<ls_kind>(record.kind));
+	const auto kind = static_cast<ls_kind>(record.kind);
+	std::string type = allocated(function, record.module, record.object_size);
+	/* A function may allocate several objects of one size. */
+	if (type.empty())
+		type = names_.type_of_allocation(function, record.object_size,
+						 FieldNames::LockPlace{record.offset, kind});
+	return type.empty() ? LockField{} : names_.field(type, record.offset, kind);
 }
 
 LockField ClassFields::in_words(const ClassRecord &record) const

@@ -182,10 +182,30 @@ LockField FieldNames::best_field(const std::string &cache, std::uint32_t object_
 	return {};
 }
 
+/*
+ * "a.c" of "mod:lock#1": symbols that share a name are numbered in the order of the files that the
+ * module is linked from. Empty where one file has several.
+ */
+std::string FieldNames::unit_of(const std::string &variable) const
+{
+	const auto sharp = variable.rfind('#');
+	if (sharp == variable.npos)
+		return {};
+	const auto number = std::strtoul(variable.c_str() + sharp + 1, nullptr, 10);
+	const auto at = units_.find(variable.substr(0, sharp));
+	if (at == units_.end() || number == 0 || number > at->second.size())
+		return {};
+	const auto &units = at->second;
+	const std::set<std::string> distinct(units.begin(), units.end());
+	return distinct.size() == units.size() ? units[number - 1] : std::string();
+}
+
 LockField FieldNames::variable(const std::string &name, ls_kind kind)
 {
 	if (owned_.empty())
 		load();
+	if (const std::string unit = unit_of(name); !unit.empty())
+		return {"(" + unit + ")", ""};
 	/* Neither part contains a colon or a plus of its own. */
 	const auto colon = name.find(':'), begin = colon == name.npos ? 0 : colon + 1;
 	const auto plus = name.find("+0x", begin);
@@ -242,7 +262,8 @@ std::string FieldNames::best_type(const std::string &cache, std::uint32_t object
 	return {};
 }
 
-std::string FieldNames::type_of_allocation(const std::string &function, std::uint32_t object_size)
+std::string FieldNames::type_of_allocation(const std::string &function, std::uint32_t object_size,
+					   const std::optional<LockPlace> &place)
 {
 	for (int round = 0; round < 2; round++) {
 		/* Second round: the function may be in a new module. */
@@ -251,8 +272,14 @@ std::string FieldNames::type_of_allocation(const std::string &function, std::uin
 		std::set<std::string> returned, given, kept;
 		auto add = [&](const btf *types, std::uint32_t id, std::set<std::string> &to) {
 			const btf_type *type = pointed_to(types, id);
-			if (type && btf_is_struct(type) && type->name_off &&
-			    kmalloc_size(type->size) == object_size)
+			if (!type || !btf_is_struct(type) || !type->name_off ||
+			    kmalloc_size(type->size) != object_size)
+				return;
+			const auto target = resolve(types, id, nullptr)->type;
+			const auto lock =
+				place ? find_lock(types, target, place->offset, place->kind, 0)
+				      : std::nullopt;
+			if (!place || (lock && !lock->path.empty()))
 				to.insert("struct " + type_name(types, type));
 		};
 		const auto [first, last] = functions_.equal_range(function);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -64,20 +65,22 @@ public:
 	/// is none, or a tie, and for a merged cache: its objects may be of any type that
 	/// shares it.
 	std::string type_of_cache(const std::string &cache, std::uint32_t object_size);
-	/// "struct foo" for the allocations of @function, from its prototype: the target of
-	/// the returned pointer, else of a pointer that it returns through an argument, else of
-	/// one of its variables. An object of it has to be rounded up to @object_size by
-	/// kmalloc(). Empty when there is none, or several.
-	std::string type_of_allocation(const std::string &function, std::uint32_t object_size);
-	/// Does the cache share its memory with others, merged by the slab allocator? Loading
-	/// a module may cause that.
-	bool merged(const std::string &cache) const;
 	/// A lock in an object.
 	struct LockPlace {
 		std::uint32_t offset;
 		ls_kind kind;
 		bool operator==(const LockPlace &) const = default;
 	};
+	/// "struct foo" for the allocations of @function, from its prototype: the target of
+	/// the returned pointer, else of a pointer that it returns through an argument, else of
+	/// one of its variables. An object of it has to be rounded up to @object_size by
+	/// kmalloc(). Empty when there is none, or several.
+	/// With @place, of those that have a lock there.
+	std::string type_of_allocation(const std::string &function, std::uint32_t object_size,
+				       const std::optional<LockPlace> &place = {});
+	/// Does the cache share its memory with others, merged by the slab allocator? Loading
+	/// a module may cause that.
+	bool merged(const std::string &cache) const;
 	/// Smallest and largest allocation, in bytes, for which kmalloc() returns an object of
 	/// that size.
 	static std::pair<std::uint32_t, std::uint32_t> allocated_sizes(std::uint32_t object_size);
@@ -131,6 +134,7 @@ private:
 	std::set<std::pair<std::string, std::uint32_t>> kernel_structs() const;
 	const Struct *named(const std::string &type) const;
 	std::string best_type(const std::string &cache, std::uint32_t object_size);
+	std::string unit_of(const std::string &variable) const;
 	LockField best_field(const std::string &cache, std::uint32_t object_size,
 			     std::uint32_t offset, ls_kind kind);
 	std::vector<std::string> sharers(const std::string &cache) const;
@@ -144,6 +148,8 @@ private:
 	std::vector<Struct> structs_;
 	std::multimap<std::string, Variable> variables_, functions_;
 	std::multimap<std::string, Local> locals_; ///< by function
+	/// Files that have a static variable of that name, by module and name, as they are linked.
+	std::map<std::string, std::vector<std::string>> units_;
 };
 
 } // namespace lockscope

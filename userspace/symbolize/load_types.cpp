@@ -105,8 +105,10 @@ void FieldNames::add(ModuleTypes found)
 		structs_.push_back(
 			{found.types, id, type->size, type_name(found.types, type), file});
 	}
-	for (const auto &[name, type] : found.variables)
+	for (const auto &[name, type, unit] : found.variables) {
 		variables_.insert({name, {found.types, type, true}});
+		units_[loaded_.back() + ":" + name].push_back(unit);
+	}
 	for (const auto &[name, type] : found.functions)
 		functions_.insert({name, {found.types, type}});
 	for (const auto &[function, local] : found.locals)

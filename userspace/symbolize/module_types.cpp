@@ -46,6 +46,8 @@ public:
 
 	void unit(Dwarf_Die *unit)
 	{
+		unit_ = die_name(unit);
+		unit_.erase(0, unit_.rfind('/') + 1);
 		Dwarf_Die die;
 		if (dwarf_child(unit, &die) != 0)
 			return;
@@ -285,13 +287,14 @@ private:
 		const std::string name = die_text(die, DW_AT_name);
 		if (!name.empty() && die_is_static(die))
 			if (const auto type = convert_type_of(die, 0))
-				out_.variables.emplace_back(name, type);
+				out_.variables.push_back({name, type, unit_});
 	}
 
 	const KnownStruct &known_;
 	btf *types_;
 	std::uint32_t index_ = 0; ///< of arrays
 	ModuleTypes out_;
+	std::string unit_;
 	std::unordered_map<Dwarf_Off, std::uint32_t> by_offset_;
 	std::unordered_map<std::string, std::uint32_t> by_name_; ///< with size and line
 	std::unordered_map<std::string, std::uint32_t> own_, declared_;

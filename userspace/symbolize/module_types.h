@@ -25,7 +25,13 @@ struct ModuleTypes {
 
 	btf *types = nullptr; ///< the caller's to free; nullptr without debug information
 	std::vector<std::uint32_t> structs; ///< those that the module defines
-	std::vector<Named> variables;	    ///< static ones
+	/// Static variables, in the order of the files that the module is linked from.
+	struct Variable {
+		std::string name;
+		std::uint32_t type;
+		std::string unit; ///< name of that file, without folders
+	};
+	std::vector<Variable> variables;
 	std::vector<Named> functions;
 	/// Parameters and variables of functions, and of those inlined there: by the name of the
 	/// function that has a symbol.

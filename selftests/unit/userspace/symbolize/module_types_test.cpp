@@ -105,6 +105,16 @@ TEST_F(ModuleLocks, OfAllocatedObjects)
 		<< "too large for a station";
 }
 
+TEST_F(ModuleLocks, OfSeveralObjectsOfOneSize)
+{
+	describe();
+	EXPECT_EQ(path(lock_called("kmalloc-64+0x8 @ yard_probe", LS_ORIGIN_ALLOC, 8, 64)),
+		  "struct station.busy");
+	EXPECT_EQ(path(lock_called("kmalloc-64+0x28 @ yard_probe", LS_ORIGIN_ALLOC, 40, 64)),
+		  "struct shed.door");
+	EXPECT_EQ(path(lock_called("kmalloc-64+0xc @ yard_probe", LS_ORIGIN_ALLOC, 12, 64)), "");
+}
+
 TEST_F(ModuleLocks, ByTheWordsThatInitialiseThem)
 {
 	describe();
@@ -130,4 +140,16 @@ TEST_F(ModuleLocks, InVariables)
 	describe();
 	EXPECT_EQ(path(lock_called("mod:depot+0x8", LS_ORIGIN_STATIC)), "struct station.busy");
 	EXPECT_EQ(path(lock_called("mod:depot+0x4", LS_ORIGIN_STATIC)), "");
+}
+
+/* Drivers have a static "lock" in each file. */
+TEST_F(ModuleLocks, OfOneNameInSeveralFiles)
+{
+	describe();
+	const auto of = [&](const char *name) { return path(lock_called(name, LS_ORIGIN_STATIC)); };
+	EXPECT_EQ(of("mod:lock#1"), "(module_unit.c)");
+	EXPECT_EQ(of("mod:lock#2"), "(module_other.c)");
+	for (const char *unknown :
+	     {"mod:lock", "mod:lock#3", "mod:lock#0", "mod:lock#", "other:lock#1"})
+		EXPECT_EQ(of(unknown), "") << unknown;
 }

@@ -31,6 +31,7 @@ struct line {
 };
 
 struct station depot;
+static spinlock_t lock;
 extern void *allocate(unsigned long bytes);
 extern void initialise(spinlock_t *lock);
 
@@ -48,9 +49,26 @@ int station_probe(int number)
 	struct station *one = station_make();
 
 	initialise(&one->queue.inner);
+	initialise(&lock);
 	one->number = number;
 	depot.next = one;
 	return one->number;
+}
+
+struct shed {
+	char name[40];
+	spinlock_t door; /* at 40 */
+};
+
+/* Allocates two objects of one size class. */
+int yard_probe(void)
+{
+	struct station *one = allocate(sizeof(*one));
+	struct shed *two = allocate(sizeof(*two));
+
+	initialise(&one->busy);
+	initialise(&two->door);
+	return one->number + two->name[0];
 }
 
 int line_probe(struct line *line)
