@@ -101,16 +101,6 @@ void add_locks(const Model &model, const std::map<ClassId, Use> &uses, ModuleRep
 			 });
 }
 
-/* Without the inlined spin_lock() around it. */
-std::string site_name(const OwnSite &site)
-{
-	for (const auto &frame : frames_of(site.place))
-		if (frame.line && frame.line->line)
-			return frame.line->file + ":" + std::to_string(frame.line->line) + " " +
-			       frame.function + "()";
-	return place_name(site.place);
-}
-
 void print_locks(const Model &model, const ModuleReport &report, bool all, Printer &out)
 {
 	std::size_t shown = 0, own = 0, others = 0;
@@ -134,26 +124,45 @@ void print_locks(const Model &model, const ModuleReport &report, bool all, Print
 			 Tone::Plain, 2);
 }
 
-void print_sites(const ModuleReport &report, bool all, Printer &out)
+std::string took_line(const ModuleReport &report)
 {
-	const auto &module = report.module;
-	if (!module.decoded) {
-		out.wrap(
-			4,
-			"Calls of lock functions in it are not known: its file was not found. Give it "
-			"to vm run or record by --module FILE.ko",
-			Tone::Yellow, 2);
-		return;
-	}
-	std::string line =
-		"Calls of lock functions in its code: " + std::to_string(module.sites.size()) +
-		", reached " + std::to_string(report.reached) + ", not reached " +
-		std::to_string(report.unreached.size());
+	if (report.locks.empty())
+		return report.module.name + " took no lock at all";
+	const auto own = std::count_if(report.locks.begin(), report.locks.end(),
+				       [](const ModuleLock &lock) { return lock.own; });
+	return report.module.name + ": " + counted(static_cast<std::uint64_t>(own), "lock") +
+	       " of its own, about " + counted(report.acquisitions, "acquisition");
+}
+
+std::string sites_line(const ModuleReport &report)
+{
+	if (!report.module.decoded)
+		return "Calls of lock functions in it are not known: its file was not found. Give "
+		       "it to vm run or record by --module FILE.ko";
+	std::string line = "Calls of lock functions in its code: " +
+			   std::to_string(report.module.sites.size()) + ", reached " +
+			   std::to_string(report.reached) + ", not reached " +
+			   std::to_string(report.unreached.size());
 	if (report.unknown)
 		line += ", not known " + std::to_string(report.unknown);
 	if (report.unknown && report.unreached.empty())
 		line += " (record --sites watches each)";
-	out.wrap(4, line, Tone::Plain, 2);
+	return line;
+}
+
+/* Empty: nothing is known of them. */
+std::string accesses_line(const ModuleReport &report)
+{
+	if (report.module.instrumented)
+		return counted(report.accesses, "access") + " of its code seen";
+	if (report.module.decoded)
+		return "Its accesses to memory were not seen: it is not instrumented. lockscope "
+		       "instrument DIR builds it so, and --accesses all records them";
+	return {};
+}
+
+void print_unreached(const ModuleReport &report, bool all, Printer &out)
+{
 	const std::size_t most = all ? report.unreached.size() : kMostSites;
 	for (std::size_t i = 0; i < report.unreached.size() && i < most; i++)
 		out.wrap(6,
@@ -214,6 +223,23 @@ std::vector<ModuleReport> module_reports(const Model &model, const Selection &se
 	return out;
 }
 
+std::string site_name(const OwnSite &site)
+{
+	for (const auto &frame : frames_of(site.place))
+		if (frame.line && frame.line->line)
+			return frame.line->file + ":" + std::to_string(frame.line->line) + " " +
+			       frame.function + "()";
+	return place_name(site.place);
+}
+
+std::vector<std::string> summary_lines(const ModuleReport &report)
+{
+	std::vector<std::string> out{took_line(report), sites_line(report)};
+	if (std::string line = accesses_line(report); !line.empty())
+		out.push_back(std::move(line));
+	return out;
+}
+
 void print_modules(const Model &model, const std::vector<ModuleReport> &modules, bool all,
 		   Printer &out)
 {
@@ -222,27 +248,14 @@ void print_modules(const Model &model, const std::vector<ModuleReport> &modules,
 	out.blank();
 	out.wrap(0, modules.size() == 1 ? "Your module:" : "Your modules:", Tone::Bold);
 	for (const auto &report : modules) {
-		std::size_t own = 0;
-		for (const auto &lock : report.locks)
-			own += lock.own;
-		if (report.locks.empty())
-			out.wrap(2, report.module.name + " took no lock at all", Tone::Yellow, 2);
-		else
-			out.wrap(2,
-				 report.module.name + ": " + counted(own, "lock") +
-					 " of its own, about " +
-					 counted(report.acquisitions, "acquisition"),
-				 Tone::Plain, 2);
+		out.wrap(2, took_line(report), report.locks.empty() ? Tone::Yellow : Tone::Plain,
+			 2);
 		print_locks(model, report, all, out);
-		print_sites(report, all, out);
-		if (report.module.decoded && !report.module.instrumented)
-			out.wrap(
-				4,
-				"Its accesses to memory were not seen: it is not instrumented. "
-				"lockscope instrument DIR builds it so, and --accesses all records them",
-				Tone::Plain, 2);
-		else if (report.module.instrumented)
-			out.wrap(4, counted(report.accesses, "access") + " of its code seen");
+		out.wrap(4, sites_line(report), report.module.decoded ? Tone::Plain : Tone::Yellow,
+			 2);
+		print_unreached(report, all, out);
+		if (const std::string line = accesses_line(report); !line.empty())
+			out.wrap(4, line, Tone::Plain, 2);
 	}
 }
 

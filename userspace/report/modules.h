@@ -35,6 +35,10 @@ struct ModuleReport {
 /// Modules that were named when recording, or are selected now.
 std::vector<ModuleReport> module_reports(const Model &model, const Selection &selection);
 
+/// What a report says of one in a few lines, without its locks.
+std::vector<std::string> summary_lines(const ModuleReport &report);
+/// "FILE:LINE FUNCTION()", without the inlined spin_lock() around it.
+std::string site_name(const OwnSite &site);
 void print_modules(const Model &model, const std::vector<ModuleReport> &modules, bool all,
 		   Printer &out);
 Json modules_json(const Model &model, const std::vector<ModuleReport> &modules);

@@ -2,6 +2,7 @@
 // The whole HTML file.
 #include "report/completeness.h"
 #include "report/html/parts.h"
+#include "report/modules.h"
 #include "report/text_parts.h"
 
 #include "report/html_assets.h"
@@ -44,7 +45,7 @@ std::string head_of(const std::string &title)
 }
 
 std::string header_of(const Model &model, const Analysis &analysis, const ReportOptions &options,
-		      const GraphPart *part)
+		      const GraphPart *part, bool modules)
 {
 	Fragment fragment;
 	auto header = add(fragment.root(), "header");
@@ -82,8 +83,12 @@ std::string header_of(const Model &model, const Analysis &analysis, const Report
 					{"graph", "Lock order"},
 					{"rules", "Rules"},
 					{"stat", "Statistics"},
-					{"run", "Run"}})
+					{"run", "Run"},
+					{"modules", "Your module"}}) {
+		if (!modules && id == std::string_view("modules"))
+			continue;
 		set(add(menu, "a", "", title), "href", std::string("#") + id);
+	}
 	return fragment.text();
 }
 
@@ -128,10 +133,12 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	const bool incomplete = !incompleteness(model).empty();
 	const LockGraph graph(model, Runs(model.runs.size(), true));
 	const std::string run = run_section(model, analysis, incomplete);
+	const std::string modules =
+		modules_section(model, module_reports(model, analysis.selection));
 	const std::string release = model.runs.empty() ? "" : model.runs.back().release;
 	std::string out = head_of("LockScope report, " + system_name(release)) +
 			  (part ? "<body data-view=\"graph\">" : "<body>") +
-			  header_of(model, analysis, options, part) + "<main>";
+			  header_of(model, analysis, options, part, !modules.empty()) + "<main>";
 	if (incomplete)
 		out += run;
 	out += findings_section(model, analysis, options) +
@@ -139,7 +146,7 @@ std::string html_report(const Model &model, const Analysis &analysis, const Repo
 	       stat_section(stat);
 	if (!incomplete)
 		out += run;
-	out += "</main>";
+	out += modules + "</main>";
 	std::string scripts;
 	if (!kLibrary.empty())
 		scripts += "<script>" + std::string(kLibrary) + "</script>";

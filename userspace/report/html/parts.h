@@ -13,17 +13,22 @@
 #include <string>
 #include <string_view>
 
+namespace lockscope {
+struct ModuleReport;
+} // namespace lockscope
+
 namespace lockscope::html {
 
 /*
  * Bytes for each part; the graph's data has what they leave of kMostHtmlBytes: with style, scripts
- * and the library that draws it at least 850,000 bytes, some 10,000 orders.
+ * and the library that draws it at least 800,000 bytes, some 9,500 orders.
  */
 inline constexpr std::size_t kCardBytes = 850000;  ///< findings in full
 inline constexpr std::size_t kBriefBytes = 250000; ///< findings by title, where those are full
 inline constexpr std::size_t kOrderBytes = 60000;  ///< orders of findings as a table
 inline constexpr std::size_t kRuleBytes = 220000;
 inline constexpr std::size_t kStatBytes = 200000;
+inline constexpr std::size_t kModuleBytes = 50000;
 
 /// Room for rows or cards. Those that do not fit are counted; after several in a row no further
 /// ones need be made.
@@ -97,6 +102,8 @@ std::string graph_json(const Model &model, const LockGraph &graph, const Analysi
 		       const ReportOptions &options, std::size_t room, const GraphPart *part);
 std::string rules_section(const Model &model);
 std::string stat_section(const StatReport &stat);
+/// Empty where a recording was about none.
+std::string modules_section(const Model &model, const std::vector<ModuleReport> &modules);
 
 /// A card; without its body only what it is, for lack of room.
 std::string full_card(const Model &model, const Finding &finding, std::size_t rank, bool open);

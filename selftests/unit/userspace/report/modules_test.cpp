@@ -2,6 +2,7 @@
 // "Your module": what a report says of the modules that a recording was about.
 #include "support.h"
 
+#include "report/html/html.h"
 #include "report/modules.h"
 #include "report/report.h"
 #include "store/writer.h"
@@ -133,4 +134,18 @@ TEST(YourModule, RunsAreUnited)
 	EXPECT_EQ(json[0]["locks"][0]["name"], "mod:list_lock");
 	EXPECT_TRUE(json[0]["sites"][2]["reached"].is_null());
 	EXPECT_EQ(json[0]["sites"][0]["lines"][1]["file"], "mod/mod.c");
+}
+
+TEST(YourModule, HasAViewInTheBrowser)
+{
+	Model model = usual_model();
+	std::string html = html_report(model, {}, {}, {});
+	EXPECT_TRUE(has(html, "<a href=\"#modules\">Your module</a>"));
+	EXPECT_TRUE(has(html, "<section id=\"modules\" class=\"view\">"));
+	EXPECT_TRUE(has(html, "<code>mod:list_lock</code> spinlock"));
+	EXPECT_TRUE(has(html, "<li>_raw_spin_lock() at mod/mod.c:12 mod_drop()</li>"));
+	EXPECT_FALSE(has(html, "mod_odd"));
+	model.runs[0].modules.clear();
+	html = html_report(model, {}, {}, {});
+	EXPECT_FALSE(has(html, "#modules"));
 }
