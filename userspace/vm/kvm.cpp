@@ -41,7 +41,8 @@ bool kvm_fails(const Kernel &kernel)
 {
 	const fs::path file = place(kernel);
 	std::string line;
-	return !file.empty() && std::getline(std::ifstream(file), line) && line == circumstances(kernel);
+	return !file.empty() && std::getline(std::ifstream(file), line) &&
+	       line == circumstances(kernel);
 }
 
 void remember_kvm_fails(const Kernel &kernel)

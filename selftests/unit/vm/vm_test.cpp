@@ -82,7 +82,8 @@ TEST(Kvm, ThatItFailsIsRememberedForTheKernelAsItIs)
 	EXPECT_TRUE(vm::kvm_fails(kernel));
 	EXPECT_FALSE(vm::kvm_fails(newer));
 	EXPECT_FALSE(fs::exists(dir / "cache/lockscope/outside"));
-	fs::last_write_time(kernel.image, fs::last_write_time(kernel.image) + std::chrono::seconds(1));
+	fs::last_write_time(kernel.image,
+			    fs::last_write_time(kernel.image) + std::chrono::seconds(1));
 	EXPECT_FALSE(vm::kvm_fails(kernel)) << "another build";
 	before ? setenv("XDG_CACHE_HOME", kept.c_str(), 1) : unsetenv("XDG_CACHE_HOME");
 }
