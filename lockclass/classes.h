@@ -48,10 +48,12 @@ enum ls_class_state {
 #define LS_CLASS_FLEETING 512u	/* lock on a stack, by address: soon reused */
 #define LS_CLASS_PASSED 1024u	/* each acquisition counts, see kmod/out/claims.c */
 #define LS_CLASS_TOLD 2048u	/* an acquisition that cannot return was printed, see kmod/check/hang.c */
+#define LS_CLASS_SPUN 4096u	/* CPUs that spin for each other were printed, see kmod/check/spinners.c */
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
 #define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key has LS_KEY_ASK */
 #define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)
-#define LS_CLASS_REPORTED (LS_CLASS_SAME | LS_CLASS_CONFIRMED | LS_CLASS_PASSED | LS_CLASS_TOLD)
+#define LS_CLASS_REPORTED \
+	(LS_CLASS_SAME | LS_CLASS_CONFIRMED | LS_CLASS_PASSED | LS_CLASS_TOLD | LS_CLASS_SPUN)
 
 struct ls_class {
 	ls_u8 state;		/* written last */

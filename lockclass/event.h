@@ -13,5 +13,7 @@
 #define LS_EV_PAIR 4		/* a pair of instances not seen before */
 #define LS_EV_STRICT 8		/* a class nests in itself, under strict rules */
 #define LS_EV_NESTED 16		/* a pair of instances of one class, for the log */
+#define LS_EV_RING 32		/* a CPU of a ring of them, see spinring.h */
+#define LS_EV_RING_LAST 64	/* the last one of that ring */
 
 #endif /* LOCKSCOPE_EVENT_H */

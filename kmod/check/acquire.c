@@ -101,7 +101,7 @@ static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u6
 		held = NULL;
 	noted = ls_chain_learn(pc, ctx, lock, ip, val, key);
 	if (unlikely(held))
-		ls_hang_say(ctx, lock, ip, val, held);
+		ls_hang_say(ctx, lock, ip, val, held, false);
 	return noted;
 }
 

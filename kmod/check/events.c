@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/sched/clock.h>
 #include <linux/stacktrace.h>
+#include <linux/uaccess.h>
 
 #include "check/events.h"
 #include "core/context.h"
@@ -69,6 +70,60 @@ void ls_event_fill(struct ls_event *e, const struct ls_ctx *ctx, u32 what, u64 l
 	s->stack = ls_stack_from((u64 *)&s->held[ctx->depth], ip);
 	if (!ip)
 		s->ip = *(u64 *)&s->held[ctx->depth];
+}
+
+/*
+ * Observation of @s, one CPU of a ring (spinring.h): as that of a task of a deadlock (waits.c).
+ * @number: the same for all of the ring, the @last one of which completes it. The stack of another
+ * CPU is not known.
+ */
+void ls_event_spinner(struct ls_cpu *pc, const struct ls_spin_view *view, const struct ls_spinner *s,
+		      u64 number, bool last)
+{
+	const struct ls_cpu *other = per_cpu_ptr(&ls_cpus, s->cpu);
+	struct task_struct *task = READ_ONCE(other->cur);
+	struct ls_rec_sight *sight;
+	struct ls_event *e;
+	struct ls_held h;
+	u32 nr = 0, i;
+	u64 *frames;
+
+	while (nr < LS_MAX_DEPTH && ls_spinner_held(view, s, nr, &h))
+		nr++;
+	e = ls_ring_reserve(&pc->ring, sizeof(*e) + sizeof(*sight) + nr * sizeof(struct ls_held_rec) +
+				       LS_STACK_FRAMES * sizeof(u64));
+	if (!e) {
+		ls_lose(LS_LOSS_RECORDS);
+		return;
+	}
+	sight = (struct ls_rec_sight *)(e + 1);
+	*sight = (struct ls_rec_sight){
+		.hdr.flags = LS_EV_RING | (last ? LS_EV_RING_LAST : 0),
+		.time_ns = local_clock(), .ip = s->waits.ip, .lock = ls_lock_instance(s->waits.lock),
+		.val = s->waits.val, .nr_held = nr, .cpu = s->cpu, .what = LS_FINDING_DEADLOCK,
+		.extra = number,
+	};
+	copy_from_kernel_nofault(sight->comm, task->comm, LS_COMM_LEN);
+	get_kernel_nofault(sight->pid, &task->pid);
+	get_kernel_nofault(sight->tgid, &task->tgid);
+	for (i = 0; i < nr; i++) {
+		if (!ls_spinner_held(view, s, i, &h))
+			h = (struct ls_held){ };
+		if (h.lock == s->holds.lock)
+			sight->new_mask = 1ull << i;
+		sight->held[i] = (struct ls_held_rec){
+			.val = h.val, .ip = h.ip, .lock = ls_lock_instance(h.lock),
+		};
+	}
+	frames = (u64 *)&sight->held[nr];
+	if (s->cpu == smp_processor_id()) {
+		sight->task_flags = ls_task_flags();
+		sight->stack = ls_stack_from(frames, s->waits.ip);
+	} else {
+		frames[0] = s->waits.ip;
+		sight->stack = 1;
+	}
+	ls_ring_commit(e);
 }
 
 /*

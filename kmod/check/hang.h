@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Acquisitions that cannot return. Any context, preemption off. */
+/* Acquisitions that cannot return. Any context, preemption off but for ls_hang_init(). */
 #ifndef LOCKSCOPE_HANG_H
 #define LOCKSCOPE_HANG_H
 
@@ -7,12 +7,21 @@
 
 #include "core/state.h"
 #include "primitives.h"
+#include "spinring.h"
 
 extern bool ls_hang_report;	/* parameter */
 
-void ls_hang_init(void);
 const struct ls_held *ls_hang_find(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u32 val);
-void ls_hang_say(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, const struct ls_held *held);
+void ls_hang_wait(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u64 ip, u32 val);
+
+/* hang_say.c */
+void ls_hang_init(void);
+void ls_hang_say(struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, const struct ls_held *held, bool signal);
+void ls_hang_say_ring(struct ls_ctx *ctx, const struct ls_spin_view *view, const struct ls_spinner *cpus, u32 nr);
+
+/* spinners.c */
+void ls_spinners_init(void);
+void ls_spins(u64 lock);
 
 /*
  * Is an interrupt about to spin? Then the interrupted context may be the owner. The lock word is

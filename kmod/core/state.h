@@ -39,6 +39,7 @@ struct ls_cpu {
 	u32 random;
 	u64 tail;			/* lock acquired at the end of an interrupt, in_tail() */
 	struct task_struct *behind;	/* cur from before, while tail is set */
+	u64 spins[LS_NR_LEVELS];	/* lock that last had to be waited for under a spinning one */
 	u64 acquisitions[LS_NR_LEVELS];
 	u64 releases;
 	u64 unknown_releases;

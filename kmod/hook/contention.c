@@ -11,7 +11,9 @@
 
 #include "base/preempt.h"
 #include "base/tracepoint.h"
+#include "check/hang.h"
 #include "core/context.h"
+#include "core/lockword.h"
 #include "core/stacks.h"
 #include "core/stat.h"
 #include "hook/hook.h"
@@ -37,10 +39,19 @@ static u32 slot_of(unsigned int flags)
 	return flags & LCB_F_SPIN && !(flags & LCB_F_MUTEX) ? LS_WAIT_SPIN : LS_WAIT_SLEEP;
 }
 
+/* Does its lock word name the current task? Then an entry of it is no acquisition that waits. */
+static bool is_mine(u64 lock, u32 kind)
+{
+	unsigned long owner;
+
+	return ls_owner_word(lock, kind, &owner) && ls_owner_is(owner) == LS_WORD_MINE;
+}
+
 static void on_begin(void *data, void *at, unsigned int flags)
 {
 	u32 level, kind = kind_of_wait(flags), id;
 	struct ls_wait *w;
+	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
 	u64 lock;
 	int i;
@@ -49,13 +60,14 @@ static void on_begin(void *data, void *at, unsigned int flags)
 		return;
 	preempt_disable_notrace();
 	lock = (u64)at + LS_KIND_OFFSET(kind);
-	ctx = ls_context(this_cpu_ptr(&ls_cpus), &level);
+	pc = this_cpu_ptr(&ls_cpus);
+	ctx = ls_context(pc, &level);
 	w = &ctx->wait[slot_of(flags)];
 	/* A task that spins, then sleeps, still waits for the same lock. */
 	if (ctx->busy || w->lock == lock)
 		goto out;
 	i = ls_held_find(ctx, lock);
-	if (i >= 0 && i == (int)ctx->depth - 1) {
+	if (i >= 0 && i == (int)ctx->depth - 1 && !is_mine(lock, kind)) {
 		w->val = ctx->held[i].val;
 		w->ip = ctx->held[i].ip;
 	} else {
@@ -71,6 +83,8 @@ static void on_begin(void *data, void *at, unsigned int flags)
 		w->val = id | ls_where(level);
 		if (flags & LCB_F_READ)
 			w->val |= LS_SHARED << LS_VAL_READ_SHIFT;
+		if (unlikely(i >= 0))
+			ls_hang_wait(pc, ctx, level, lock, w->ip, w->val);
 	}
 	w->since = local_clock();
 	barrier();

@@ -32,8 +32,10 @@ void ls_hook_ww(unsigned long lock, unsigned long acquire, unsigned long ip);
 void ls_hook_queue(unsigned long arg0, unsigned long arg1, unsigned long ip, unsigned long func5,
 		   unsigned long frame);
 
-/* special.c, deferred.c, queues.c, task.c, sched.c, contention.c, memory.c */
+/* special.c, spins.c, deferred.c, queues.c, task.c, sched.c, contention.c, memory.c */
 void ls_special_init(void);
+void ls_spins_attach(void);
+void ls_spins_detach(void);
 int ls_deferred_attach(void);
 void ls_deferred_detach(void);
 int ls_queues_attach(void);

@@ -16,6 +16,7 @@
 #include "exempt.h"
 #include "hash.h"
 #include "judge.h"
+#include "spinring.h"
 #include "out/console/splat.h"
 #include "out/evidence.h"
 #include "out/out.h"
@@ -177,6 +178,30 @@ static void judge_observation(const struct ls_rec_sight *s, u32 frames, u32 flag
 }
 
 /*
+ * Observation number @ordinal, of a CPU that spins for another one (kmod/check/spinners.c), which
+ * printed that itself.
+ */
+static void take_spinner(const struct ls_rec_sight *s, u32 flags, u32 ordinal)
+{
+	static struct ls_finding_edge edges[LS_SPIN_CPUS];
+	static u64 number;
+	static u32 nr;
+
+	if (number != s->extra) {
+		number = s->extra;
+		nr = 0;
+	}
+	if (nr == LS_SPIN_CPUS || !s->new_mask)
+		return;
+	edges[nr++] = (struct ls_finding_edge){
+		.from = ls_worker_class(s->held[__ffs64(s->new_mask)].val),
+		.to = ls_worker_class(s->val), .kinds = LS_DEP_EN, .sight = ordinal,
+	};
+	if (flags & LS_EV_RING_LAST)
+		ls_worker_deadlock(edges, nr, false);
+}
+
+/*
  * Take an observation by a hook or by the worker; *@ordinal gets its number. False, and a
  * counted loss, when there is no room. ls_work_mutex held.
  */
@@ -193,14 +218,16 @@ bool ls_worker_take(struct ls_event *e, u32 *ordinal)
 	if (!ls_ledger_add(s, ordinal))
 		return false;
 	judge_observation(s, frames, flags, *ordinal);
+	if (flags & LS_EV_RING)
+		take_spinner(s, flags, *ordinal);
 	return true;
 }
 
 /*
- * Tasks that wait for each other, reported once for the same locks at the same places.
- * ls_work_mutex held.
+ * Tasks that wait for each other, reported once for the same locks at the same places; on the
+ * console if @say. ls_work_mutex held.
  */
-void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
+void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr, bool say)
 {
 	struct ls_rec_finding rec = {
 		.hdr = { sizeof(rec) + nr * sizeof(*edges), LS_REC_FINDING },
@@ -220,7 +247,7 @@ void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr)
 	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
 	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
 	wake_up_interruptible(&ls_log_wait);
-	if (ls_splat)
+	if (say && ls_splat)
 		ls_splat_deadlock(edges, nr);
 }
 

@@ -67,7 +67,7 @@ bool ls_worker_handed_over(u32 id);
 bool ls_worker_new_report(u64 key);
 u32 ls_worker_new_finding(void);
 bool ls_worker_take(struct ls_event *e, u32 *ordinal);
-void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr);
+void ls_worker_deadlock(const struct ls_finding_edge *edges, u32 nr, bool say);
 u32 ls_worker_findings(void);
 void ls_findings_name_classes(void);
 void ls_findings_settle(bool all);

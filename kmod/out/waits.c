@@ -302,7 +302,7 @@ static void look_for_deadlock(u32 start)
 		if (!take_found(&edges[i].sight))
 			return;
 	}
-	ls_worker_deadlock(edges, n);
+	ls_worker_deadlock(edges, n, true);
 }
 
 /* Scan all sleeping tasks that wait for something. Worker only, ls_work_mutex held. */

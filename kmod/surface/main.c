@@ -190,6 +190,7 @@ static void detach(void)
 	ls_preempt_detach();
 	ls_deferred_detach();
 	ls_contention_detach();
+	ls_spins_detach();
 	ls_queues_detach();
 	ls_task_detach();
 	ls_sched_detach();
@@ -237,6 +238,7 @@ static int __init lockscope_init(void)
 	ls_roots_init();
 	ls_special_init();
 	ls_hang_init();
+	ls_spinners_init();
 	rc = ls_sched_attach();
 	rc = rc ? rc : ls_modules_init();
 	rc = rc ? rc : ls_memory_attach();
@@ -246,6 +248,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : ls_contention_attach();
 	ls_percpu_attach();
 	ls_preempt_attach();
+	ls_spins_attach();
 	rc = rc ? rc : ls_prims_attach();
 	rc = rc ? rc : init_anchor();
 	if (rc)

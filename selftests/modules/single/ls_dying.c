@@ -6,17 +6,26 @@
  *
  *   hold      a task sleeps with a mutex and an rwsem held, till the module is unloaded
  *   hang      a task waits for that mutex, uninterruptible: a hung task after hold
- *   soft      a task spins with a spinlock held for 12 s, preemption off
+ *   soft      a task spins with a spinlock held, preemption off, till "over" is written
  *   stall     the same with another lock, for a stall of RCU
  *   oops      a task oopses with three locks held; oops_ok: with none
  *   panic     an interrupt panics with a lock held, on top of a task that holds another
  *   twice     a task takes a spinlock twice, interrupts off the second time: its CPU is gone
+ *   unsaid    the same with another lock
  *   all       the same, while all other CPUs wait for that lock, interrupts off
  *   irq       an interrupt takes the spinlock of the task that it interrupted
- *   mutex     a task takes a mutex twice
+ *   mutex     a task takes a mutex twice, and the second time a signal could end the wait
+ *   rwsem     the same with an rwsem, for reading and then for writing
  *   write     a task takes for writing what it holds for reading, an rwlock
+ *   cross     two CPUs take two spinlocks in opposite orders, interrupts off, and meet
+ *   three     three CPUs, each of which holds what the one before it wants: a spinlock, an rwlock
+ *             as a writer, one as a reader
  *   legal     none of these, though it looks like them
+ *
+ * Each that takes a CPU for ever has one of its own, from the last one downwards. Several cases may
+ * be written at once, with blanks between.
  */
+
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
@@ -37,16 +46,19 @@
 
 #include "base/wrapper/hrtimer.h"
 
-#define SPIN_SECONDS 12
+#define SPIN_SECONDS 60
 
 static DEFINE_MUTEX(dying_mutex);
 static DECLARE_RWSEM(dying_rwsem);
 static DEFINE_SPINLOCK(dying_spin);
 static DEFINE_SPINLOCK(dying_stall);
 static DEFINE_SPINLOCK(dying_one);
+static DEFINE_SPINLOCK(dying_other);
+static DEFINE_SPINLOCK(dying_last);
 static DEFINE_SPINLOCK(dying_task);
 static DEFINE_SPINLOCK(dying_timer);
 static DEFINE_MUTEX(dying_again);
+static DECLARE_RWSEM(dying_upgrade);
 static DEFINE_RWLOCK(dying_rw);
 static DECLARE_COMPLETION(hold_over);
 static struct task_struct *holder;
@@ -83,10 +95,16 @@ static void spin(unsigned int ms)
 	spin_us(ms * 1000);
 }
 
+static bool spin_over;
+
 static __side void spin_under(spinlock_t *lock)
 {
+	u64 end = ktime_get_ns() + SPIN_SECONDS * NSEC_PER_SEC;
+
+	WRITE_ONCE(spin_over, false);
 	spin_lock(lock);
-	spin(SPIN_SECONDS * 1000);
+	while (!READ_ONCE(spin_over) && ktime_get_ns() < end)
+		cpu_relax();
 	spin_unlock(lock);
 }
 
@@ -149,19 +167,37 @@ static __side void dying_interrupted(void)
 	spin_unlock(&dying_task);
 }
 
-static __side void dying_inner(void)
+static __side void dying_inner(spinlock_t *lock)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&dying_one, flags);
-	spin_unlock_irqrestore(&dying_one, flags);
+	spin_lock_irqsave(lock, flags);
+	spin_unlock_irqrestore(lock, flags);
 }
 
 static __side void dying_twice(void)
 {
 	spin_lock(&dying_one);
-	dying_inner();
+	dying_inner(&dying_one);
 	spin_unlock(&dying_one);
+}
+
+static __side void dying_unsaid(void)
+{
+	spin_lock(&dying_other);
+	dying_inner(&dying_other);
+	spin_unlock(&dying_other);
+}
+
+/* @run as a thread of @cpu. */
+static void start_on(int cpu, int (*run)(void *data), void *data, const char *name)
+{
+	struct task_struct *task = kthread_create(run, data, "%s/%d", name, cpu);
+
+	if (IS_ERR(task))
+		return;
+	kthread_bind(task, cpu);
+	wake_up_process(task);
 }
 
 static bool all_wait;
@@ -170,39 +206,112 @@ static int dying_waiter(void *unused)
 {
 	while (!READ_ONCE(all_wait))
 		cond_resched();
-	dying_inner();
+	dying_inner(&dying_last);
 	return 0;
 }
 
 static __side void dying_all(void)
 {
-	struct task_struct *task;
 	int cpu, me = get_cpu();
 
 	put_cpu();
-	for_each_online_cpu(cpu) {
-		if (cpu == me)
-			continue;
-		task = kthread_create(dying_waiter, NULL, "dying_waiter/%d", cpu);
-		if (IS_ERR(task))
-			continue;
-		kthread_bind(task, cpu);
-		wake_up_process(task);
-	}
+	for_each_online_cpu(cpu)
+		if (cpu != me)
+			start_on(cpu, dying_waiter, NULL, "dying_waiter");
 	msleep(100);
-	spin_lock(&dying_one);
+	spin_lock(&dying_last);
 	WRITE_ONCE(all_wait, true);
 	spin(500);
-	dying_inner();
-	spin_unlock(&dying_one);
+	dying_inner(&dying_last);
+	spin_unlock(&dying_last);
 }
 
 static __side void dying_mutex_twice(void)
 {
 	mutex_lock(&dying_again);
-	mutex_lock(&dying_again);
+	if (!mutex_lock_killable(&dying_again))
+		mutex_unlock(&dying_again);
 	mutex_unlock(&dying_again);
-	mutex_unlock(&dying_again);
+}
+
+static __side void dying_rwsem_twice(void)
+{
+	down_read(&dying_upgrade);
+	if (!down_write_killable(&dying_upgrade))
+		up_write(&dying_upgrade);
+	up_read(&dying_upgrade);
+}
+
+/* Sides that meet: each has its first lock before any of them wants its second one. */
+static atomic_t meeting;
+
+static void meet(int nr)
+{
+	atomic_inc(&meeting);
+	while (atomic_read(&meeting) < nr)
+		cpu_relax();
+}
+
+static DEFINE_SPINLOCK(cross_a);
+static DEFINE_SPINLOCK(cross_b);
+
+static __side void cross_ab(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cross_a, flags);
+	meet(2);
+	spin_lock(&cross_b);
+	spin_unlock(&cross_b);
+	spin_unlock_irqrestore(&cross_a, flags);
+}
+
+static __side void cross_ba(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cross_b, flags);
+	meet(2);
+	spin_lock(&cross_a);
+	spin_unlock(&cross_a);
+	spin_unlock_irqrestore(&cross_b, flags);
+}
+
+static DEFINE_SPINLOCK(three_spin);
+static DEFINE_RWLOCK(three_write);
+static DEFINE_RWLOCK(three_read);
+
+static __side void three_first(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&three_spin, flags);
+	meet(3);
+	write_lock(&three_write);
+	write_unlock(&three_write);
+	spin_unlock_irqrestore(&three_spin, flags);
+}
+
+static __side void three_second(void)
+{
+	unsigned long flags;
+
+	write_lock_irqsave(&three_write, flags);
+	meet(3);
+	write_lock(&three_read);
+	write_unlock(&three_read);
+	write_unlock_irqrestore(&three_write, flags);
+}
+
+static __side void three_third(void)
+{
+	unsigned long flags;
+
+	read_lock_irqsave(&three_read, flags);
+	meet(3);
+	spin_lock(&three_spin);
+	spin_unlock(&three_spin);
+	read_unlock_irqrestore(&three_read, flags);
 }
 
 static __side void dying_write(void)
@@ -356,34 +465,131 @@ static __side int legal_contended(void)
 	return 0;
 }
 
+/*
+ * CPUs that wait for each other under spinning locks, interrupts off, and go on: in one order, by
+ * trylocks in the other one, and readers of an rwlock in both.
+ */
+static DEFINE_SPINLOCK(order_a);
+static DEFINE_SPINLOCK(order_b);
+static DEFINE_RWLOCK(order_rw);
+static atomic_t order_over;
+#define ORDER_ROUNDS 3000
+
+static __side void order_ab(void)
+{
+	spin_lock(&order_a);
+	spin_lock(&order_b);
+	read_lock(&order_rw);
+	read_unlock(&order_rw);
+	spin_unlock(&order_b);
+	spin_unlock(&order_a);
+}
+
+static __side void order_ba(void)
+{
+	spin_lock(&order_b);
+	if (spin_trylock(&order_a))
+		spin_unlock(&order_a);
+	read_lock(&order_rw);
+	read_unlock(&order_rw);
+	spin_unlock(&order_b);
+}
+
+static __side void order_read(void)
+{
+	read_lock(&order_rw);
+	if (spin_trylock(&order_a)) {
+		read_lock(&order_rw);
+		read_unlock(&order_rw);
+		spin_unlock(&order_a);
+	}
+	read_unlock(&order_rw);
+}
+
+static int legal_crosser(void *unused)
+{
+	unsigned long flags;
+	int i;
+
+	for (i = 0; i < ORDER_ROUNDS; i++) {
+		local_irq_save(flags);
+		order_ab();
+		order_ba();
+		order_read();
+		local_irq_restore(flags);
+		cond_resched();
+	}
+	atomic_inc(&order_over);
+	return 0;
+}
+
+static __side void legal_crossing(void)
+{
+	int cpu, nr = 0;
+
+	atomic_set(&order_over, 0);
+	for_each_online_cpu(cpu) {
+		start_on(cpu, legal_crosser, NULL, "legal_crosser");
+		nr++;
+	}
+	while (atomic_read(&order_over) < nr)
+		msleep(20);
+}
+
+/* Of what the task holds, it takes nothing again: a signal ends it, or another task. */
+static __side int legal_interrupted(void)
+{
+	int rc;
+
+	mutex_lock(&legal_mutex);
+	mutex_unlock(&legal_mutex);
+	rc = mutex_lock_killable(&legal_mutex);
+	if (rc)
+		return rc;
+	mutex_unlock(&legal_mutex);
+	rc = down_write_killable(&legal_rwsem);
+	if (!rc)
+		up_write(&legal_rwsem);
+	return rc;
+}
+
 static int dying_legal(void)
 {
 	int rc;
+
+	legal_crossing();
 
 	legal_per_cpu();
 	legal_readers();
 	rc = legal_try();
 	rc = rc ? rc : legal_wound();
 	rc = rc ? rc : legal_semaphore();
+	rc = rc ? rc : legal_interrupted();
 	return rc ? rc : legal_contended();
 }
 
 static const struct dying_case {
 	const char *name;
 	void (*run)(void);
+	void (*second)(void), (*third)(void);	/* on CPUs of their own */
+	bool keeps_cpu;				/* its CPU is free again, or is the last one to go */
 } cases[] = {
-	{ "hold", dying_hold },
-	{ "hang", dying_hang },
-	{ "soft", dying_soft },
-	{ "stall", dying_stalls },
-	{ "oops", dying_oops },
-	{ "oops_ok", dying_oops_ok },
-	{ "panic", dying_interrupted },
+	{ "hold", dying_hold, .keeps_cpu = true },
+	{ "hang", dying_hang, .keeps_cpu = true },
+	{ "soft", dying_soft, .keeps_cpu = true },
+	{ "stall", dying_stalls, .keeps_cpu = true },
+	{ "oops", dying_oops, .keeps_cpu = true },
+	{ "oops_ok", dying_oops_ok, .keeps_cpu = true },
+	{ "panic", dying_interrupted, .keeps_cpu = true },
+	{ "mutex", dying_mutex_twice, .keeps_cpu = true },
+	{ "rwsem", dying_rwsem_twice, .keeps_cpu = true },
 	{ "twice", dying_twice },
+	{ "unsaid", dying_unsaid },
 	{ "all", dying_all },
 	{ "irq", dying_interrupted },
-	{ "mutex", dying_mutex_twice },
 	{ "write", dying_write },
+	{ "cross", cross_ab, cross_ba },
+	{ "three", three_first, three_second, three_third },
 };
 
 static int dying_thread(void *data)
@@ -392,41 +598,83 @@ static int dying_thread(void *data)
 	return 0;
 }
 
-/* On the last CPU, so that the first one may go on. */
-static int begin(const struct dying_case *c)
-{
-	struct task_struct *task = kthread_create(dying_thread, c->run, "dying_%s", c->name);
+static unsigned int gone;	/* CPUs that no case ends on */
 
+/* A thread of @c, on the last CPU that is left, so that the first one may go on. It is not awake. */
+static struct task_struct *side_of(const struct dying_case *c, void (*run)(void), const char *side)
+{
+	struct task_struct *task;
+
+	if (gone >= num_online_cpus())
+		return ERR_PTR(-ENOSPC);
+	task = kthread_create(dying_thread, run, "dying_%s%s", c->name, side);
 	if (IS_ERR(task))
-		return PTR_ERR(task);
-	timer_panics = !strcmp(c->name, "panic");
-	if (c->run == dying_hold)
+		return task;
+	if (run == dying_hold)
 		holder = get_task_struct(task);
-	kthread_bind(task, cpumask_last(cpu_online_mask));
-	wake_up_process(task);
+	kthread_bind(task, num_online_cpus() - 1 - gone);
+	gone += !c->keeps_cpu;
+	return task;
+}
+
+#define MOST_CASES 4
+#define SIDES 3
+#define BETWEEN_MS 1500		/* until what a case prints is printed */
+
+/*
+ * The cases of @names, which are separated by blanks. All threads are there before the first of
+ * them takes a CPU: what the kernel needs to make one may wait for that CPU.
+ */
+static int begin(char *names)
+{
+	struct task_struct *tasks[MOST_CASES][SIDES] = { };
+	const struct dying_case *which[MOST_CASES];
+	unsigned int nr = 0, i, k;
+	char *name;
+
+	while ((name = strsep(&names, " "))) {
+		for (i = 0; i < ARRAY_SIZE(cases) && strcmp(name, cases[i].name); i++)
+			;
+		if (i == ARRAY_SIZE(cases) || nr == MOST_CASES)
+			return -ENOENT;
+		void (*const sides[SIDES])(void) = { cases[i].run, cases[i].second, cases[i].third };
+
+		for (k = 0; k < SIDES && sides[k]; k++) {
+			tasks[nr][k] = side_of(&cases[i], sides[k], k ? k > 1 ? "_3" : "_2" : "");
+			if (IS_ERR(tasks[nr][k]))
+				return PTR_ERR(tasks[nr][k]);
+		}
+		which[nr++] = &cases[i];
+	}
+	for (i = 0; i < nr; i++) {
+		timer_panics = !strcmp(which[i]->name, "panic");
+		atomic_set(&meeting, 0);
+		if (i)
+			spin(BETWEEN_MS);
+		pr_info("dying: begins: %s\n", which[i]->name);
+		for (k = 0; k < SIDES && tasks[i][k]; k++)
+			wake_up_process(tasks[i][k]);
+	}
 	return 0;
 }
 
 static ssize_t run_write(struct file *file, const char __user *buf, size_t len, loff_t *at)
 {
-	char name[16] = { };
-	unsigned int i;
-	int rc;
+	char names[64] = { }, *name;
+	int rc = 0;
 
-	if (len >= sizeof(name))
+	if (len >= sizeof(names))
 		return -EINVAL;
-	if (copy_from_user(name, buf, len))
+	if (copy_from_user(names, buf, len))
 		return -EFAULT;
-	if (!strcmp(strim(name), "legal")) {
+	name = strim(names);
+	if (!strcmp(name, "legal"))
 		rc = dying_legal();
-		return rc ? rc : len;
-	}
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		if (!strcmp(name, cases[i].name)) {
-			rc = begin(&cases[i]);
-			return rc ? rc : len;
-		}
-	return -ENOENT;
+	else if (!strcmp(name, "over"))
+		WRITE_ONCE(spin_over, true);
+	else
+		rc = begin(name);
+	return rc ? rc : len;
 }
 
 static const struct file_operations run_fops = {
