@@ -61,5 +61,7 @@ enum ls_semaphore_use ls_semaphore_used(ls_u64 releases, ls_u64 unmatched, ls_u6
 	    ls_most_handed_over(handed, instances))
 		return LS_SEMAPHORE_SIGNAL;
 	/* Not by a product: it may overflow. */
-	return unmatched > releases / LS_BELIEF_RARELY ? LS_SEMAPHORE_MIXED : LS_SEMAPHORE_LOCK;
+	return unmatched > releases / LS_BELIEF_RARELY ||
+			       (handed >= LS_BELIEF_LEAST && handed > instances / LS_BELIEF_RARELY) ?
+		       LS_SEMAPHORE_MIXED : LS_SEMAPHORE_LOCK;
 }

@@ -39,8 +39,9 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
  *   signal  one of the rules is rejected, most instances are handed over, or no
  *	     release ever came from the context that had acquired: no order follows,
  *	     findings through the class are hidden.
- *   mixed   more than one release in LS_BELIEF_RARELY came from elsewhere: whatever
- *	     was observed with it held may have been after it was handed over.
+ *   mixed   more than one release in LS_BELIEF_RARELY came from elsewhere, or more than
+ *	     one instance in so many, and LS_BELIEF_LEAST, was handed over: whatever
+ *	     was observed with it held may have been after that.
  *	     Findings through the class are warnings at most.
  *   lock    all others. Only these take part in an error.
  *
@@ -49,6 +50,7 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
  * over hides no other class.
  */
 #define LS_BELIEF_RARELY 50
+#define LS_BELIEF_LEAST 3	/* fewer cases decide nothing */
 
 /*
  * Are most of @instances handed over, with statistical significance? How many of a cache's

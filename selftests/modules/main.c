@@ -62,6 +62,7 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_belief_cases },
 	{ "verdict", verdict_handed_cases },
 	{ "verdict", verdict_first_cases },
+	{ "verdict", verdict_ring_cases },
 	{ "verdict", verdict_completion_cases },
 	{ "verdict", verdict_reference_cases },
 	{ "verdict", verdict_refined_cases },

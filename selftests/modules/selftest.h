@@ -143,6 +143,7 @@ extern const struct ls_case verdict_order_cases[];
 extern const struct ls_case verdict_belief_cases[];
 extern const struct ls_case verdict_handed_cases[];
 extern const struct ls_case verdict_first_cases[];
+extern const struct ls_case verdict_ring_cases[];
 extern const struct ls_case verdict_completion_cases[];
 extern const struct ls_case verdict_reference_cases[];
 extern const struct ls_case verdict_refined_cases[];

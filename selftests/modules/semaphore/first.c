@@ -88,6 +88,7 @@ static __side void name##_ms(void)						\
 }
 
 FIRST_PAGES(sem_first, 1)
+FIRST_PAGES(sem_some, 3)
 FIRST_PAGES(sem_first_ok, PAGES)
 
 /* Too few releases to call it either. */
@@ -135,6 +136,9 @@ const struct ls_case verdict_first_cases[] = {
 	{ "sem_first", LS_FAULT, LS_CYCLE, "semaphores used as locks, one of them handed over at first",
 	  "sem_first_new sem_first_m kind=semaphore severity=error", sem_first_setup, sem_first_teardown,
 	  { { sem_first_sm }, { sem_first_ms } } },
+	{ "sem_some", LS_FAULT, LS_CYCLE, "semaphores used as locks, three of eight handed over at first",
+	  "sem_some_new sem_some_m kind=semaphore severity=warning", sem_some_setup, sem_some_teardown,
+	  { { sem_some_sm }, { sem_some_ms } } },
 	{ "sem_first_ok", LS_TWIN, LS_CYCLE, "semaphores each of which is handed over at first",
 	  "sem_first_ok_new sem_first_ok_m", sem_first_ok_setup, sem_first_ok_teardown,
 	  { { sem_first_ok_sm }, { sem_first_ok_ms } } },

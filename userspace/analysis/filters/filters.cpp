@@ -27,10 +27,13 @@
  *                           acquired it (lockclass/belief.h)      releases it
  *   handed-over             never; more than one release in       a lock that was handed over
  *                           fifty of a semaphore comes from       a few times by mistake
- *                           another context (lockclass/belief.h);
+ *                           another context, or one instance
+ *                           in fifty was handed over
+ *                           (lockclass/belief.h);
  *                           a note if each instance was handed
  *                           over once and there are too few
- *                           releases for a belief
+ *                           releases for a belief, or no set of
+ *                           instances was observed on all sides
  *   other-completer         a waiter for a completion holds a     objects that change roles
  *                           lock of another object than its
  *                           completer, according to the module
@@ -334,6 +337,22 @@ void demote_counting(const Model &model, Finding &finding)
 	}
 }
 
+/*
+ * A semaphore that was perhaps handed over before the next lock was taken, in a cycle whose
+ * instances were not seen to close it: neither was it held for sure, nor is it the one that matters.
+ */
+void demote_unproven_hand_over(Finding &finding)
+{
+	auto named = [&](const char *name) {
+		return std::find_if(finding.filters.begin(), finding.filters.end(),
+				    [&](const Filter &filter) { return filter.name == name; });
+	};
+	const auto handed = named("handed-over");
+	if (handed != finding.filters.end() &&
+	    named("instances-not-proven") != finding.filters.end())
+		handed->most = Severity::Note;
+}
+
 } // namespace
 
 void apply_filters(const Model &model, Finding &finding, const std::vector<ChainFacts::Kind> &facts)
@@ -351,6 +370,7 @@ void apply_filters(const Model &model, Finding &finding, const std::vector<Chain
 	}
 	gate_lock(model, finding, facts);
 	judge_meeting(model, finding);
+	demote_unproven_hand_over(finding);
 	one_context_only(finding);
 	initialisation_only(model, finding);
 	if (finding.kind == FindingKind::LockOrderCycle) {

@@ -169,10 +169,15 @@ TEST(Semaphore, UseFollowsFromReleasesAndInstances)
 		{20, 17, 1, 1, LS_SEMAPHORE_SIGNAL},
 		/* Mostly released by their takers, and yet nearly all handed over once. */
 		{100000, 900, 100, 90, LS_SEMAPHORE_SIGNAL},
-		{100000, 900, 100, 15, LS_SEMAPHORE_LOCK},
+		{100000, 900, 100, 15, LS_SEMAPHORE_MIXED},
 		/* A load with little asynchronous I/O: xfs_buf.b_sema. */
 		{34612, 624, 273, 196, LS_SEMAPHORE_SIGNAL},
-		{34612, 624, 273, 136, LS_SEMAPHORE_LOCK},
+		{34612, 624, 273, 136, LS_SEMAPHORE_MIXED},
+		/* Few releases, but of more than one instance in 50, and of three at least. */
+		{34612, 6, 273, 6, LS_SEMAPHORE_MIXED},
+		{34612, 5, 273, 5, LS_SEMAPHORE_LOCK},
+		{192, 3, 8, 3, LS_SEMAPHORE_MIXED},
+		{192, 2, 8, 2, LS_SEMAPHORE_LOCK},
 		/* Many that go either way decide nothing. */
 		{2000, 900, 1000, 150, LS_SEMAPHORE_MIXED},
 		{2000, 200, 1000, 150, LS_SEMAPHORE_MIXED},

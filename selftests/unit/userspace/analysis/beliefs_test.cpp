@@ -116,6 +116,29 @@ TEST_F(BeliefTest, InstancesThatAreAllHandedOverAreNotProof)
 	}
 }
 
+/* A semaphore in each object: the instances in both orders have to be the same, or it is a note. */
+TEST(Belief, HandedOverAndNeverTheSameInstancesIsANote)
+{
+	for (const bool same : {false, true})
+		for (const __u16 handed : {0, 20}) {
+			LogBuilder log;
+			const auto sem =
+				log.add_class("cell+0x20", LS_KIND_SEMAPHORE, LS_ORIGIN_SLAB);
+			const auto mutex = log.add_class("mutex", LS_KIND_MUTEX);
+			log.acquire({.pid = 1}, {{.cls = sem, .address = 0x108}},
+				    {.cls = mutex, .address = 0x8});
+			log.acquire({.pid = 2}, {{.cls = mutex, .address = 0x8}},
+				    {.cls = sem, .address = same ? 0x108u : 0x208u});
+			log.count_semaphore(sem, 2000, 20, 100, handed);
+			const Finding finding = only_finding(model_of(log));
+			EXPECT_FALSE(finding.hidden());
+			EXPECT_EQ(finding.severity, same && !handed   ? Severity::Error
+						    : same || !handed ? Severity::Warning
+								      : Severity::Note)
+				<< same << ", " << handed;
+		}
+}
+
 TEST_F(BeliefTest, OnlySemaphoresCountEvents)
 {
 	log.count_semaphore(mutex, 20, 17);
