@@ -220,7 +220,7 @@ struct ls_rec_sight {
 	 * COMPLETE: LS_COMPLETE_*. LONG_HOLD: nanoseconds waited; the entry that @new_mask
 	 * marks is the owner's, not the waiting task's. DEADLOCK: a number that all
 	 * observations of one deadlock share. ACQUIRE: LS_RELATED_*, LS_PAST_*. SLEEP_ATOMIC:
-	 * LS_ATOMIC_*. Else 0.
+	 * LS_ATOMIC_*. AT_END: the same, of what was left. Else 0.
 	 */
 	__u64 extra;
 	char comm[LS_COMM_LEN];
@@ -229,6 +229,8 @@ struct ls_rec_sight {
 /* Why a task is atomic, as far as it is known; what LS_VAL_* of the observation says is not here. */
 #define LS_ATOMIC_PREEMPT 1u	/* preemption is off */
 #define LS_ATOMIC_RCU 2u	/* in an RCU read side */
+#define LS_ATOMIC_BH 4u		/* softirqs are off; AT_END only, as the next one */
+#define LS_ATOMIC_IRQ 8u	/* interrupts are off */
 /*
  * How the objects of two nested instances of one class are related: the last of those that
  * @new_mask marks, and the acquired one.

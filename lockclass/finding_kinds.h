@@ -100,7 +100,11 @@ enum ls_shown {
 	X(NOT_INIT, 17, LockNotInitialised, "lock-not-initialised", SIGHT, Error,	\
 	  "a lock is taken that was never initialised, and crashes the first task that waits", \
 	  "lock {lock} never initialised",						\
-	  lock, "INFO: trying to register non-static key.", "is trying to lock:")
+	  lock, "INFO: trying to register non-static key.", "is trying to lock:")	\
+	X(AT_END, 18, AtomicAtEnd, "atomic-at-end", SIGHT, Error,			\
+	  "a work item or a timer's function returns with preemption, softirqs or interrupts off, or in an RCU read side", \
+	  "atomic at its end: {left}",							\
+	  at_end, "WARNING: atomic context left by", "ran it last.")
 
 /* Those that accesses show: the first by LS_REC_RACE, the others by the report alone. */
 #define LS_ACCESS_FINDINGS(X)								\

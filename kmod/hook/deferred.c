@@ -11,8 +11,8 @@
 #include "base/lookup.h"
 #include "base/preempt.h"
 #include "base/tracepoint.h"
-#include "base/wrapper/tracepoint.h"
 #include "check/access/handover.h"
+#include "check/at_end.h"
 #include "check/check.h"
 #include "core/context.h"
 #include "hook/hook.h"
@@ -37,6 +37,7 @@ static void on_work_start(void *data, struct work_struct *work)
 	preempt_disable_notrace();
 	/* Like a return address: behind the function's start. */
 	pc = this_cpu_ptr(&ls_cpus);
+	ls_work_begins();
 	ls_acquire(pc, ls_work_instance(work), (u64)work->func + 1, RUN_DESC);
 	ctx = ls_context(pc, &level);
 	if (ctx->depth)
@@ -47,6 +48,7 @@ static void on_work_start(void *data, struct work_struct *work)
 
 static void on_work_end(void *data, struct work_struct *work, work_func_t function)
 {
+	const struct ls_atomic none = LS_NOT_ATOMIC;
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
 	u32 level;
@@ -61,9 +63,7 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	if (unlikely(ctx->depth) && !ctx->busy)
 		ls_drop_semaphores(ctx, false);
 	ctx->run = 0;
-	/* What is still wrong is not put right by this item any more. */
-	if (unlikely(ls_load(&ls_nr_repaired)) && ls_count_value(preempt_count()) > LS_TRACEPOINT_PREEMPT)
-		ls_repaired_forget(current);
+	ls_at_end(pc, &none, (u64)function, true);
 	ls_completed((u64)work | LS_ENDED);
 	ls_leave();
 }
@@ -124,11 +124,21 @@ static void on_hrtimer_expired(void *data, void *timer)
 	ls_leave();
 }
 
+/* The timer's function that runs on this CPU, and how it began. */
+static DEFINE_PER_CPU(struct {
+	u64 function;
+	struct ls_atomic before;
+}, expired);
+
 static void on_timer_expired(void *data, struct timer_list *timer)
 {
 	/* Read before its function runs, which may free it. */
 	this_cpu_write(delayed, delayed_work_of(timer));
 	on_hrtimer_expired(data, timer);
+	preempt_disable_notrace();
+	this_cpu_write(expired.function, (u64)timer->function);
+	*this_cpu_ptr(&expired.before) = ls_atomic_now();
+	ls_leave();
 }
 
 /* The function has returned; the timer may be freed. */
@@ -145,6 +155,12 @@ static void on_timer_ended(void *data, void *timer)
 {
 	this_cpu_write(delayed, NULL);
 	on_hrtimer_ended(data, timer);
+	preempt_disable_notrace();
+	if (READ_ONCE(ls_active) && this_cpu_read(expired.function))
+		ls_at_end(this_cpu_ptr(&ls_cpus), this_cpu_ptr(&expired.before),
+			  this_cpu_read(expired.function), false);
+	this_cpu_write(expired.function, 0);
+	ls_leave();
 }
 
 static const struct {

@@ -133,6 +133,14 @@ private:
 			out_.lock(LS_SAY_OWNER, lock_class(), x_.held[at].at);
 	}
 
+	void at_end()
+	{
+		out_.head(std::string(console_headline(finding_.kind)) + " " +
+				  out_.function(place()) + "!",
+			  x_.run);
+		out_.who(x_, finding_.kind);
+	}
+
 	/* Log scanners take this line as the title, so it has the place. */
 	void ww()
 	{

@@ -153,6 +153,17 @@ static void splat_ww(const struct ls_splat_side *x, u32 class_id)
 	print_task_lock(x, class_id);
 }
 
+/* Also without a report of the kernel's that has the place in its title. */
+static void splat_at_end(const struct ls_splat_side *x, u32 class_id)
+{
+	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 40];
+
+	ls_splat_function(text, x->s.ip);
+	snprintf(head, sizeof(head), "%s %s!", ls_finding_head(x->s.what), text);
+	ls_splat_head(head);
+	print_task(x);
+}
+
 /* Kinds that take several observations have functions of their own: NULL. */
 #define splat_own NULL
 static void (*const splats[LS_NR_FINDINGS])(const struct ls_splat_side *x, u32 class_id) = {

@@ -3,12 +3,16 @@
  * Preemption counts that the kernel repairs, with a report of its own on the console. The task
  * sleeps in earnest here.
  */
+#include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
 
 #include "selftest.h"
 
@@ -75,6 +79,83 @@ static __side void slp_count_ok_task(void)
 	schedule_timeout_uninterruptible(1);
 }
 
+/*
+ * Work items that leave a worker atomic. The next item, which the same worker runs at once, does
+ * nothing wrong, and sets it right. Where another worker runs it, the case fails.
+ */
+#define END_WORK(name, begin, end, after)				\
+static struct workqueue_struct *name##_queue;				\
+static struct task_struct *name##_worker;				\
+static DEFINE_MUTEX(name##_m);						\
+									\
+static __side void name##_next(struct work_struct *work)		\
+{									\
+	/* A consequence, where it is one. */				\
+	mutex_lock(&name##_m);						\
+	mutex_unlock(&name##_m);					\
+	if (current == name##_worker)					\
+		after;							\
+}									\
+static DECLARE_WORK(name##_second, name##_next);			\
+									\
+static __side void name##_item(struct work_struct *work)		\
+{									\
+	name##_worker = current;					\
+	queue_work(name##_queue, &name##_second);			\
+	begin;								\
+	end;								\
+}									\
+static DECLARE_WORK(name##_first, name##_item);				\
+									\
+static int name##_setup(void)						\
+{									\
+	name##_queue = alloc_ordered_workqueue(#name, 0);		\
+	return name##_queue ? 0 : -ENOMEM;				\
+}									\
+									\
+static void name##_teardown(void)					\
+{									\
+	if (name##_queue)						\
+		destroy_workqueue(name##_queue);			\
+	name##_queue = NULL;						\
+}									\
+									\
+static __side void name##_task(void)					\
+{									\
+	queue_work(name##_queue, &name##_first);			\
+	flush_workqueue(name##_queue);					\
+}
+
+#define NOTHING do { } while (0)
+END_WORK(end_preempt, preempt_disable(), NOTHING, preempt_enable())
+END_WORK(end_rcu, rcu_read_lock(), NOTHING, rcu_read_unlock())
+END_WORK(end_irq, local_irq_disable(), NOTHING, NOTHING)
+END_WORK(end_work_ok, { preempt_disable(); rcu_read_lock(); local_irq_disable(); },
+	 { local_irq_enable(); rcu_read_unlock(); preempt_enable(); }, NOTHING)
+
+/* Timers, of which the kernel puts the count right. */
+#define END_TIMER(name, begin, end)					\
+static __side void name##_function(struct timer_list *timer)		\
+{									\
+	begin;								\
+	end;								\
+}									\
+static DEFINE_TIMER(name##_timer, name##_function);			\
+									\
+static __side void name##_task(void)					\
+{									\
+	mod_timer(&name##_timer, jiffies + 1);				\
+	msleep(50);							\
+	del_timer_sync(&name##_timer);					\
+}
+
+END_TIMER(end_timer, preempt_disable(), NOTHING)
+END_TIMER(end_timer_ok, preempt_disable(), preempt_enable())
+
+#define END_WORK_CASE(name, verdict, summary)				\
+	{ #name, verdict, LS_FINDING_AT_END, summary, "", name##_setup, name##_teardown,	\
+	  { { name##_task } } }
+
 const struct ls_case count_cases[] = {
 	{ "slp_count", LS_FAULT, LS_SLEEP_ATOMIC, "schedule() with preemption off, and what follows", "",
 	  .side = { { slp_count_task } } },
@@ -82,5 +163,13 @@ const struct ls_case count_cases[] = {
 	  "slp_count_ok_m", .side = { { slp_count_ok_task } } },
 	{ "slp_recount", LS_FAULT, LS_SLEEP_ATOMIC, "a fault after the count was repaired for good",
 	  "slp_recount_m", .side = { { slp_recount_task } } },
+	END_WORK_CASE(end_preempt, LS_FAULT, "a work item that leaves preemption off"),
+	END_WORK_CASE(end_rcu, LS_FAULT, "a work item that leaves an RCU read side"),
+	END_WORK_CASE(end_irq, LS_FAULT, "a work item that leaves interrupts off"),
+	END_WORK_CASE(end_work_ok, LS_TWIN, "a work item that leaves nothing of all that"),
+	{ "end_timer", LS_FAULT, LS_FINDING_AT_END, "a timer that leaves preemption off", "",
+	  .side = { { end_timer_task } } },
+	{ "end_timer_ok", LS_TWIN, LS_FINDING_AT_END, "a timer that leaves it on", "",
+	  .side = { { end_timer_ok_task } } },
 	{ }
 };

@@ -92,6 +92,21 @@ std::string atomic_because(const Model &model, const Observation &observation,
 	return words[observation.extra & (LS_ATOMIC_PREEMPT | LS_ATOMIC_RCU)];
 }
 
+/// What a function left behind: "preemption off and an RCU read side".
+std::string left_behind(std::uint64_t what)
+{
+	static constexpr std::pair<unsigned int, const char *> words[] = {
+		{LS_ATOMIC_PREEMPT, "preemption off"},
+		{LS_ATOMIC_BH, "softirqs off"},
+		{LS_ATOMIC_IRQ, "interrupts off"},
+		{LS_ATOMIC_RCU, "an RCU read side"}};
+	std::string out;
+	for (const auto &[bit, word] : words)
+		if (what & bit)
+			out += std::string(out.empty() ? "" : " and ") + word;
+	return out.empty() ? "?" : out;
+}
+
 std::string seconds(std::uint64_t ns)
 {
 	const std::uint64_t ms = (ns + 500000) / 1000000;
@@ -116,6 +131,8 @@ std::string fault_title(const Model &model, const Finding &finding, const std::s
 			return atomic_because(model, observation, witness.position);
 		if (word == "seconds")
 			return seconds(observation.extra);
+		if (word == "left")
+			return left_behind(observation.extra);
 		/* sleeper: none if a lock that is held is meant, or no lock: something else sleeps. */
 		return cls == kNoClass || witness.position != kOwnLock
 			       ? ""
@@ -145,6 +162,9 @@ std::string function_of_fault(const Model &model, FindingKind kind, const Observ
 	if ((kind == FindingKind::HeldAtExit || kind == FindingKind::HeldAtReturnToUser) &&
 	    position != kOwnLock)
 		function = model[observation.held[position].at].function;
+	/* Its function has returned, and is not on the stack. */
+	if (kind == FindingKind::AtomicAtEnd)
+		function = model[observation.acquired.at].function;
 	if (function.empty() && !observation.stack.empty()) {
 		const auto frames =
 			own_frames(model, observation.stack, context_of(model, observation));
@@ -162,6 +182,12 @@ std::string function_of_fault(const Model &model, FindingKind kind, const Observ
 bool about_sleep(FindingKind kind)
 {
 	return kind == FindingKind::InvalidWaitContext || kind == FindingKind::SleepInAtomic;
+}
+
+/// Kinds that leave a task atomic that should not be, or make the kernel repair its count.
+bool breaks_count(FindingKind kind)
+{
+	return about_sleep(kind) || kind == FindingKind::AtomicAtEnd;
 }
 
 /// What makes two observations one finding: kind, lock and function. For what sleeps the hold
@@ -223,7 +249,7 @@ std::optional<std::size_t> repaired_after(const Model &model, std::size_t number
 	};
 	for (std::size_t i = 0; i < model.observations.size(); i++) {
 		const Observation &other = model.observations[i];
-		if (other.fault() && about_sleep(static_cast<FindingKind>(other.what)) &&
+		if (other.fault() && breaks_count(static_cast<FindingKind>(other.what)) &&
 		    !(other.task_flags & LS_TASK_REPAIRED) && other.run == observation.run &&
 		    other.ordinal < observation.ordinal && (!best || value(*best) < value(i)))
 			best = i;
@@ -241,7 +267,7 @@ void fold_repaired(const Model &model, Finding &finding)
 	finding.cause = id_of(model, key_of(model, model.observations[*before]));
 	finding.filters.push_back(
 		{kConsequence, true,
-		 "the kernel had repaired the preemption count of this task before: a "
+		 "the preemption count of this task was wrong before, or repaired by the kernel: a "
 		 "consequence of " +
 			 finding.cause});
 }

@@ -190,6 +190,7 @@ TEST_F(FaultTest, TheOtherKinds)
 	EXPECT_EQ(title(LS_FINDING_NOT_HELD), "lock m not held where it has to be (f)");
 	EXPECT_EQ(title(LS_FINDING_WW), "ww_mutex misuse: m (f)");
 	EXPECT_EQ(title(LS_FINDING_NOT_INIT), "lock m never initialised (f)");
+	EXPECT_EQ(title(LS_FINDING_AT_END), "atomic at its end: ? (f)");
 }
 
 TEST_F(FaultTest, LongHoldSaysHowLong)
@@ -421,6 +422,21 @@ TEST_F(FaultTest, ARepairedCountHasConsequences)
 	EXPECT_EQ(std::count_if(found.begin(), found.end(),
 				[](const Finding &finding) { return !finding.hidden(); }),
 		  2);
+}
+
+TEST_F(FaultTest, WhatAWorkItemLeavesHasConsequences)
+{
+	log.fault(LS_FINDING_AT_END, {.pid = 5, .stack = {"process_one_work", "worker_thread"}}, {},
+		  {.function = "disk_work"}, 0, LS_ATOMIC_PREEMPT | LS_ATOMIC_RCU);
+	EXPECT_EQ(only().title,
+		  "atomic at its end: preemption off and an RCU read side (disk_work)");
+	EXPECT_EQ(only().severity, Severity::Error);
+	log.fault(LS_FINDING_SLEEP_ATOMIC, {.pid = 5, .flags = LS_TASK_REPAIRED, .stack = {"next"}},
+		  {}, {.function = "next"});
+	const auto found = analyse(model_of(log)).findings;
+	ASSERT_EQ(found.size(), 2u);
+	EXPECT_EQ(found[0].consequences, 1u);
+	EXPECT_TRUE(found[1].hidden());
 }
 
 TEST_F(FaultTest, AConsequenceWithoutItsCauseStands)
