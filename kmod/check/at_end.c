@@ -46,7 +46,7 @@ void ls_at_end(struct ls_cpu *pc, const struct ls_atomic *before, u64 function, 
 /* A worker begins with an item. Where nothing is left of the one before, its debt is void. */
 void ls_work_begins(void)
 {
-	const struct ls_atomic none = LS_NOT_ATOMIC;
+	const struct ls_atomic none = ls_not_atomic();
 
 	if (unlikely(ls_load(&ls_nr_repaired)) && !left_behind(&none))
 		ls_repaired_forget(current);

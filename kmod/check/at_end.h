@@ -13,12 +13,15 @@ struct ls_atomic {
 	bool irqs_off;
 };
 
-/* How a work item begins. */
-#define LS_NOT_ATOMIC (struct ls_atomic){ .count = PREEMPT_OFFSET * (1 + LS_TRACEPOINT_PREEMPT) }
-
 static inline struct ls_atomic ls_atomic_now(void)
 {
 	return (struct ls_atomic){ preempt_count(), ls_rcu_depth(), irqs_disabled() };
+}
+
+/* How a work item begins. */
+static inline struct ls_atomic ls_not_atomic(void)
+{
+	return (struct ls_atomic){ .count = PREEMPT_OFFSET * (1 + LS_TRACEPOINT_PREEMPT) };
 }
 
 void ls_at_end(struct ls_cpu *pc, const struct ls_atomic *before, u64 function, bool work);

@@ -48,7 +48,7 @@ static void on_work_start(void *data, struct work_struct *work)
 
 static void on_work_end(void *data, struct work_struct *work, work_func_t function)
 {
-	const struct ls_atomic none = LS_NOT_ATOMIC;
+	const struct ls_atomic none = ls_not_atomic();
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
 	u32 level;
