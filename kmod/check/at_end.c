@@ -14,9 +14,11 @@
 static u64 left_behind(const struct ls_atomic *before)
 {
 	const struct ls_atomic now = ls_atomic_now();
+	/* With more enables than disables the fields have borrowed from each other. */
+	bool more = ls_count_value(now.count) > ls_count_value(before->count);
 
-	return ((now.count & PREEMPT_MASK) > (before->count & PREEMPT_MASK) ? LS_ATOMIC_PREEMPT : 0) |
-	       ((now.count & SOFTIRQ_MASK) > (before->count & SOFTIRQ_MASK) ? LS_ATOMIC_BH : 0) |
+	return (more && (now.count & PREEMPT_MASK) > (before->count & PREEMPT_MASK) ? LS_ATOMIC_PREEMPT : 0) |
+	       (more && (now.count & SOFTIRQ_MASK) > (before->count & SOFTIRQ_MASK) ? LS_ATOMIC_BH : 0) |
 	       (now.rcu > before->rcu ? LS_ATOMIC_RCU : 0) |
 	       (now.irqs_off && !before->irqs_off ? LS_ATOMIC_IRQ : 0);
 }

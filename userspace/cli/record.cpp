@@ -148,6 +148,7 @@ Result<int> drain_run(const RecordArgs &options, const Globals &globals,
 		if (!begun)
 			return begun.error();
 		stat = std::move(*begun);
+		stat->name_fields_by(session->fields());
 	}
 	std::unique_ptr<Tracer> tracer;
 	if (options.trace) {

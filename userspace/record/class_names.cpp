@@ -48,10 +48,14 @@ ClassNames::Name ClassNames::find(std::uint32_t id)
 	if (at == records_.end())
 		return {"class " + std::to_string(id), LS_KIND_NONE};
 	Name name{at->second.name, static_cast<ls_kind>(at->second.kind)};
-	/* Only objects of a named cache have fields; reading types is slow. */
-	if (at->second.origin == LS_ORIGIN_SLAB)
-		if (auto field = fields_.find(at->second); !field.path.empty())
-			name.name += " " + field.path;
+	/* Reading types is slow: without a session only of objects of a named cache. */
+	LockField field;
+	if (namer_)
+		field = namer_(at->second);
+	else if (at->second.origin == LS_ORIGIN_SLAB)
+		field = fields_.find(at->second);
+	if (!field.path.empty())
+		name.name += " " + field.path;
 	return name;
 }
 

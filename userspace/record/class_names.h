@@ -22,6 +22,8 @@ public:
 		ls_kind kind = LS_KIND_NONE;
 	};
 
+	/// Names have the fields that @fields finds, as those of a store of the same session.
+	void name_fields_by(FieldNamer fields) { namer_ = std::move(fields); }
 	/// Read what was added to the log since the last call.
 	Status update(Source &source);
 	/// The class that @id was merged with, or @id.
@@ -36,6 +38,7 @@ private:
 	std::vector<std::byte> buffer_;
 	FieldNames names_;
 	ClassFields fields_{names_};
+	FieldNamer namer_;
 };
 
 } // namespace lockscope

@@ -28,9 +28,6 @@ struct Progress {
 		      accesses = 0, losses = 0;
 };
 
-/// Type information about a class; see symbolize/fields.h.
-using FieldNamer = std::function<LockField(const ClassRecord &)>;
-
 class Recorder {
 public:
 	Recorder(Source &source, StoreWriter &store, SymbolSource &symbols, FieldNamer fields)

@@ -76,7 +76,6 @@ Status Session::attach(std::string boot)
 		return store.error();
 	store_.emplace(std::move(*store));
 	std::string build_id;
-	FieldNamer fields;
 	if (named_) {
 		auto symbols = std::make_unique<KernelSymbols>(folder_ + "/proc", folder_ + "/sys");
 		build_id = symbols->build_id("vmlinux");
@@ -91,15 +90,21 @@ Status Session::attach(std::string boot)
 				return finder_->dwarf(module, symbols_->build_id(module));
 			},
 			folder_ + "/sys/module");
-		fields = [this](const ClassRecord &record) { return classes_.find(record); };
 	} else {
 		symbols_ = std::make_unique<NoSymbols>();
 	}
-	recorder_ = std::make_unique<Recorder>(*source_, *store_, *symbols_, std::move(fields));
+	recorder_ = std::make_unique<Recorder>(*source_, *store_, *symbols_, fields());
 	if (named_)
 		recorder_->name_data_by(names_);
 	LS_TRY_STATUS(recorder_->attach(source_->backend(), boot, build_id));
 	return start_if_stopped(*source_, *info);
+}
+
+FieldNamer Session::fields()
+{
+	if (!named_)
+		return {};
+	return [this](const ClassRecord &record) { return classes_.find(record); };
 }
 
 Status Session::finish()

@@ -59,6 +59,9 @@ public:
 	Source &source() { return *source_; }
 	/// What is stored by now; not between begin() and commit() of the store.
 	Result<Model> stored() { return load_written(*store_); }
+	/// Names fields of classes as in the store; empty where they have none. It lives as
+	/// long as the session.
+	FieldNamer fields();
 	/// Store the log. With Hold::Briefly an error for which module_gone() is true means
 	/// that this session is over.
 	Status drain();

@@ -17,7 +17,7 @@ namespace lockscope {
 struct ModuleLock {
 	ClassId cls = kNoClass;
 	bool own = false;		   ///< the class is the module's
-	std::uint64_t acquisitions = 0;	   ///< by anybody, estimated from samples
+	std::uint64_t acquisitions = 0;	   ///< in any code, estimated from samples
 	std::vector<std::string> contexts; ///< "task", "softirq"
 	std::size_t before = 0, after = 0; ///< locks held when it is taken; taken under it
 };

@@ -30,6 +30,8 @@ public:
 	~StatCollector();
 	StatCollector(const StatCollector &) = delete;
 
+	/// See ClassNames.
+	void name_fields_by(FieldNamer fields) { names_.name_fields_by(std::move(fields)); }
 	/// All counts so far. Between begin() and end() events continue, and the values of one
 	/// class may be slightly inconsistent.
 	Result<StatReport> read();

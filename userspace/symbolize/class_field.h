@@ -6,12 +6,16 @@
 #include "symbolize/fields.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace lockscope {
+
+/// Type information about a class; see symbolize/fields.h.
+using FieldNamer = std::function<LockField(const ClassRecord &)>;
 
 class ClassFields {
 public:

@@ -6,9 +6,8 @@
  */
 #include <linux/mutex.h>
 #include <linux/semaphore.h>
-#include <linux/slab.h>
 
-#include "selftest.h"
+#include "objects.h"
 
 struct ls_page {
 	unsigned long payload[10];
@@ -23,40 +22,9 @@ struct ls_page {
  * HANDED ones is that of a work item; all others are the taker's.
  */
 #define FIRST_PAGES(name, handed)						\
-static struct ls_page *name##_all[PAGES];					\
-static unsigned int name##_at;							\
-static DEFINE_MUTEX(name##_m);							\
-										\
-static __side struct ls_page *name##_new(void)					\
-{										\
-	struct ls_page *page = kzalloc(sizeof(*page), GFP_KERNEL);		\
-										\
-	if (page)								\
-		sema_init(&page->lock, 1);					\
-	return page;								\
-}										\
-										\
-static int name##_setup(void)							\
-{										\
-	unsigned int i;								\
-										\
-	for (i = 0; i < PAGES; i++) {						\
-		name##_all[i] = name##_new();					\
-		if (!name##_all[i])						\
-			return -ENOMEM;						\
-	}									\
-	return 0;								\
-}										\
-										\
-static void name##_teardown(void)						\
-{										\
-	unsigned int i;								\
-										\
-	for (i = 0; i < PAGES; i++) {						\
-		kfree(name##_all[i]);						\
-		name##_all[i] = NULL;						\
-	}									\
-}										\
+LS_SEMAPHORES(name, ls_page, PAGES)						\
+static unsigned int name##_at;						\
+static DEFINE_MUTEX(name##_m);						\
 										\
 static __side void name##_gives(void)						\
 {										\

@@ -5,9 +5,8 @@
  * no task waits for what it holds itself.
  */
 #include <linux/semaphore.h>
-#include <linux/slab.h>
 
-#include "selftest.h"
+#include "objects.h"
 
 struct ls_log_buffer {
 	unsigned long payload[14];
@@ -23,39 +22,8 @@ struct ls_log_buffer {
  * one.
  */
 #define RING(name, release)							\
-static struct ls_log_buffer *name##_all[BUFFERS];				\
-static unsigned int name##_at;							\
-										\
-static __side struct ls_log_buffer *name##_new(void)				\
-{										\
-	struct ls_log_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);	\
-										\
-	if (buffer)								\
-		sema_init(&buffer->lock, 1);					\
-	return buffer;								\
-}										\
-										\
-static int name##_setup(void)							\
-{										\
-	unsigned int i;								\
-										\
-	for (i = 0; i < BUFFERS; i++) {						\
-		name##_all[i] = name##_new();					\
-		if (!name##_all[i])						\
-			return -ENOMEM;						\
-	}									\
-	return 0;								\
-}										\
-										\
-static void name##_teardown(void)						\
-{										\
-	unsigned int i;								\
-										\
-	for (i = 0; i < BUFFERS; i++) {						\
-		kfree(name##_all[i]);						\
-		name##_all[i] = NULL;						\
-	}									\
-}										\
+LS_SEMAPHORES(name, ls_log_buffer, BUFFERS)					\
+static unsigned int name##_at;						\
 										\
 static __side void name##_alone(void)						\
 {										\

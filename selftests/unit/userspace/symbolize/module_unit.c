@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) struct station *station_make(void)
 	return made;
 }
 
-/* Returns nothing from which the type could be told. */
+/* Returns nothing that has the type. */
 int station_probe(int number)
 {
 	struct station *one = station_make();
