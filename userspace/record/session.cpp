@@ -63,7 +63,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions &options,
 	return session;
 }
 
-Status Session::attach(std::string boot)
+Status Session::attach(const std::string &boot)
 {
 	/* A module with another ABI must not touch the store. */
 	auto info = source_->info();

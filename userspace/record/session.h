@@ -83,7 +83,7 @@ public:
 
 private:
 	Session(const SessionOptions &options, std::string folder);
-	Status attach(std::string boot);
+	Status attach(const std::string &boot);
 
 	SessionOptions options_;
 	std::string folder_;		   ///< of proc and sys; empty: the running kernel's

@@ -2,6 +2,7 @@
 #include "recover/recover.h"
 
 #include "recover/anchor.h"
+#include "recover/classes.h"
 #include "recover/printk.h"
 #include "util/file.h"
 #include "util/last_words.h"
@@ -29,12 +30,13 @@ Recovery recover_from(const PhysicalMemory &memory, const ls_anchor &anchor)
 	KernelMemory kernel(memory, anchor.page_table, anchor.levels);
 	Recovery out;
 	Tables tables = read_tables(kernel, anchor, size_of(memory));
-	out.pending = take_pending(kernel, anchor, tables);
-	out.death.contexts = held_at_death(kernel, anchor);
 	const Description about(
 		kernel.text(anchor.vmcoreinfo,
 			    std::min<std::uint64_t>(anchor.vmcoreinfo_bytes, kMostDescription)));
 	out.kernel = read_kernel(kernel, anchor, about);
+	name_classes(tables, out.kernel);
+	out.pending = take_pending(kernel, anchor, tables);
+	out.death.contexts = held_at_death(kernel, anchor);
 	out.death.messages = kernel_messages(kernel, about);
 	out.death.cause = cause_of_death(out.death.messages);
 	out.death.missing = std::move(tables.missing);

@@ -483,6 +483,49 @@ TEST(Recover, NamesOfTheKernel)
 	EXPECT_EQ(place->build_id, id);
 }
 
+/* All CPUs hang at the first use of a lock: the worker has not named its class. */
+TEST(Recover, AStaticLockThatTheWorkerDidNotName)
+{
+	LogBuilder log;
+	const auto known = log.add_class("known");
+	DeadMachine machine;
+	machine.log(log.log());
+	/* Tokens: 0 "d", 1 "foo", 2 "_lock"; name "dfoo_lock", 0x20 bytes behind the base. */
+	const char tokens[] = "d\0foo\0_lock";
+	const std::uint16_t index[256] = {0, 2, 6};
+	std::uint8_t names[128] = {3, 0, 1, 2, 3, 0, 1, 1};
+	const std::int32_t offsets[2] = {-1 - 0x20, -1 - 0x2000};
+	const auto symbol = [&](const char *name, std::uint64_t at) {
+		return std::string("SYMBOL(") + name + ")=" + hex64(at) + "\n";
+	};
+	machine.describe(symbol("kallsyms_names", machine.put(names)) +
+			 symbol("kallsyms_num_syms", machine.put(std::uint32_t{2})) +
+			 symbol("kallsyms_token_table", machine.put(tokens)) +
+			 symbol("kallsyms_token_index", machine.put(index)) +
+			 symbol("kallsyms_offsets", machine.put(offsets)) +
+			 symbol("kallsyms_relative_base", machine.put(kCode)));
+	ls_class c{};
+	c.state = LS_CLASS_READY;
+	c.kind = LS_KIND_SPINLOCK;
+	c.origin = LS_ORIGIN_STATIC;
+	c.addr = kCode + 0x20;
+	c.offset = 8;
+	machine.write(machine.anchor.classes.at + 2 * sizeof(c), c);
+	c.origin = LS_ORIGIN_SITE;
+	machine.write(machine.anchor.classes.at + 3 * sizeof(c), c);
+	machine.write(machine.anchor.class_count, std::uint32_t{3});
+	machine.event(0, DeadMachine::observation(sight_of(30, 2, 0x30), {held(known, 0x31)}, {}));
+	machine.event(0, DeadMachine::observation(sight_of(40, 3, 0x30), {held(known, 0x31)}, {}));
+	const Recovery found = recovered(machine);
+	const auto classes = all<ClassRecord>(records_of(found.image));
+	ASSERT_EQ(classes.size(), 2u);
+	EXPECT_EQ(classes[1].id, 2u);
+	EXPECT_EQ(classes[1].name, "foo_lock+0x8");
+	EXPECT_EQ(classes[1].module, "vmlinux");
+	EXPECT_EQ(found.pending.observations, 1u);
+	EXPECT_EQ(found.pending.lost, 1u) << "of a class that has no name";
+}
+
 TEST(Recover, FromAnElfCoreFile)
 {
 	LogBuilder log;
