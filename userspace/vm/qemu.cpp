@@ -54,11 +54,14 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 		"-no-reboot"};
 	auto add = [&c](std::initializer_list<std::string> words) { c.insert(c.end(), words); };
 	// One thread for all guest CPUs: with more, kernels that patch their own text under
-	// load hang in QEMU. la57 only makes TCG slower.
+	// load hang in QEMU. la57 only makes TCG slower. With erms the kernel clears and copies
+	// pages by the byte, each of which TCG does for itself; where instructions are counted
+	// they are those of a real processor.
 	if (machine.kvm)
 		add({"-accel", "kvm", "-cpu", "host"});
 	else
-		add({"-accel", "tcg,thread=single", "-cpu", "max,la57=off"});
+		add({"-accel", "tcg,thread=single", "-cpu",
+		     options.icount ? "max,la57=off" : "max,la57=off,erms=off"});
 	if (options.icount)
 		add({"-icount", "shift=0,sleep=off", "-smp", "1"});
 	else
@@ -70,8 +73,8 @@ std::vector<std::string> qemu_command(const Options &options, const Kernel &kern
 		     "memory-backend-file,id=memory,share=on,size=" + memory +
 			     ",mem-path=/proc/self/fd/" + std::to_string(machine.memory),
 		     "-machine", "memory-backend=memory"});
-	add({"-kernel", kernel.image, "-initrd", machine.initramfs, "-append",
-	     kernel_parameters(options)});
+	add({"-kernel", machine.unpacked.empty() ? kernel.image : machine.unpacked, "-initrd",
+	     machine.initramfs, "-append", kernel_parameters(options)});
 	add({"-chardev", "file,id=console,path=" + escape_commas(machine.console_log), "-serial",
 	     "chardev:console"});
 	if (options.shell)

@@ -8,6 +8,7 @@
 #include "vm/kernel.h"
 #include "vm/kvm.h"
 #include "vm/qemu.h"
+#include "vm/unpacked.h"
 
 #include <algorithm>
 #include <array>
@@ -170,8 +171,12 @@ public:
 		  stdout_(dir.file("ctl/stdout"), STDOUT_FILENO),
 		  stderr_(dir.file("ctl/stderr"), STDERR_FILENO)
 	{
-		machine_ = {dir.file("initramfs"), dir.file("ctl"), dir.file("console.log"),
-			    dir.file("qemu.log"), kvm};
+		machine_ = {dir.file("initramfs"),
+			    dir.file("ctl"),
+			    dir.file("console.log"),
+			    dir.file("qemu.log"),
+			    kvm,
+			    options.kaslr ? fs::path() : unpacked_image(kernel)};
 		if (!options.out_dir.empty())
 			machine_.console_log = fs::path(options.out_dir) / "console.log";
 	}

@@ -6,6 +6,7 @@
 #include "vm/kernel.h"
 #include "vm/kvm.h"
 #include "vm/qemu.h"
+#include "vm/unpacked.h"
 
 #include <gtest/gtest.h>
 
@@ -279,12 +280,104 @@ TEST(Depends, ARefusedModuleSaysWhatToLoadFirst)
 	EXPECT_NE(hint("Unknown symbol "), "");
 }
 
+TEST(Qemu, TheUnpackedKernelIsBootedWhereThereIsOne)
+{
+	const vm::Kernel kernel{"vmlinuz", "1", ""};
+	EXPECT_TRUE(has(vm::qemu_command({}, kernel, {"i", "c", "l", "q", false, "vmlinux"}),
+			"vmlinux"));
+	EXPECT_TRUE(has(vm::qemu_command({}, kernel, {"i", "c", "l", "q", false, {}}), "vmlinuz"));
+}
+
+// An ELF file of 64 bits with one note, of Xen.
+std::string elf_with_note(unsigned char type)
+{
+	std::string elf(64 + 56 + 24, '\0');
+	elf.replace(0, 7,
+		    "\x7f"
+		    "ELF\x02\x01\x01");
+	elf[16] = 2;  // ET_EXEC
+	elf[18] = 62; // EM_X86_64
+	elf[20] = 1;  // EV_CURRENT
+	elf[32] = 64; // e_phoff
+	elf[52] = 64, elf[54] = 56, elf[56] = 1;
+	elf[64] = 4;		    // PT_NOTE
+	elf[64 + 8] = 64 + 56;	    // p_offset
+	elf[64 + 32] = 24;	    // p_filesz
+	elf[120] = 4, elf[124] = 8; // n_namesz, n_descsz
+	elf[128] = static_cast<char>(type);
+	elf.replace(132, 3, "Xen");
+	return elf;
+}
+
+// The header says that @packed is @more bytes longer.
+std::string image_of(const std::string &packed, unsigned char more = 0)
+{
+	std::string image(0x400, '\0');
+	image[0x1f1] = 1;
+	image.replace(0x202, 4, "HdrS");
+	image[0x206] = 8, image[0x207] = 2;
+	image[0x24c] = static_cast<char>(packed.size() + more);
+	image[0x24d] = static_cast<char>((packed.size() + more) >> 8);
+	return image + packed;
+}
+
+class Unpacked : public testing::Test {
+protected:
+	Unpacked() { setenv("XDG_CACHE_HOME", (dir_ / "cache").c_str(), 1); }
+	~Unpacked() override { unsetenv("XDG_CACHE_HOME"); }
+
+	std::string packed(const std::string &tool, const std::string &content)
+	{
+		write(dir_ / "content", content);
+		const fs::path to = dir_ / "packed";
+		EXPECT_EQ(std::system(
+				  (tool + " < " + (dir_ / "content").string() + " > " + to.string())
+					  .c_str()),
+			  0);
+		std::ifstream in(to, std::ios::binary);
+		return {std::istreambuf_iterator<char>(in), {}};
+	}
+
+	fs::path unpacked(const std::string &image)
+	{
+		write(dir_ / "vmlinuz", image);
+		return vm::unpacked_image({dir_ / "vmlinuz", "1", {}});
+	}
+
+	TemporaryDirectory dir_;
+};
+
+TEST_F(Unpacked, AKernelIsTakenOutOfItsImageOnce)
+{
+	const std::string kernel = elf_with_note(18), size = "size";
+	for (const std::string &image :
+	     {image_of(packed("gzip -c", kernel)), image_of(packed("xz -c", kernel) + size)}) {
+		const fs::path file = unpacked(image);
+		ASSERT_FALSE(file.empty());
+		EXPECT_EQ(fs::file_size(file), kernel.size());
+		EXPECT_EQ(unpacked(image).parent_path(), file.parent_path());
+	}
+	EXPECT_TRUE(unpacked(image_of(packed("gzip -c", elf_with_note(17)))).empty());
+}
+
+TEST_F(Unpacked, OtherFilesAreBootedAsTheyAre)
+{
+	const std::string whole = image_of(packed("gzip -c", elf_with_note(18)));
+	EXPECT_TRUE(unpacked("").empty());
+	EXPECT_TRUE(unpacked(whole.substr(0, 0x240)).empty());
+	EXPECT_TRUE(unpacked(whole.substr(0, 0x410)).empty());
+	EXPECT_TRUE(unpacked(image_of("no compression")).empty());
+	EXPECT_TRUE(unpacked(image_of(packed("gzip -c", "no ELF"))).empty());
+	EXPECT_TRUE(unpacked(image_of(packed("gzip -c", elf_with_note(18)), 200)).empty());
+}
+
 TEST(Qemu, IcountMeansOneCpu)
 {
 	vm::Options options;
 	options.icount = true;
 	options.cpus = 4;
-	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	auto command =
+		vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false, {}});
 	auto smp = std::find(command.begin(), command.end(), "-smp");
 	ASSERT_NE(smp, command.end());
 	EXPECT_EQ(smp[1], "1");
@@ -295,7 +388,8 @@ TEST(Qemu, PathsMayHaveCommas)
 {
 	vm::Options options;
 	options.out_dir = "/a,b";
-	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	auto command =
+		vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false, {}});
 	EXPECT_TRUE(std::any_of(command.begin(), command.end(), [](const std::string &word) {
 		return word.starts_with("local,path=/a,,b,mount_tag=out");
 	}));
@@ -305,7 +399,8 @@ TEST(Qemu, EveryDeviceIsAdded)
 {
 	vm::Options options;
 	options.devices = {"qemu-xhci,id=x", "usb-kbd,bus=x.0"};
-	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	auto command =
+		vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false, {}});
 	auto first = std::find(command.begin(), command.end(), "-device");
 	ASSERT_LT(first - command.begin(), static_cast<std::ptrdiff_t>(command.size()) - 3);
 	EXPECT_EQ(first[1], "qemu-xhci,id=x");
@@ -317,7 +412,8 @@ TEST(Qemu, TheUsersParametersComeLast)
 {
 	vm::Options options;
 	options.append = "panic=5";
-	auto command = vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false});
+	auto command =
+		vm::qemu_command(options, {"vmlinuz", "1", ""}, {"i", "c", "l", "q", false, {}});
 	auto append = std::find(command.begin(), command.end(), "-append");
 	ASSERT_NE(append, command.end());
 	EXPECT_TRUE(append[1].ends_with(" panic=5"));
