@@ -393,7 +393,7 @@ Result<std::vector<StoreWriter::Unlined>> StoreWriter::unlined(bool again)
 		     "SELECT DISTINCT c.build_id, c.module, c.function, c.offset FROM code c"
 		     " LEFT JOIN line l ON l.build_id = c.build_id AND l.function = c.function"
 		     " AND l.offset = c.offset"
-		     " WHERE c.build_id <> '' AND c.function <> ''"
+		     " WHERE c.build_id <> '' AND c.function <> '' AND c.module <> 'lockscope'"
 		     " AND (l.frames IS NULL OR ?1 AND l.frames = '[]')"
 		     " UNION SELECT m.build_id, m.name, s.function, s.offset FROM lock_site s"
 		     " JOIN module m ON m.run = s.run AND m.name = s.module"

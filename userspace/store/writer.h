@@ -154,7 +154,8 @@ public:
 	Status set_code(const RunState &run, std::uint32_t id, const Location &location,
 			bool final);
 
-	/// Rows without source lines so far, and the cache that provides them.
+	/// Rows without source lines so far, and the cache that provides them. LockScope's own
+	/// frames need none: its debug information is larger than most drivers'.
 	struct Unlined {
 		std::string build_id, module, function;
 		std::uint64_t offset = 0;

@@ -150,7 +150,8 @@ LockField FieldNames::best_field(const std::string &cache, std::uint32_t object_
 		LockField best;
 		int best_score = 0, ties = 0;
 		std::set<std::string> seen;
-		for (const auto &candidate : structs_) {
+		for (const auto at : candidates(cache, object_size)) {
+			const auto &candidate = structs_[at];
 			const bool named = is_named(cache, candidate.name);
 			const bool extended =
 				candidate.size <= object_size && is_extended(cache, candidate.name);
@@ -244,7 +245,8 @@ std::string FieldNames::best_type(const std::string &cache, std::uint32_t object
 		std::string best;
 		int best_score = 0;
 		bool tie = false;
-		for (const auto &candidate : structs_) {
+		for (const auto at : candidates(cache, object_size)) {
+			const auto &candidate = structs_[at];
 			const bool named = is_named(cache, candidate.name);
 			if ((candidate.size != object_size || object_size == 0) && !named)
 				continue;
@@ -328,8 +330,10 @@ std::string FieldNames::type_of_object(const std::string &module, std::uint32_t 
 	const Struct *found = nullptr;
 	bool exact = false;
 	for (const auto &candidate : structs_) {
+		if (candidate.size > most)
+			continue;
 		const std::string &file = loaded_[candidate.file];
-		if (candidate.size > most || (file != module && file != "vmlinux"))
+		if (file != module && file != "vmlinux")
 			continue;
 		const bool fits = candidate.size >= least;
 		/* In the kernel too many structs end with an array of bytes. */
@@ -361,9 +365,8 @@ LockField FieldNames::field(const std::string &type, std::uint32_t offset, ls_ki
 	if (owned_.empty())
 		load();
 	LockField only;
-	for (const auto &candidate : structs_) {
-		if (type != "struct " + candidate.name)
-			continue;
+	for (const auto at : called(type)) {
+		const auto &candidate = structs_[at];
 		auto found = find_lock(candidate.types, candidate.id, offset, kind, 0);
 		if (!found || !found->path.starts_with('.'))
 			continue;
@@ -387,12 +390,48 @@ std::string FieldNames::type_of_percpu(const std::string &symbol)
 		       : std::string();
 }
 
+std::vector<std::size_t> FieldNames::called(const std::string &type) const
+{
+	constexpr std::string_view prefix = "struct ";
+	if (!type.starts_with(prefix))
+		return {};
+	const auto at = by_name_.find(type.substr(prefix.size()));
+	return at == by_name_.end() ? std::vector<std::size_t>() : at->second;
+}
+
 const FieldNames::Struct *FieldNames::named(const std::string &type) const
 {
-	for (const auto &candidate : structs_)
-		if (type == "struct " + candidate.name)
-			return &candidate;
-	return nullptr;
+	const auto found = called(type);
+	return found.empty() ? nullptr : &structs_[found.front()];
+}
+
+bool FieldNames::is_of_kernel(const std::string &name, std::uint32_t size) const
+{
+	const auto at = by_name_.find(name);
+	return at != by_name_.end() &&
+	       std::any_of(at->second.begin(), at->second.end(), [&](std::size_t i) {
+		       return structs_[i].size == size && loaded_[structs_[i].file] == "vmlinux";
+	       });
+}
+
+std::vector<std::size_t> FieldNames::candidates(const std::string &cache,
+						std::uint32_t object_size) const
+{
+	std::vector<std::size_t> found;
+	const auto add = [&found](const auto &index, const auto &key) {
+		if (const auto at = index.find(key); at != index.end())
+			found.insert(found.end(), at->second.begin(), at->second.end());
+	};
+	add(by_size_, object_size);
+	add(by_name_, cache);
+	for (const auto &[known, type] : kCacheTypes)
+		if (cache == known)
+			add(by_name_, std::string(type));
+	for (auto end = cache.find('_'); end != cache.npos; end = cache.find('_', end + 1))
+		add(by_name_, cache.substr(0, end));
+	std::sort(found.begin(), found.end());
+	found.erase(std::unique(found.begin(), found.end()), found.end());
+	return found;
 }
 
 std::string FieldNames::path(const std::string &type, std::uint32_t offset, ls_kind lock)

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -131,8 +132,15 @@ private:
 	void load();
 	void load_debug_information();
 	void add(ModuleTypes types);
-	std::set<std::pair<std::string, std::uint32_t>> kernel_structs() const;
+	void add(Struct found);
+	/// Is there such a struct in the kernel itself?
+	bool is_of_kernel(const std::string &name, std::uint32_t size) const;
+	/// Structs called @type, "struct foo", in the order in which they were loaded.
+	std::vector<std::size_t> called(const std::string &type) const;
 	const Struct *named(const std::string &type) const;
+	/// Structs that may be what @cache has: of its size, of a name that says so.
+	std::vector<std::size_t> candidates(const std::string &cache,
+					    std::uint32_t object_size) const;
 	std::string best_type(const std::string &cache, std::uint32_t object_size);
 	std::string unit_of(const std::string &variable) const;
 	LockField best_field(const std::string &cache, std::uint32_t object_size,
@@ -146,7 +154,10 @@ private:
 	std::vector<std::string> loaded_; ///< files in dir_, and modules with debug information
 	std::vector<btf *> owned_;	  ///< [0] is the kernel's, on which all others are based
 	std::vector<Struct> structs_;
-	std::multimap<std::string, Variable> variables_, functions_;
+	std::unordered_map<std::string, std::vector<std::size_t>> by_name_; ///< in structs_
+	std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_size_;
+	/// The kernel has tens of thousands.
+	std::unordered_multimap<std::string, Variable> variables_, functions_;
 	std::multimap<std::string, Local> locals_; ///< by function
 	/// Files that have a static variable of that name, by module and name, as they are linked.
 	std::map<std::string, std::vector<std::string>> units_;

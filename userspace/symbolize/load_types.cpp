@@ -51,8 +51,8 @@ void FieldNames::load()
 		for (std::uint32_t id = first; id < btf__type_cnt(types); id++) {
 			const btf_type *type = btf__type_by_id(types, id);
 			if (btf_is_struct(type) && type->name_off)
-				structs_.push_back({types, id, type->size, type_name(types, type),
-						    loaded_.size() - 1});
+				add({types, id, type->size, type_name(types, type),
+				     loaded_.size() - 1});
 			else if (btf_is_var(type))
 				variables_.insert({type_name(types, type), {types, type->type}});
 			else if (btf_is_func(type))
@@ -63,16 +63,17 @@ void FieldNames::load()
 		load_debug_information();
 }
 
-std::set<std::pair<std::string, std::uint32_t>> FieldNames::kernel_structs() const
+void FieldNames::add(Struct found)
 {
-	std::set<std::pair<std::string, std::uint32_t>> structs;
-	for (const auto &known : structs_)
-		if (loaded_[known.file] == "vmlinux")
-			structs.emplace(known.name, known.size);
-	return structs;
+	by_name_[found.name].push_back(structs_.size());
+	by_size_[found.size].push_back(structs_.size());
+	structs_.push_back(std::move(found));
 }
 
-/* Modules of the kernel's own tree have BTF, or the kernel has none at all. */
+/*
+ * Modules of the kernel's own tree have BTF, or the kernel has none at all. LockScope's module has
+ * locks in static variables alone, and more debug information than most.
+ */
 void FieldNames::load_debug_information()
 {
 	namespace fs = std::filesystem;
@@ -80,16 +81,14 @@ void FieldNames::load_debug_information()
 	for (const auto &entry : fs::directory_iterator(modules_, error)) {
 		const std::string module = entry.path().filename();
 		if (std::find(loaded_.begin(), loaded_.end(), module) != loaded_.end() ||
-		    !inspected_.insert(module).second ||
+		    !inspected_.insert(module).second || module == "lockscope" ||
 		    read_line(entry.path() / "taint").find('O') == std::string::npos)
 			continue;
 		loaded_.push_back(module);
-		if (Dwarf *dwarf = debug_information_(module)) {
-			const auto known = kernel_structs();
-			add(module_types(dwarf, [&](const std::string &name, std::uint32_t size) {
-				return known.count({name, size}) != 0;
+		if (Dwarf *dwarf = debug_information_(module))
+			add(module_types(dwarf, [this](const std::string &name, std::uint32_t size) {
+				return is_of_kernel(name, size);
 			}));
-		}
 	}
 }
 
@@ -102,8 +101,7 @@ void FieldNames::add(ModuleTypes found)
 	owned_.push_back(found.types);
 	for (const auto id : found.structs) {
 		const btf_type *type = btf__type_by_id(found.types, id);
-		structs_.push_back(
-			{found.types, id, type->size, type_name(found.types, type), file});
+		add({found.types, id, type->size, type_name(found.types, type), file});
 	}
 	for (const auto &[name, type, unit] : found.variables) {
 		variables_.insert({name, {found.types, type, true}});
