@@ -45,7 +45,9 @@ void add_kmod_option(CLI::App *command, std::string &path)
 {
 	command->add_option("--kmod", path,
 			    "lockscope.ko to load (default: the one of this kernel)");
-	command->add_option("--module", path)->group("");
+	/* What it was called before. */
+	if (!command->get_option_no_throw("--module"))
+		command->add_option("--module", path)->group("");
 }
 
 void set_action(CLI::App *command, Globals &globals, std::function<int()> action)

@@ -5,6 +5,7 @@
 
 #include "analysis/rank.h"
 #include "analysis/rules/violations.h"
+#include "analysis/selection.h"
 #include "report/rules.h"
 #include "store/load.h"
 #include "util/date.h"
@@ -26,7 +27,7 @@ constexpr std::size_t kNearMatches = 3;
 
 struct RulesArgs {
 	std::vector<std::string> files;
-	std::string type, format = "text", out;
+	std::string type, module, format = "text", out;
 	bool check = false;
 	SuppressionOptions suppressions;
 };
@@ -99,6 +100,25 @@ Status select_type(std::vector<Rule> &rules, const std::string &wanted)
 	return success();
 }
 
+/// Keep only rules of that module's variables, or of what its code was seen to access.
+Status select_module(const Model &model, std::vector<Rule> &rules, const std::string &glob)
+{
+	const auto is_of = [&](std::size_t access) {
+		const MemoryAccess &seen = model.accesses[access];
+		return module_matches(glob, model[seen.at].module) ||
+		       (seen.data != kNoData && module_matches(glob, model[seen.data].module));
+	};
+	std::erase_if(rules, [&](const Rule &rule) {
+		return std::none_of(rule.examples.begin(), rule.examples.end(), is_of) &&
+		       std::none_of(rule.counterexamples.begin(), rule.counterexamples.end(),
+				    is_of);
+	});
+	if (rules.empty())
+		return usage_error("no access to data of " + glob + ", or by it, was seen",
+				   "modules are named as in lsmod, the kernel is \"kernel\"");
+	return success();
+}
+
 TextStyle style(const RulesArgs &options, const Globals &globals)
 {
 	const bool to_file = !options.out.empty();
@@ -146,6 +166,9 @@ int run(const RulesArgs &options, const Globals &globals)
 	if (!options.type.empty())
 		if (auto selected = select_type(rules, options.type); !selected)
 			return fail(selected.error());
+	if (!options.module.empty())
+		if (auto selected = select_module(*model, rules, options.module); !selected)
+			return fail(selected.error());
 	if (options.check)
 		return check(*model, rules, options, globals);
 	if (options.format == "json" || globals.json)
@@ -167,6 +190,9 @@ void add_rules_command(CLI::App &app, Globals &globals)
 			    "stores to read, merged when several (default lockscope.db)");
 	command->add_option("--type", options->type,
 			    "only this struct, or variable; also what was accessed rarely");
+	command->add_option("--module", options->module,
+			    "only data of a module whose name fits, or that it accesses")
+		->type_name("PATTERN");
 	command->add_option("--format", options->format, "text, json, or c: comments for a header")
 		->check(CLI::IsMember({"text", "json", "c"}))
 		->capture_default_str();

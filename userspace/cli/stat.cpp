@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace lockscope::cli {
 
@@ -32,7 +33,7 @@ constexpr auto kPollEvery = std::chrono::milliseconds(50);
 
 struct StatArgs {
 	std::vector<std::string> words; ///< FILE, or COMMAND
-	std::string sort, pattern, out, kmod;
+	std::string sort, pattern, module, out, kmod;
 	StatOptions collect;
 	StatText text;
 	double duration = 0;
@@ -40,7 +41,7 @@ struct StatArgs {
 
 int print(StatReport &report, const StatArgs &options, const Globals &globals)
 {
-	arrange(report, options.sort, options.pattern);
+	arrange(report, options.sort, options.pattern, options.module);
 	const bool to_file = !options.out.empty();
 	StatText text = options.text;
 	text.details |= globals.verbose > 0;
@@ -161,6 +162,10 @@ void add_stat_command(CLI::App &app, Globals &globals)
 	command->add_option("--class", options->pattern,
 			    "only classes whose name fits, with * and ?")
 		->type_name("PATTERN");
+	command->add_option("--module", options->module,
+			    "only classes of a module whose name fits: its variables, and what it "
+			    "acquires")
+		->type_name("PATTERN");
 	command->add_option("--limit", options->text.limit, "most classes listed, 0 for all")
 		->check(kCount)
 		->capture_default_str();
@@ -180,6 +185,9 @@ void add_stat_command(CLI::App &app, Globals &globals)
 	command->add_option("-o,--output", options->out, "write here instead of standard output");
 	set_action(command, globals, [options, file, &globals] {
 		options->words = *file;
+		/* That is what the option named before. */
+		if (options->kmod.empty() && options->module.ends_with(".ko"))
+			options->kmod = std::exchange(options->module, {});
 		if (wants_store(*options))
 			return from_store(*options, globals);
 		auto status = live(*options, globals);

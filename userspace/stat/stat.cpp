@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "stat/stat.h"
 
+#include "analysis/selection.h"
 #include "model/model.h"
 #include "util/text.h"
 
@@ -26,7 +27,27 @@ const std::vector<StatOrder> &stat_orders()
 	return orders;
 }
 
-void arrange(StatReport &report, const std::string &order, const std::string &pattern)
+namespace {
+
+/// "mod" of "mod:lock", and of the place "function+0x12 [mod]".
+bool is_of_module(const StatClass &cls, const std::string &module)
+{
+	const auto colon = cls.name.find(':');
+	if (colon != cls.name.npos && module_matches(module, cls.name.substr(0, colon)))
+		return true;
+	return std::any_of(cls.sites.begin(), cls.sites.end(), [&](const StatSite &site) {
+		const auto open = site.place.rfind(" [");
+		const bool named = open != site.place.npos && site.place.ends_with(']');
+		return module_matches(
+			module, named ? site.place.substr(open + 2, site.place.size() - open - 3)
+				      : std::string());
+	});
+}
+
+} // namespace
+
+void arrange(StatReport &report, const std::string &order, const std::string &pattern,
+	     const std::string &module)
 {
 	const auto &orders = stat_orders();
 	auto by = std::find_if(orders.begin(), orders.end(),
@@ -36,6 +57,9 @@ void arrange(StatReport &report, const std::string &order, const std::string &pa
 	if (!pattern.empty())
 		std::erase_if(report.classes,
 			      [&](const StatClass &c) { return !glob_matches(pattern, c.name); });
+	if (!module.empty())
+		std::erase_if(report.classes,
+			      [&](const StatClass &c) { return !is_of_module(c, module); });
 	std::sort(report.classes.begin(), report.classes.end(),
 		  [&](const StatClass &a, const StatClass &b) {
 			  /* Descending: b's values on the left. */

@@ -21,8 +21,10 @@ struct StatOrder {
 const std::vector<StatOrder> &stat_orders();
 
 /// Sort by @order, one of stat_orders(), then by acquisitions, then by name; keep the classes
-/// that match @pattern (as in a shell; empty: all).
-void arrange(StatReport &report, const std::string &order, const std::string &pattern);
+/// that match @pattern (as in a shell; empty: all), and that are of @module (see
+/// module_matches(); empty: any): its variables, and what it acquires.
+void arrange(StatReport &report, const std::string &order, const std::string &pattern,
+	     const std::string &module = {});
 
 /// Statistics of the runs in a store; if none of them has any, estimates from their chains.
 StatReport stat_of(const Model &model);

@@ -112,6 +112,29 @@ TEST(Stat, SortsByWhatIsAsked)
 	EXPECT_EQ(report.classes[0].name, "waited");
 }
 
+TEST(Stat, ClassesOfAModuleAreItsVariablesAndWhatItAcquires)
+{
+	StatReport report;
+	report.classes.resize(4);
+	report.classes[0].name = "my_driver:lock";
+	report.classes[1].name = "ext4_inode_cache+0x8";
+	report.classes[1].sites.resize(2);
+	report.classes[1].sites[0].place = "ext4_get+0x12 [ext4]";
+	report.classes[1].sites[1].place = "my_get+0x12 [my_driver]";
+	report.classes[2].name = "other:lock";
+	report.classes[3].name = "init_task+0x8";
+	report.classes[3].sites.resize(1);
+	report.classes[3].sites[0].place = "fork+0x12";
+	StatReport of_kernel = report;
+	arrange(report, "acquired", "", "my-dri*");
+	ASSERT_EQ(report.classes.size(), 2u);
+	EXPECT_EQ(report.classes[0].name, "ext4_inode_cache+0x8");
+	EXPECT_EQ(report.classes[1].name, "my_driver:lock");
+	arrange(of_kernel, "acquired", "", "kernel");
+	ASSERT_EQ(of_kernel.classes.size(), 1u);
+	EXPECT_EQ(of_kernel.classes[0].name, "init_task+0x8");
+}
+
 /* A kernel of two functions and one variable. */
 std::optional<OrderClasses::Symbol> code(std::uint64_t ip)
 {
