@@ -58,6 +58,7 @@
 #define LS_SAY_SLEEP "in_atomic(): %d, irqs_disabled(): %d, non_block: 0, pid: %u, name: %s"
 #define LS_SAY_RELEASE "%s/%u is trying to release lock (%s) at:"
 #define LS_SAY_FREED "%s/%u %s (%s), with a lock still held there!"
+#define LS_SAY_FREED_AT "its memory was freed at: %s"
 #define LS_SAY_NOT_HOLDING "but this task is not holding: (%s){%s}"
 #define LS_SAY_LONG "INFO: task %s:%u %s %llu seconds on a lock."
 #define LS_SAY_OWNER "which its owner took: "

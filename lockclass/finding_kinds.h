@@ -104,7 +104,12 @@ enum ls_shown {
 	X(AT_END, 18, AtomicAtEnd, "atomic-at-end", SIGHT, Error,			\
 	  "a work item or a timer's function returns with preemption, softirqs or interrupts off, or in an RCU read side", \
 	  "atomic at its end: {left}",							\
-	  at_end, "WARNING: atomic context left by", "ran it last.")
+	  at_end, "WARNING: atomic context left by", "ran it last.")			\
+	/* the topmost held entry is where the memory was freed, as if it was held there */ \
+	X(IN_FREED, 19, LockInFreedMemory, "lock-in-freed-memory", SIGHT, Error,	\
+	  "a lock is taken whose memory is free",					\
+	  "{kind and lock} taken in freed memory",					\
+	  in_freed, "WARNING: lock in freed memory taken in", "is trying to lock:")
 
 /* Those that accesses show: the first by LS_REC_RACE, the others by the report alone. */
 #define LS_ACCESS_FINDINGS(X)								\

@@ -105,6 +105,28 @@ static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u6
 	return noted;
 }
 
+/*
+ * Report @lock, in memory that was freed, with the code that did as the topmost held entry, for
+ * which there is room. @ctx not busy.
+ */
+static noinline void taken_in_freed(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
+{
+	u64 by = ls_freed_by(lock);
+
+	pc->in_freed = 0;
+	/* It may have been allocated since. */
+	if (!by)
+		return;
+	ctx->busy = 1;
+	barrier();
+	ctx->held[ctx->depth] = (struct ls_held){ .lock = lock, .ip = by, .val = val & LS_VAL_CLASS_MASK };
+	ctx->depth++;
+	ls_fault(pc, ctx, LS_FINDING_IN_FREED, lock, ip, val, 1ull << (ctx->depth - 1), 0);
+	ctx->depth--;
+	barrier();
+	ctx->busy = 0;
+}
+
 /* The class of @lock, of @kind; that of a work item is its function. */
 static u32 class_of(struct ls_ctx *ctx, u64 lock, u32 kind, u64 ip)
 {
@@ -158,6 +180,8 @@ noinline void ls_acquire(struct ls_cpu *pc, u64 lock, u64 ip, u32 desc)
 		return;
 	}
 	val |= ls_how(desc, count) | level << LS_VAL_LEVEL_SHIFT;
+	if (unlikely(pc->in_freed == lock))
+		taken_in_freed(pc, ctx, lock, ip, val);
 	/* Whether interrupts could come is not known then. */
 	if (unlikely(ls_load(&ls_nr_repaired)) && level == LS_TASK && ls_task_repaired(ls_entry(level)))
 		val |= LS_VAL_IRQ_OFF | LS_VAL_BH_OFF;

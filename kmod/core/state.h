@@ -37,6 +37,7 @@ struct ls_cpu {
 	u32 sample;			/* acquisitions until the next counted one */
 	u32 sample_weight;
 	u32 random;
+	u64 in_freed;			/* lock in freed memory whose class was looked up */
 	u64 tail;			/* lock acquired at the end of an interrupt, in_tail() */
 	struct task_struct *behind;	/* cur from before, while tail is set */
 	u64 spins[LS_NR_LEVELS];	/* lock that last had to be waited for under a spinning one */

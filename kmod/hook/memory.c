@@ -43,6 +43,7 @@ static void on_kmalloc(void *data, unsigned long call_site, const void *ptr, siz
 	preempt_disable_notrace();
 	/* Bulk frees bypass the tracepoints: a new life begins here at the latest. */
 	freed((unsigned long)ptr);
+	ls_freed_forget(ls_freed, (unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
 	site = ls_site_of(call_site, bytes_req);
 	if (site)
@@ -64,13 +65,18 @@ static noinline void unknown_freed(unsigned long object)
 
 static void on_kfree(void *data, unsigned long call_site, const void *ptr)
 {
+	u32 site;
+
 	if (!ptr || !READ_ONCE(ls_active))
 		return;
 	ls_tracepoint_enter();
 	if (!ls_holds_nothing())
 		ls_object_freed((unsigned long)ptr, call_site);
-	if (unlikely(!ls_addrmap_remove(&ls.sites, (u64)ptr)))
+	site = ls_addrmap_remove(&ls.sites, (u64)ptr);
+	if (unlikely(!site))
 		unknown_freed((unsigned long)ptr);
+	else if (ls_site_locks(site))
+		ls_freed_object((unsigned long)ptr, site, call_site);
 	freed((unsigned long)ptr);
 	ls_object_reborn((unsigned long)ptr);
 	ls_tracepoint_leave();

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 #include "core/state.h"
+#include "freed.h"
 #include "hash.h"
 
 struct module;
@@ -18,6 +19,9 @@ static __always_inline u32 ls_alloc_site(unsigned long object)
 	return ls_addrmap_find(&ls.sites, object);
 }
 
+/* Memory with locks that was freed last. */
+extern struct ls_freed ls_freed[];
+
 /* sites.c */
 int ls_sites_init(u32 bits);
 void ls_sites_exit(void);
@@ -26,6 +30,7 @@ unsigned long ls_site_ip(u32 site);
 u32 ls_site_bytes(u32 site);
 u32 ls_site_refinement(u32 site);
 void ls_site_has_lock(u32 site, bool mixed);
+bool ls_site_locks(u32 site);
 bool ls_site_serves_others(unsigned long ip);
 u32 ls_alloc_site_at(unsigned long ip);
 u32 ls_alloc_sites(u32 *learnt);
@@ -44,6 +49,12 @@ bool ls_non_owner(unsigned long ip);
 bool ls_lock_helper(unsigned long ip);
 unsigned long ls_lock_user(unsigned long ip);
 unsigned long ls_allocator_caller_of(unsigned long ip, u32 *bytes, u32 *refinement);
+
+/* freed.c */
+u32 ls_freed_site(unsigned long object);
+unsigned long ls_freed_by(unsigned long lock);
+void ls_freed_object(unsigned long object, u32 site, unsigned long ip);
+void ls_freed_clear(void);
 
 /* lives.c */
 int ls_lives_init(void);

@@ -311,7 +311,7 @@ u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)
 {
 	struct kmem_cache *cache;
 	unsigned long object;
-	u32 offset, id;
+	u32 offset, id, site;
 
 	if (ls_slab_locate(lock, &cache, &object, &offset)) {
 		u64 key = ls_key_slab((u64)cache, offset, ls_key_kind(kind));
@@ -323,7 +323,14 @@ u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)
 			return refined_class(id, key, lock);
 		if (!id || !(ls.classes.table[id].marks & LS_CLASS_KMALLOC))
 			return id;
-		return alloc_class(ls_alloc_site(object), cache, object, offset, kind, NULL, ip);
+		site = ls_alloc_site(object);
+		if (unlikely(!site)) {
+			/* The lock that was there: ls_acquire() reports it. */
+			site = ls_freed_site(object);
+			if (site)
+				this_cpu_write(ls_cpus.in_freed, lock);
+		}
+		return alloc_class(site, cache, object, offset, kind, NULL, ip);
 	}
 	object = ls_large_object(lock);
 	return object ? alloc_class(ls_alloc_site(object), NULL, object, lock - object, kind, NULL, ip) : 0;

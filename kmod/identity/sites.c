@@ -141,6 +141,12 @@ static void see_sizes(struct site *site)
 		serves_others(site, true);
 }
 
+/* Do objects from @site have locks? */
+bool ls_site_locks(u32 site)
+{
+	return READ_ONCE(site_table[site].locks);
+}
+
 /*
  * A lock in an object from @site was put into a class; @mixed: into another one than the lock
  * at that offset of another object.

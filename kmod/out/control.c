@@ -8,6 +8,7 @@
 #include "check/events.h"
 #include "core/context.h"
 #include "core/state.h"
+#include "identity/alloc.h"
 #include "out/out.h"
 #include "out/races/accesses.h"
 
@@ -27,6 +28,7 @@ static void quiesce(void)
 static void resume(void)
 {
 	ls_context_clear();
+	ls_freed_clear();
 	/* A hook that is active finds contexts that are clear. */
 	smp_wmb();
 	WRITE_ONCE(ls_active, 1);

@@ -56,6 +56,7 @@ static const struct ls_table ls_tables[] = {
 	{ "verdict", verdict_freed_cases },
 	{ "verdict", verdict_life_cases },
 	{ "verdict", verdict_never_cases },
+	{ "verdict", verdict_gone_cases },
 	{ "verdict", verdict_annotate_cases },
 	{ "verdict", verdict_ww_cases },
 	{ "verdict", verdict_order_cases },

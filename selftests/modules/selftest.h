@@ -137,6 +137,7 @@ extern const struct ls_case verdict_unlock_cases[];
 extern const struct ls_case verdict_freed_cases[];
 extern const struct ls_case verdict_life_cases[];
 extern const struct ls_case verdict_never_cases[];
+extern const struct ls_case verdict_gone_cases[];
 extern const struct ls_case verdict_annotate_cases[];
 extern const struct ls_case verdict_ww_cases[];
 extern const struct ls_case verdict_order_cases[];

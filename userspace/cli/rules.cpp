@@ -115,7 +115,7 @@ Status select_module(const Model &model, std::vector<Rule> &rules, const std::st
 	});
 	if (rules.empty())
 		return usage_error("no access to data of " + glob + ", or by it, was seen",
-				   "modules are named as in lsmod, the kernel is \"kernel\"");
+				   "modules are named as in lsmod, the kernel is vmlinux");
 	return success();
 }
 

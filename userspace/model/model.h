@@ -125,6 +125,8 @@ struct Observation {
 	std::string comm;
 	std::vector<CodeId> stack; ///< innermost first, may be empty
 	std::vector<Held> held;	   ///< oldest first
+	/// LS_FINDING_IN_FREED: the code that freed the lock's memory.
+	std::optional<CodeId> freed_at;
 
 	bool acquisition() const { return what == LS_SIGHT_ACQUIRE; }
 	bool completion() const { return what == LS_SIGHT_COMPLETE; }

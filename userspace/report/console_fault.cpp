@@ -141,6 +141,13 @@ private:
 		out_.who(x_, finding_.kind);
 	}
 
+	void in_freed()
+	{
+		ww();
+		if (x_.freed_at)
+			out_.line(LS_SAY_FREED_AT, out_.symbol(*x_.freed_at).c_str());
+	}
+
 	/* Log scanners take this line as the title, so it has the place. */
 	void ww()
 	{

@@ -241,6 +241,10 @@ private:
 				print_stack("=>", stack.stack);
 				print_held(observation);
 				print_sleepers();
+			} else if (stack.role == "freed") {
+				out_.wrap(4, "the memory of " + mark(edge.to) + " was freed here",
+					  Tone::Bold, 2);
+				print_stack(mark(edge.to) + " <-", stack.stack);
 			} else if (stack.role == "taken") {
 				out_.wrap(4,
 					  finding_.kind == FindingKind::LongHold

@@ -119,6 +119,7 @@ Side side_of(const Model &model, const Finding &finding, const ShownStack &shown
 		    : shown.role == "taken" ? (finding.kind == FindingKind::LongHold
 						       ? "who has " + lock + " took it here"
 						       : lock + " was taken here")
+		    : shown.role == "freed" ? "the memory of " + lock + " was freed here"
 					    : lock + " was taken earlier";
 	side.by = by(model, make_witness(model, shown.observation, edge.shown().position));
 	side.observation = shown.observation;

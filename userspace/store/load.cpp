@@ -359,6 +359,12 @@ private:
 					    observation.acquisition() ? observation.extra : 0;
 				    if (!load_held(*held, facts, observation.held))
 					    return false;
+				    if (observation.what == LS_FINDING_IN_FREED &&
+					!observation.held.empty()) {
+					    observation.freed_at = observation.held.back().at;
+					    observation.held.pop_back();
+					    observation.new_mask = 0;
+				    }
 				    run().observations[observation.ordinal] =
 					    model_.observations.size();
 				    model_.observations.push_back(std::move(observation));

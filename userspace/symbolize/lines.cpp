@@ -22,15 +22,6 @@ namespace lockscope {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-struct FreeScopes {
-	void operator()(Dwarf_Die *scopes) const { std::free(scopes); }
-};
-using Scopes = std::unique_ptr<Dwarf_Die[], FreeScopes>;
-
-} // namespace
-
 std::string source_path(const std::string &path, const std::string &build_dir)
 {
 	fs::path clean = fs::path(path).lexically_normal();
@@ -184,6 +175,61 @@ private:
 		return !code.empty() && code.front() == 0xe8;
 	}
 
+	/* Functions of a unit by the addresses of their code. */
+	struct Range {
+		Dwarf_Addr begin = 0, end = 0;
+		Dwarf_Die function{};
+	};
+	const std::vector<Range> &functions_of(Dwarf_Die *unit)
+	{
+		auto [at, added] = units_.try_emplace(dwarf_dieoffset(unit));
+		Dwarf_Die die;
+		if (!added || dwarf_child(unit, &die) != 0)
+			return at->second;
+		do {
+			if (dwarf_tag(&die) != DW_TAG_subprogram)
+				continue;
+			Dwarf_Addr base = 0, begin = 0, end = 0;
+			for (std::ptrdiff_t next = 0;
+			     (next = dwarf_ranges(&die, next, &base, &begin, &end)) > 0;)
+				at->second.push_back({begin, end, die});
+		} while (dwarf_siblingof(&die, &die) == 0);
+		std::sort(at->second.begin(), at->second.end(),
+			  [](const Range &a, const Range &b) { return a.begin < b.begin; });
+		return at->second;
+	}
+
+	/*
+	 * The function at @pc and what is nested in it there, innermost last: as nested in the code,
+	 * not in the source. dwarf_getscopes() walks over the whole unit for each address.
+	 */
+	std::vector<Dwarf_Die> scopes_at(Dwarf_Die *unit, Dwarf_Addr pc)
+	{
+		const auto &functions = functions_of(unit);
+		auto after = std::upper_bound(functions.begin(), functions.end(), pc,
+					      [](Dwarf_Addr at, const Range &range) {
+						      return at < range.begin;
+					      });
+		if (after == functions.begin() || pc >= std::prev(after)->end)
+			return {};
+		std::vector<Dwarf_Die> scopes = {std::prev(after)->function};
+		Dwarf_Die die;
+		for (bool found = true; found;) {
+			found = false;
+			if (dwarf_child(&scopes.back(), &die) != 0)
+				break;
+			do {
+				const int tag = dwarf_tag(&die);
+				found = (tag == DW_TAG_inlined_subroutine ||
+					 tag == DW_TAG_lexical_block) &&
+					dwarf_haspc(&die, pc) > 0;
+			} while (!found && dwarf_siblingof(&die, &die) == 0);
+			if (found)
+				scopes.push_back(die);
+		}
+		return scopes;
+	}
+
 	std::vector<SourceLine> lines_at(Dwarf_Addr address)
 	{
 		SourceLine innermost;
@@ -199,23 +245,12 @@ private:
 		here.file = file ? source_path(file, build_dir) : "";
 		here.line = static_cast<std::uint32_t>(std::max(number, 0));
 
-		/* Scopes as nested in the code, not in the source: use those of the innermost
-		 * die. */
-		Dwarf_Die *raw = nullptr;
-		int n = dwarf_getscopes(unit, address - bias, &raw);
-		Scopes found(raw);
-		if (n <= 0)
-			return {};
-		Dwarf_Die innermost_die = found[0];
-		raw = nullptr;
-		n = dwarf_getscopes_die(&innermost_die, &raw);
-		Scopes scopes(raw);
-
+		auto scopes = scopes_at(unit, address - bias);
 		Dwarf_Files *files = nullptr;
 		dwarf_getsrcfiles(unit, &files, nullptr);
 		std::vector<SourceLine> out;
-		for (int i = 0; i < n; i++) {
-			Dwarf_Die *die = &scopes[i];
+		for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
+			Dwarf_Die *die = &*scope;
 			const int tag = dwarf_tag(die);
 			if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
 				continue;
@@ -250,6 +285,7 @@ private:
 		GElf_Addr address = 0, size = 0;
 	};
 	std::unordered_map<std::string, std::vector<Body>> functions_;
+	std::unordered_map<Dwarf_Off, std::vector<Range>> units_;
 };
 
 const Dwfl_Callbacks LineFinder::File::callbacks = {dwfl_build_id_find_elf,

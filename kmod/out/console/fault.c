@@ -164,6 +164,21 @@ static void splat_at_end(const struct ls_splat_side *x, u32 class_id)
 	print_task(x);
 }
 
+/* The topmost entry is no lock that is held. */
+static void splat_in_freed(const struct ls_splat_side *x, u32 class_id)
+{
+	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 40];
+
+	ls_splat_function(text, x->s.ip);
+	snprintf(head, sizeof(head), "%s %s!", ls_finding_head(x->s.what), text);
+	ls_splat_head(head);
+	print_task_lock(x, class_id);
+	if (!x->s.nr_held)
+		return;
+	ls_splat_symbol(text, x->held[x->s.nr_held - 1].ip);
+	printk(KERN_WARNING LS_SAY_FREED_AT "\n", text);
+}
+
 /* Kinds that take several observations have functions of their own: NULL. */
 #define splat_own NULL
 static void (*const splats[LS_NR_FINDINGS])(const struct ls_splat_side *x, u32 class_id) = {
@@ -186,6 +201,8 @@ void ls_splat_fault(u32 what, u32 class_id, u32 ordinal)
 	splats[what](x, class_id);
 	ls_splat_backtrace(x);
 	printk(KERN_WARNING "\n");
+	if (what == LS_FINDING_IN_FREED && x->s.nr_held)
+		x->s.nr_held--;
 	ls_splat_held(x);
 out:
 	kfree(x);

@@ -47,12 +47,31 @@ boot() {
 		sh \"selftests/guest/\$boot_script\" \"\$@\"" \
 		> "$LS_OUT/$boot_name.stdout" 2> "$LS_OUT/$boot_name.stderr"
 	boot_status=$?
+	report_stores "$LS_OUT/$boot_name" || boot_status=$?
 	console_clean "$boot_name"
 	if [ $boot_status != 0 ]; then
 		not_ok "$boot_name" "the guest's script ended with status $boot_status: $(tail -n 1 "$LS_OUT/$boot_name.stderr")"
 	fi
 	return $boot_status
 }
+
+# report_stores FOLDER: both reports of the stores that a guest has listed, beside them. What a run
+# is too incomplete for (3) stands in them.
+report_stores() {
+	[ -e "$1/stores" ] || return 0
+	while read -r store; do
+		store=$1/${store#/out/}
+		for kind in "" .all; do
+			"$LS_BIN/lockscope" report ${kind:+--all} --format json -o "${store%.db}$kind.json" \
+				"$store" < /dev/null || reported $? || return
+		done
+		"$LS_BIN/lockscope" report --all "$store" < /dev/null > "${store%.db}.txt" || reported $? ||
+			return
+	done < "$1/stores" 2>> "$1.stderr"
+}
+
+# Is status $1 that of a report which was written?
+reported() { [ "$1" = 1 ] || [ "$1" = 3 ] || return "$1"; }
 
 quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }
 

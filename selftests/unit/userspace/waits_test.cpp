@@ -130,7 +130,7 @@ TEST(Stat, ClassesOfAModuleAreItsVariablesAndWhatItAcquires)
 	ASSERT_EQ(report.classes.size(), 2u);
 	EXPECT_EQ(report.classes[0].name, "ext4_inode_cache+0x8");
 	EXPECT_EQ(report.classes[1].name, "my_driver:lock");
-	arrange(of_kernel, "acquired", "", "kernel");
+	arrange(of_kernel, "acquired", "", "vmlinux");
 	ASSERT_EQ(of_kernel.classes.size(), 1u);
 	EXPECT_EQ(of_kernel.classes[0].name, "init_task+0x8");
 }

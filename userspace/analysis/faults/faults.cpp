@@ -290,6 +290,8 @@ void add_stacks(const Model &model, Finding &finding, const ObservationsByPlace 
 	const Witness &witness = edge.shown();
 	const Observation &observation = model.observations[witness.observation];
 	finding.stacks.push_back({"where", witness.observation, edge.to_stack});
+	if (observation.freed_at)
+		finding.stacks.push_back({"freed", witness.observation, {*observation.freed_at}});
 	if (witness.position != kOwnLock) {
 		borrow_callers(model, edge);
 		finding.stacks.push_back(

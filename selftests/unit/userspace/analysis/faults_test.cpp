@@ -191,6 +191,25 @@ TEST_F(FaultTest, TheOtherKinds)
 	EXPECT_EQ(title(LS_FINDING_WW), "ww_mutex misuse: m (f)");
 	EXPECT_EQ(title(LS_FINDING_NOT_INIT), "lock m never initialised (f)");
 	EXPECT_EQ(title(LS_FINDING_AT_END), "atomic at its end: ? (f)");
+	EXPECT_EQ(title(LS_FINDING_IN_FREED), "ww_mutex m taken in freed memory (f)");
+}
+
+TEST_F(FaultTest, ALockInFreedMemoryHasTheCodeThatFreedIt)
+{
+	const Lock outer{.cls = spin, .function = "outer"};
+	log.fault(LS_FINDING_IN_FREED, task,
+		  {outer, {.cls = mutex, .address = 0x10, .function = "put_it"}},
+		  {.cls = mutex, .address = 0x10, .function = "use_it"}, 2);
+	const Finding finding = only();
+	EXPECT_EQ(finding.title, "mutex m_mutex taken in freed memory (use_it)");
+	ASSERT_EQ(finding.stacks.size(), 2u);
+	EXPECT_EQ(finding.stacks[1].role, "freed");
+	EXPECT_EQ(model[finding.stacks[1].stack.at(0)].function, "put_it");
+	/* It is not held. */
+	EXPECT_EQ(model.observations[finding.stacks[0].observation].held.size(), 1u);
+	const std::string text = text_report(model, analyse(model), {}, {80, false});
+	EXPECT_NE(text.find("the memory of [A] was freed here"), text.npos) << text;
+	EXPECT_NE(text.find("put_it"), text.npos);
 }
 
 TEST_F(FaultTest, LongHoldSaysHowLong)
