@@ -104,8 +104,9 @@ struct FindingEdge {
 
 /// A stack of a fault, and the observation whose context and held locks go with it.
 struct ShownStack {
-	std::string role;	 ///< "where"; "taken": the lock that is held, there; "taken-before"; "freed"
-	std::size_t observation; ///< in Model::observations
+	std::string
+		role; ///< "where"; "taken": the lock that is held, there; "taken-before"; "freed"
+	std::size_t observation;   ///< in Model::observations
 	std::vector<CodeId> stack; ///< innermost first
 };
 

@@ -206,10 +206,9 @@ private:
 	std::vector<Dwarf_Die> scopes_at(Dwarf_Die *unit, Dwarf_Addr pc)
 	{
 		const auto &functions = functions_of(unit);
-		auto after = std::upper_bound(functions.begin(), functions.end(), pc,
-					      [](Dwarf_Addr at, const Range &range) {
-						      return at < range.begin;
-					      });
+		auto after = std::upper_bound(
+			functions.begin(), functions.end(), pc,
+			[](Dwarf_Addr at, const Range &range) { return at < range.begin; });
 		if (after == functions.begin() || pc >= std::prev(after)->end)
 			return {};
 		std::vector<Dwarf_Die> scopes = {std::prev(after)->function};

@@ -28,7 +28,7 @@ struct Options {
 	std::string out_dir; // for the guest's /out and console.log; may be empty
 	bool icount = false; // one instruction is one nanosecond, one CPU
 	Accelerator accelerator = Accelerator::Auto;
-	bool kaslr = false; // the image unpacks itself, at a random address
+	bool kaslr = false;	  // the image unpacks itself, at a random address
 	bool udev = false;	  // udev runs, and has loaded drivers before COMMAND starts
 	bool shell = false;	  // COMMAND uses this terminal, through a serial line of its own
 	bool keep_memory = false; // of a guest that died, as a file

@@ -21,7 +21,7 @@ struct Machine {
 	std::string qemu_log;	 // QEMU's own messages
 	bool kvm = false;
 	std::filesystem::path unpacked; // booted instead of the image unless it is empty
-	int memory = -1; // file that is the guest's memory, -1: QEMU's own
+	int memory = -1;		// file that is the guest's memory, -1: QEMU's own
 };
 
 std::vector<std::string> qemu_command(const Options &options, const Kernel &kernel,

@@ -128,8 +128,8 @@ LogBuilder every_kind()
 	log.fault(LS_FINDING_NOT_INIT, leaver, {}, {.cls = table, .function = "table_use"});
 	log.fault(LS_FINDING_AT_END, leaver, {}, {.cls = queue, .function = "queue_left"}, 0,
 		  LS_ATOMIC_RCU);
-	log.fault(LS_FINDING_IN_FREED, leaver, {held_queue}, {.cls = queue, .function = "queue_late"},
-		  1);
+	log.fault(LS_FINDING_IN_FREED, leaver, {held_queue},
+		  {.cls = queue, .function = "queue_late"}, 1);
 
 	const auto count = log.add_data("drv_count", LS_DATA_STATIC, 0, "drv"),
 		   limit = log.add_data("drv_limit", LS_DATA_STATIC, 0, "drv");
