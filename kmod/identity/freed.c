@@ -7,15 +7,20 @@
 #include <linux/string.h>
 
 #include "core/state.h"
+#include "features.h"
 #include "identity/alloc.h"
 #include "identity/slab.h"
 
 struct ls_freed ls_freed[1 << LS_FREED_BITS];
 
-/* The object at @object, from @site, was freed by the code at @ip. Any context. */
+/*
+ * The object at @object, from @site, was freed by the code at @ip. Any context. Where memory may be
+ * allocated unseen, none is known to be free.
+ */
 void ls_freed_object(unsigned long object, u32 site, unsigned long ip)
 {
-	ls_freed_note(ls_freed, object, site, ip);
+	if (!IS_ENABLED(LS_HAVE_KMALLOC_NOLOCK))
+		ls_freed_note(ls_freed, object, site, ip);
 }
 
 /* Where the free object at @object was allocated, 0: it is not known to be free. Any context. */
