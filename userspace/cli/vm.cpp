@@ -143,9 +143,10 @@ void add_machine_options(CLI::App *sub, vm::Options &options, std::vector<std::s
 			"SRC:DST, a host file or directory to copy into the guest")
 		->allow_extra_args(false);
 	sub->add_option("--append", options.append, "more kernel parameters");
-	sub->add_flag("--kaslr", options.kaslr,
-		      "boot at a random address, as a bootloader does; the kernel unpacks itself for it, "
-		      "which takes seconds without KVM");
+	sub->add_flag(
+		"--kaslr", options.kaslr,
+		"boot at a random address, as a bootloader does; the kernel unpacks itself for it, "
+		"which takes seconds without KVM");
 	sub->add_option("--device", options.devices,
 			"one more device for QEMU, such as qxl or virtio-rng-pci")
 		->allow_extra_args(false);

@@ -86,9 +86,10 @@ void FieldNames::load_debug_information()
 			continue;
 		loaded_.push_back(module);
 		if (Dwarf *dwarf = debug_information_(module))
-			add(module_types(dwarf, [this](const std::string &name, std::uint32_t size) {
-				return is_of_kernel(name, size);
-			}));
+			add(module_types(dwarf,
+					 [this](const std::string &name, std::uint32_t size) {
+						 return is_of_kernel(name, size);
+					 }));
 	}
 }
 
