@@ -19,8 +19,9 @@ struct ls_freed ls_freed[1 << LS_FREED_BITS];
  */
 void ls_freed_object(unsigned long object, u32 site, unsigned long ip)
 {
-	if (!IS_ENABLED(LS_HAVE_KMALLOC_NOLOCK))
-		ls_freed_note(ls_freed, object, site, ip);
+#ifndef LS_HAVE_KMALLOC_NOLOCK
+	ls_freed_note(ls_freed, object, site, ip);
+#endif
 }
 
 /* Where the free object at @object was allocated, 0: it is not known to be free. Any context. */
