@@ -106,8 +106,8 @@ static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 lock, u6
 }
 
 /*
- * Report @lock, in memory that was freed, with the code that did as the topmost held entry, for
- * which there is room. @ctx not busy.
+ * Report @lock, whose memory is free. The event has the code that freed it as its topmost held
+ * entry, for which @ctx has room. @ctx not busy.
  */
 static noinline void taken_in_freed(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val)
 {

@@ -324,7 +324,8 @@ u32 ls_class_of_object(unsigned long lock, u32 kind, unsigned long ip)
 		if (!id || !(ls.classes.table[id].marks & LS_CLASS_KMALLOC))
 			return id;
 		site = ls_alloc_site(object);
-		if (unlikely(!site)) {
+		/* Where caches are merged, others allocate the same memory. */
+		if (unlikely(!site) && !ls_cache_merged(cache)) {
 			/* The lock that was there: ls_acquire() reports it. */
 			site = ls_freed_site(object);
 			if (site)

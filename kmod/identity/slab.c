@@ -38,6 +38,7 @@ static int find_cache_members(void)
 		{ "reciprocal_size", &ls_slab.reciprocal_size },
 		{ "object_size", &ls_slab.object_size },
 		{ "name", &ls_slab.name },
+		{ "refcount", &ls_slab.refcount },
 	};
 	unsigned long btf = ls_symbol("__start_BTF"), end = ls_symbol("__stop_BTF");
 	u32 i;

@@ -15,7 +15,7 @@ struct ls_slab_layout {
 	unsigned long direct_size;	/* bytes of the direct map */
 	u32 slab_cache;			/* in struct slab, which overlays struct page */
 	u32 size, reciprocal_size;	/* in struct kmem_cache, like the following */
-	u32 object_size, name;
+	u32 object_size, name, refcount;
 };
 extern struct ls_slab_layout ls_slab;
 
@@ -50,6 +50,12 @@ static __always_inline u32 ls_cache_object_size(const struct kmem_cache *cache)
 static __always_inline const char *ls_cache_name(const struct kmem_cache *cache)
 {
 	return *(const char **)((const char *)cache + ls_slab.name);
+}
+
+/* Do several caches share this one's memory? */
+static __always_inline bool ls_cache_merged(const struct kmem_cache *cache)
+{
+	return READ_ONCE(*(const int *)((const char *)cache + ls_slab.refcount)) > 1;
 }
 
 /*

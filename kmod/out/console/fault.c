@@ -167,12 +167,9 @@ static void splat_at_end(const struct ls_splat_side *x, u32 class_id)
 /* The topmost entry is no lock that is held. */
 static void splat_in_freed(const struct ls_splat_side *x, u32 class_id)
 {
-	char text[KSYM_SYMBOL_LEN], head[KSYM_SYMBOL_LEN + 40];
+	char text[KSYM_SYMBOL_LEN];
 
-	ls_splat_function(text, x->s.ip);
-	snprintf(head, sizeof(head), "%s %s!", ls_finding_head(x->s.what), text);
-	ls_splat_head(head);
-	print_task_lock(x, class_id);
+	splat_ww(x, class_id);
 	if (!x->s.nr_held)
 		return;
 	ls_splat_symbol(text, x->held[x->s.nr_held - 1].ip);

@@ -47,7 +47,8 @@ boot() {
 		sh \"selftests/guest/\$boot_script\" \"\$@\"" \
 		> "$LS_OUT/$boot_name.stdout" 2> "$LS_OUT/$boot_name.stderr"
 	boot_status=$?
-	report_stores "$LS_OUT/$boot_name" || boot_status=$?
+	report_stores "$LS_OUT/$boot_name" ||
+		not_ok "$boot_name" "no report of a store: $(tail -n 1 "$LS_OUT/$boot_name.stderr")"
 	console_clean "$boot_name"
 	if [ $boot_status != 0 ]; then
 		not_ok "$boot_name" "the guest's script ended with status $boot_status: $(tail -n 1 "$LS_OUT/$boot_name.stderr")"

@@ -355,9 +355,23 @@ TEST_F(Unpacked, AKernelIsTakenOutOfItsImageOnce)
 		const fs::path file = unpacked(image);
 		ASSERT_FALSE(file.empty());
 		EXPECT_EQ(fs::file_size(file), kernel.size());
-		EXPECT_EQ(unpacked(image).parent_path(), file.parent_path());
+		/* The next guest boots that file, whatever is in it. */
+		write(file, kernel + "again");
+		const fs::path again = vm::unpacked_image({dir_ / "vmlinuz", "1", {}});
+		EXPECT_EQ(again, file);
+		EXPECT_EQ(fs::file_size(again), kernel.size() + 5);
 	}
 	EXPECT_TRUE(unpacked(image_of(packed("gzip -c", elf_with_note(17)))).empty());
+}
+
+TEST_F(Unpacked, TheLastOnesAreKept)
+{
+	fs::path last;
+	for (int i = 0; i < 12; i++)
+		last = unpacked(image_of(packed("gzip -c", elf_with_note(18))) +
+				std::string(static_cast<std::size_t>(i), ' '));
+	EXPECT_TRUE(fs::exists(last));
+	EXPECT_EQ(std::distance(fs::directory_iterator(last.parent_path()), {}), 8);
 }
 
 TEST_F(Unpacked, OtherFilesAreBootedAsTheyAre)
