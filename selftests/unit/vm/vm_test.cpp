@@ -252,7 +252,7 @@ TEST(Depends, NeedsAreReadFromTheModule)
 		  (Names{"a", "b_c"}));
 	EXPECT_TRUE(vm::module_needs(head + std::string("depends=\0x", 10)).hard.empty());
 	EXPECT_TRUE(vm::module_needs("").hard.empty());
-	const std::string two("softdep=pre: a-b c post: d\0softdep=e pre: f\0", 45);
+	const std::string two("softdep=pre: a-b c post: d\0softdep=e pre: f\0", 44);
 	EXPECT_EQ(vm::module_needs(head + two).soft, (Names{"a-b", "c", "f"}));
 	EXPECT_EQ(vm::module_needs(head + "softdep=pre: cut").soft, Names{"cut"});
 }
