@@ -41,12 +41,17 @@ std::uint32_t kmalloc_size(std::uint32_t bytes)
 	return std::max(8u, std::bit_ceil(bytes));
 }
 
-/// Words of a name, in lower case: there are caches like "UNIX-STREAM".
+/// Words of a name, in lower case: there are caches like "UNIX-STREAM", and "TCPv6" of tcp6_sock.
 std::vector<std::string> words(std::string name)
 {
 	for (char &c : name)
 		c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-	return split(name, '_');
+	auto found = split(name, '_');
+	for (auto &word : found)
+		if (word.size() > kMinWord && word[word.size() - 2] == 'v' &&
+		    std::isdigit(static_cast<unsigned char>(word.back())))
+			word.erase(word.size() - 2, 1);
+	return found;
 }
 
 /// Is the cache named after that struct, whatever its size?

@@ -21,6 +21,9 @@ TEST(Fields, WordsOfNames)
 	EXPECT_EQ(FieldNames::similarity("ext4_inode_cache", "ext4_inode_info"), 2);
 	EXPECT_EQ(FieldNames::similarity("UNIX-STREAM", "unix_sock"), 1);
 	EXPECT_EQ(FieldNames::similarity("sock_inode_cache", "socket_alloc"), 1);
+	EXPECT_EQ(FieldNames::similarity("TCPv6", "tcp6_sock"), 1);
+	EXPECT_EQ(FieldNames::similarity("TCPv6", "tcp_sock"), 1);
+	EXPECT_EQ(FieldNames::similarity("UDPv6", "tcp6_sock"), 0);
 	EXPECT_EQ(FieldNames::similarity("anything_cache", "other_cache"), 0);
 }
 
