@@ -23,7 +23,7 @@ static __always_inline u32 ls_alloc_site(unsigned long object)
 extern struct ls_freed ls_freed[];
 
 /* sites.c */
-int ls_sites_init(u32 bits);
+int ls_sites_init(void);
 void ls_sites_exit(void);
 u32 ls_site_of(unsigned long ip, u32 bytes);
 unsigned long ls_site_ip(u32 site);

@@ -4,6 +4,8 @@
  * One word per object.
  */
 #include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <net/net_namespace.h>
 
@@ -16,6 +18,8 @@
 
 #define USER_BITS 8			/* tasks about to allocate for a user */
 #define SITE_BITS 13			/* 8,192 allocation sites */
+#define MIN_OBJECT_BITS 17		/* 131,072 kmalloc objects, 1 MiB */
+#define MAX_OBJECT_BITS 22		/* 32 MiB */
 #define SITE_SLOT_BITS (SITE_BITS + 1)
 
 static struct ls_tagtab site_ids;	/* call site -> number */
@@ -282,9 +286,10 @@ void ls_alloc_seed(const void *object, const char *function)
 		ls_remember(&ls.sites, (u64)object, site);
 }
 
-/* @bits: log2 of the kmalloc objects in the table at one time. */
-int ls_sites_init(u32 bits)
+/* As many kmalloc objects at one time as the machine has pages: eight bytes for each page. */
+int ls_sites_init(void)
 {
+	u32 bits = clamp(ilog2(totalram_pages()) + 1, MIN_OBJECT_BITS, MAX_OBJECT_BITS);
 	void *objects = ls_zalloc(ls_addrmap_bytes(bits));
 	void *slots = ls_zalloc(ls_tagtab_bytes(SITE_SLOT_BITS));
 

@@ -221,7 +221,7 @@ static int __init lockscope_init(void)
 	rc = rc ? rc : init_tables();
 	rc = rc ? rc : ls_context_init(clamp(max_sleepers, 64u, 65536u));
 	rc = rc ? rc : ls_waits_init(ls_context_count());
-	rc = rc ? rc : ls_sites_init(17);
+	rc = rc ? rc : ls_sites_init();
 	rc = rc ? rc : ls_lives_init();
 	rc = rc ? rc : ls_identity_init();
 	rc = rc ? rc : ls_semaphores_init();
