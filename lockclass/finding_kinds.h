@@ -102,7 +102,7 @@ enum ls_shown {
 	  "lock {lock} never initialised",						\
 	  lock, "INFO: trying to register non-static key.", "is trying to lock:")	\
 	X(AT_END, 18, AtomicAtEnd, "atomic-at-end", SIGHT, Error,			\
-	  "a work item or a timer's function returns with preemption, softirqs or interrupts off, or in an RCU read side", \
+	  "a work item, a timer or a softirq handler returns with preemption, softirqs or interrupts off, or in an RCU read side", \
 	  "atomic at its end: {left}",							\
 	  at_end, "WARNING: atomic context left by", "ran it last.")			\
 	/* the topmost held entry is where the memory was freed, as if it was held there */ \

@@ -2,8 +2,9 @@
 /*
  * Functions that return with preemption, softirqs or interrupts off, or in an RCU read side, as
  * they did not find them. The kernel prints "workqueue leaked lock or atomic" or "preempt leak"
- * for some of it, once, and goes on: after a timer it puts the count right, after a work item
- * the worker goes on with what was left, and each item after it seems to sleep in atomic context.
+ * for some of it, once, and goes on: after a timer or a softirq it puts the count right, after a
+ * work item the worker goes on with what was left, and each item after it seems to sleep in atomic
+ * context. So does the task that was interrupted by a high-resolution timer.
  */
 #include "check/at_end.h"
 #include "check/check.h"
@@ -23,26 +24,90 @@ static u64 left_behind(const struct ls_atomic *before)
 	       (now.irqs_off && !before->irqs_off ? LS_ATOMIC_IRQ : 0);
 }
 
-/*
- * @function has returned; @before: as it began. What runs next in the worker of a @work item
- * finds what was left, so what that shows is a consequence.
- */
-void ls_at_end(struct ls_cpu *pc, const struct ls_atomic *before, u64 function, bool work)
+/* What runs on this CPU, and how it began. */
+static DEFINE_PER_CPU(struct {
+	u64 function;		/* 0: none */
+	struct ls_atomic before;
+}, runs[LS_NR_RUNS]);
+
+/* @function has returned; @before: as it began. Returns what it has left. */
+static u64 at_end(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, const struct ls_atomic *before,
+		  u64 function)
 {
 	u64 left = left_behind(before);
+
+	if (unlikely(left))
+		ls_fault_here(pc, ctx, LS_FINDING_AT_END, 0, function + 1, ls_where(level),
+			      ls_spinning_mask(ctx, ctx->depth), left);
+	return left;
+}
+
+/* What runs next in the worker finds what the item has left: what that shows is a consequence. */
+void ls_work_ends(struct ls_cpu *pc, u64 function)
+{
+	const struct ls_atomic none = ls_not_atomic();
 	struct ls_ctx *ctx;
 	u32 level;
 
-	if (likely(!left))
+	if (likely(!left_behind(&none)))
 		return;
 	ctx = ls_context(pc, &level);
 	/* Queues with WQ_BH run their items in softirq; a count below zero is of a repair. */
-	if (work && (level != LS_TASK || ls_task_repaired(0)))
+	if (level != LS_TASK || ls_task_repaired(0))
 		return;
-	ls_fault_here(pc, ctx, LS_FINDING_AT_END, 0, function + 1, ls_where(level),
-		      ls_spinning_mask(ctx, ctx->depth), left);
-	if (work)
-		ls_count_repaired(1, 0);
+	at_end(pc, ctx, level, &none, function);
+	ls_count_repaired(1, 0);
+}
+
+/* @function is about to run. */
+void ls_begins(enum ls_run run, u64 function)
+{
+	this_cpu_write(runs[run].function, function);
+	*this_cpu_ptr(&runs[run].before) = ls_atomic_now();
+}
+
+/* @function has returned, which is a part of @run, or all of it. */
+void ls_part_ends(enum ls_run run, u64 function)
+{
+	struct ls_cpu *pc = this_cpu_ptr(&ls_cpus);
+	struct ls_atomic *before = this_cpu_ptr(&runs[run].before), *other;
+	struct ls_atomic now;
+	struct ls_ctx *ctx;
+	u32 level, below;
+	u64 left;
+
+	if (likely(!left_behind(before)))
+		return;
+	ctx = ls_context(pc, &level);
+	left = at_end(pc, ctx, level, before, function);
+	/* That is reported: what this is a part of, or interrupted, has not left it. */
+	now = ls_atomic_now();
+	for (below = 0; below < run; below++) {
+		other = this_cpu_ptr(&runs[below].before);
+		other->count += now.count - before->count;
+		other->rcu += now.rcu - before->rcu;
+		other->irqs_off |= now.irqs_off && run != LS_RUN_HARDIRQ;
+	}
+	*before = now;
+	/* The kernel repairs the count after a softirq, not the task's below an interrupt. */
+	if (run == LS_RUN_HARDIRQ && left & (LS_ATOMIC_PREEMPT | LS_ATOMIC_BH))
+		ls_count_repaired(1, ls_entry(LS_TASK));
+}
+
+/* The function of ls_begins() has returned. */
+void ls_ends(enum ls_run run)
+{
+	u64 function = this_cpu_read(runs[run].function);
+
+	this_cpu_write(runs[run].function, 0);
+	if (function && READ_ONCE(ls_active))
+		ls_part_ends(run, function);
+}
+
+/* Does a softirq handler run on this CPU, of which the begin was seen? */
+bool ls_in_run(enum ls_run run)
+{
+	return this_cpu_read(runs[run].function);
 }
 
 /* A worker begins with an item. Where nothing is left of the one before, its debt is void. */

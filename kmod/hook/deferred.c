@@ -4,6 +4,9 @@
  * function. Both order what precedes their start and what follows their end.
  */
 #include <linux/hardirq.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -48,7 +51,6 @@ static void on_work_start(void *data, struct work_struct *work)
 
 static void on_work_end(void *data, struct work_struct *work, work_func_t function)
 {
-	const struct ls_atomic none = ls_not_atomic();
 	struct ls_cpu *pc;
 	struct ls_ctx *ctx;
 	u32 level;
@@ -63,7 +65,7 @@ static void on_work_end(void *data, struct work_struct *work, work_func_t functi
 	if (unlikely(ctx->depth) && !ctx->busy)
 		ls_drop_semaphores(ctx, false);
 	ctx->run = 0;
-	ls_at_end(pc, &none, (u64)function, true);
+	ls_work_ends(pc, (u64)function);
 	ls_completed((u64)work | LS_ENDED);
 	ls_leave();
 }
@@ -115,51 +117,92 @@ static void on_timer_started(void *data, struct timer_list *timer)
 	ls_leave();
 }
 
-static void on_hrtimer_expired(void *data, void *timer)
+static void on_hrtimer_expired(void *data, struct hrtimer *timer)
 {
 	if (!READ_ONCE(ls_active))
 		return;
 	preempt_disable_notrace();
 	ls_waited((u64)timer);
+	ls_begins(ls_hrtimer_run(), (u64)timer->function);
 	ls_leave();
 }
-
-/* The timer's function that runs on this CPU, and how it began. */
-static DEFINE_PER_CPU(struct {
-	u64 function;
-	struct ls_atomic before;
-}, expired);
 
 static void on_timer_expired(void *data, struct timer_list *timer)
 {
 	/* Read before its function runs, which may free it. */
 	this_cpu_write(delayed, delayed_work_of(timer));
-	on_hrtimer_expired(data, timer);
+	if (!READ_ONCE(ls_active))
+		return;
 	preempt_disable_notrace();
-	this_cpu_write(expired.function, (u64)timer->function);
-	*this_cpu_ptr(&expired.before) = ls_atomic_now();
+	ls_waited((u64)timer);
+	ls_begins(LS_RUN_TIMER, (u64)timer->function);
 	ls_leave();
 }
 
 /* The function has returned; the timer may be freed. */
 static void on_hrtimer_ended(void *data, void *timer)
 {
-	if (!READ_ONCE(ls_active))
-		return;
 	preempt_disable_notrace();
-	ls_completed((u64)timer | LS_ENDED);
+	if (READ_ONCE(ls_active))
+		ls_completed((u64)timer | LS_ENDED);
+	ls_ends(ls_hrtimer_run());
 	ls_leave();
 }
 
 static void on_timer_ended(void *data, void *timer)
 {
 	this_cpu_write(delayed, NULL);
-	on_hrtimer_ended(data, timer);
 	preempt_disable_notrace();
-	if (READ_ONCE(ls_active) && this_cpu_read(expired.function))
-		ls_at_end(this_cpu_ptr(&ls_cpus), this_cpu_ptr(&expired.before),
-			  this_cpu_read(expired.function), false);
-	this_cpu_write(expired.function, 0);
+	if (READ_ONCE(ls_active))
+		ls_completed((u64)timer | LS_ENDED);
+	ls_ends(LS_RUN_TIMER);
+	ls_leave();
+}
+
+static struct softirq_action *softirq_actions;
+/* First one of each CPU, in struct tasklet_head. */
+static struct tasklet_struct * __percpu *tasklets, * __percpu *hi_tasklets;
+
+/* Function that the handler of @vec is about to run: a tasklet's where there is one only. */
+static u64 softirq_function(unsigned int vec)
+{
+	struct tasklet_struct * __percpu *list = vec == TASKLET_SOFTIRQ ? tasklets :
+						 vec == HI_SOFTIRQ	? hi_tasklets : NULL;
+	/* Stays until the handler takes it; interrupts only append to it. */
+	struct tasklet_struct *first = list ? READ_ONCE(*this_cpu_ptr(list)) : NULL;
+
+	if (first && !READ_ONCE(first->next))
+		return (u64)READ_ONCE(first->func);
+	return (u64)READ_ONCE(softirq_actions[vec].action);
+}
+
+static void on_softirq_entry(void *data, unsigned int vec)
+{
+	if (!READ_ONCE(ls_active) || !softirq_actions)
+		return;
+	preempt_disable_notrace();
+	ls_begins(LS_RUN_SOFTIRQ, softirq_function(vec));
+	ls_leave();
+}
+
+static void on_softirq_exit(void *data, unsigned int vec)
+{
+	preempt_disable_notrace();
+	ls_ends(LS_RUN_SOFTIRQ);
+	ls_leave();
+}
+
+/*
+ * The poll function of a network device has returned: NET_RX's handler runs many. netpoll runs
+ * them with interrupts off, on top of anything.
+ */
+static void on_napi_poll(void *data, struct napi_struct *napi, int work, int budget)
+{
+	if (!READ_ONCE(ls_active))
+		return;
+	preempt_disable_notrace();
+	if (!irqs_disabled() && !in_hardirq() && ls_in_run(LS_RUN_SOFTIRQ))
+		ls_part_ends(LS_RUN_SOFTIRQ, (u64)READ_ONCE(napi->poll));
 	ls_leave();
 }
 
@@ -176,6 +219,9 @@ static const struct {
 	{ "hrtimer_start", on_hrtimer_started },
 	{ "hrtimer_expire_entry", on_hrtimer_expired },
 	{ "hrtimer_expire_exit", on_hrtimer_ended },
+	{ "softirq_entry", on_softirq_entry },
+	{ "softirq_exit", on_softirq_exit },
+	{ "napi_poll", on_napi_poll },
 };
 
 int ls_deferred_attach(void)
@@ -184,6 +230,9 @@ int ls_deferred_attach(void)
 	u32 i;
 
 	delayed_expired = (void *)ls_symbol("delayed_work_timer_fn");
+	softirq_actions = (void *)ls_symbol("softirq_vec");
+	tasklets = (void __percpu *)ls_symbol("tasklet_vec");
+	hi_tasklets = (void __percpu *)ls_symbol("tasklet_hi_vec");
 	for (i = 0; i < ARRAY_SIZE(probes) && !rc; i++)
 		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
 	return rc;

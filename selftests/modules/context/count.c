@@ -4,8 +4,12 @@
  * sleeps in earnest here.
  */
 #include <linux/delay.h>
+#include <linux/etherdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
+#include <linux/netdevice.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -14,6 +18,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
+#include "base/wrapper/hrtimer.h"
 #include "selftest.h"
 
 /*
@@ -152,7 +157,104 @@ static __side void name##_task(void)					\
 END_TIMER(end_timer, preempt_disable(), NOTHING)
 END_TIMER(end_timer_ok, preempt_disable(), preempt_enable())
 
-#define END_WORK_CASE(name, verdict, summary)				\
+/*
+ * High-resolution timers, of which the kernel puts nothing right: the task that was interrupted
+ * does it.
+ */
+#define END_HRTIMER(name, begin, end, after)				\
+static int name##_fired;						\
+static struct hrtimer name##_timer;					\
+									\
+static __side enum hrtimer_restart name##_function(struct hrtimer *timer)	\
+{									\
+	begin;								\
+	end;								\
+	WRITE_ONCE(name##_fired, 1);					\
+	return HRTIMER_NORESTART;					\
+}									\
+									\
+static __side void name##_task(void)					\
+{									\
+	hrtimer_setup(&name##_timer, name##_function, CLOCK_MONOTONIC,	\
+		      HRTIMER_MODE_REL_PINNED_HARD);			\
+	WRITE_ONCE(name##_fired, 0);					\
+	preempt_disable();						\
+	hrtimer_start(&name##_timer, ns_to_ktime(100000), HRTIMER_MODE_REL_PINNED_HARD);	\
+	while (!READ_ONCE(name##_fired))				\
+		cpu_relax();						\
+	after;								\
+	preempt_enable();						\
+	hrtimer_cancel(&name##_timer);					\
+}
+
+END_HRTIMER(end_hrtimer, preempt_disable(), NOTHING, preempt_enable())
+END_HRTIMER(end_hrtimer_ok, preempt_disable(), preempt_enable(), NOTHING)
+
+/* Tasklets, in the task that turns softirqs on again. The kernel puts the count right. */
+#define END_TASKLET(name, begin, end)					\
+static __side void name##_function(struct tasklet_struct *tasklet)	\
+{									\
+	begin;								\
+	end;								\
+}									\
+static DECLARE_TASKLET(name##_tasklet, name##_function);		\
+									\
+static __side void name##_task(void)					\
+{									\
+	local_bh_disable();						\
+	tasklet_schedule(&name##_tasklet);				\
+	local_bh_enable();						\
+	tasklet_kill(&name##_tasklet);					\
+}
+
+END_TASKLET(end_tasklet, preempt_disable(), NOTHING)
+END_TASKLET(end_tasklet_ok, preempt_disable(), preempt_enable())
+
+/* Poll functions of network devices, the same way. */
+#define END_POLL(name, begin, end)					\
+static struct net_device *name##_device;				\
+static struct napi_struct name##_napi;					\
+									\
+static __side int name##_function(struct napi_struct *napi, int budget)	\
+{									\
+	begin;								\
+	end;								\
+	napi_complete_done(napi, 0);					\
+	return 0;							\
+}									\
+									\
+static int name##_setup(void)						\
+{									\
+	name##_device = alloc_etherdev(0);				\
+	if (!name##_device)						\
+		return -ENOMEM;						\
+	netif_napi_add(name##_device, &name##_napi, name##_function);	\
+	napi_enable(&name##_napi);					\
+	return 0;							\
+}									\
+									\
+static void name##_teardown(void)					\
+{									\
+	if (!name##_device)						\
+		return;							\
+	napi_disable(&name##_napi);					\
+	netif_napi_del(&name##_napi);					\
+	free_netdev(name##_device);					\
+	name##_device = NULL;						\
+}									\
+									\
+static __side void name##_task(void)					\
+{									\
+	local_bh_disable();						\
+	napi_schedule(&name##_napi);					\
+	local_bh_enable();						\
+	napi_synchronize(&name##_napi);					\
+}
+
+END_POLL(end_poll, preempt_disable(), NOTHING)
+END_POLL(end_poll_ok, preempt_disable(), preempt_enable())
+
+#define END_SETUP_CASE(name, verdict, summary)				\
 	{ #name, verdict, LS_FINDING_AT_END, summary, "", name##_setup, name##_teardown,	\
 	  { { name##_task } } }
 
@@ -163,13 +265,23 @@ const struct ls_case count_cases[] = {
 	  "slp_count_ok_m", .side = { { slp_count_ok_task } } },
 	{ "slp_recount", LS_FAULT, LS_SLEEP_ATOMIC, "a fault after the count was repaired for good",
 	  "slp_recount_m", .side = { { slp_recount_task } } },
-	END_WORK_CASE(end_preempt, LS_FAULT, "a work item that leaves preemption off"),
-	END_WORK_CASE(end_rcu, LS_FAULT, "a work item that leaves an RCU read side"),
-	END_WORK_CASE(end_irq, LS_FAULT, "a work item that leaves interrupts off"),
-	END_WORK_CASE(end_work_ok, LS_TWIN, "a work item that leaves nothing of all that"),
+	END_SETUP_CASE(end_preempt, LS_FAULT, "a work item that leaves preemption off"),
+	END_SETUP_CASE(end_rcu, LS_FAULT, "a work item that leaves an RCU read side"),
+	END_SETUP_CASE(end_irq, LS_FAULT, "a work item that leaves interrupts off"),
+	END_SETUP_CASE(end_work_ok, LS_TWIN, "a work item that leaves nothing of all that"),
 	{ "end_timer", LS_FAULT, LS_FINDING_AT_END, "a timer that leaves preemption off", "",
 	  .side = { { end_timer_task } } },
 	{ "end_timer_ok", LS_TWIN, LS_FINDING_AT_END, "a timer that leaves it on", "",
 	  .side = { { end_timer_ok_task } } },
+	{ "end_hrtimer", LS_FAULT, LS_FINDING_AT_END, "a high-resolution timer that leaves preemption off",
+	  "", .side = { { end_hrtimer_task } } },
+	{ "end_hrtimer_ok", LS_TWIN, LS_FINDING_AT_END, "a high-resolution timer that leaves it on",
+	  "", .side = { { end_hrtimer_ok_task } } },
+	{ "end_tasklet", LS_FAULT, LS_FINDING_AT_END, "a tasklet that leaves preemption off", "",
+	  .side = { { end_tasklet_task } } },
+	END_SETUP_CASE(end_poll, LS_FAULT, "a poll function that leaves preemption off"),
+	END_SETUP_CASE(end_poll_ok, LS_TWIN, "a poll function that leaves it on"),
+	{ "end_tasklet_ok", LS_TWIN, LS_FINDING_AT_END, "a tasklet that leaves it on", "",
+	  .side = { { end_tasklet_ok_task } } },
 	{ }
 };
