@@ -203,6 +203,13 @@ std::string Context::key() const
 	return key + entry + ">" + callee;
 }
 
+std::string Context::name_in_any_run() const
+{
+	if (level == LS_TASK && !(worker() && !entry.empty()))
+		return std::to_string(level) + ":" + (kernel_thread() ? comm : std::to_string(pid));
+	return std::to_string(level) + ":" + entry + ">" + callee;
+}
+
 std::string Context::describe() const
 {
 	const std::string words = kind_words(kind);

@@ -35,12 +35,20 @@ struct Context {
 	/// Two observations with different keys may run concurrently. Tasks are identified by their
 	/// id, interrupts and work items by what they run [RELAY 4.3].
 	std::string key() const;
+	/// The same of contexts in different runs: kernel threads are identified by their names.
+	std::string name_in_any_run() const;
 	/// "system call openat", "work function foo_work", "task"
 	std::string describe() const;
 	/// The same without the entry point.
 	std::string describe_task() const;
 	bool init() const { return kind == EntryKind::Init; }
 	bool worker() const { return task_flags & LS_TASK_WORKER; }
+	/// System calls and faults of one process can as well come from two.
+	bool user_task() const
+	{
+		return level == LS_TASK && !init() &&
+		       !(task_flags & (LS_TASK_KTHREAD | LS_TASK_WORKER));
+	}
 	bool kernel_thread() const { return (task_flags & LS_TASK_KTHREAD) && !worker(); }
 	/// Runs of the entry never overlap.
 	bool serialised() const

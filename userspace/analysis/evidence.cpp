@@ -17,13 +17,15 @@ namespace lockscope {
 
 namespace {
 
-/// Keys of the contexts that show @edge within @run.
+/// Keys of the contexts that show @edge within @run. What one process does counts as that of two.
 std::set<std::string> contexts_in(const Model &model, const FindingEdge &edge, std::uint32_t run)
 {
 	std::set<std::string> keys;
 	for (const auto &witness : edge.witnesses)
 		if (model.observations[witness.observation].run == run)
-			keys.insert(witness.context.key());
+			for (const char *process : {"", "another "})
+				if (!*process || witness.context.user_task())
+					keys.insert(process + witness.context.key());
 	return keys;
 }
 

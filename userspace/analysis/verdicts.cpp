@@ -20,8 +20,14 @@ bool has(const Finding &finding, VerdictResult result)
 void take_verdict(const Model &model, Finding &finding)
 {
 	const auto at = model.verdicts.find(finding.id);
-	if (at != model.verdicts.end() && (finding.about_order() || finding.race))
-		finding.verdict = at->second;
+	if (at == model.verdicts.end() || !(finding.about_order() || finding.race))
+		return;
+	finding.verdict = at->second;
+	/* Older releases took it for a proof that the sides came one after the other. */
+	if (refuted(finding) && finding.verdict->reason == "order") {
+		finding.verdict->result = VerdictResult::NotReached;
+		finding.verdict->reason.clear();
+	}
 }
 
 void heed_verdict(Finding &finding)

@@ -124,14 +124,21 @@ bool every_witness(const Finding &finding, const std::function<bool(const Witnes
 	return true;
 }
 
-std::set<std::string> context_keys(const Finding &finding)
+/* One context did all of it, in each run. */
+bool one_context(const Finding &finding)
 {
-	std::set<std::string> keys;
+	std::map<std::uint32_t, std::set<std::string>> keys;
+	std::set<std::string> names;
 	for (const auto &edge : finding.edges)
-		for (const auto &witness : edge.witnesses)
-			if (!from_interrupt(edge))
-				keys.insert(witness.context.key());
-	return keys;
+		for (const auto &witness : edge.witnesses) {
+			if (from_interrupt(edge))
+				continue;
+			keys[witness.context.run].insert(witness.context.key());
+			names.insert(witness.context.name_in_any_run());
+		}
+	return names.size() == 1 && std::all_of(keys.begin(), keys.end(), [](const auto &run) {
+		       return run.second.size() == 1;
+	       });
 }
 
 /* "kswapd0", "ksoftirqd/1": one of several threads that run the same code. */
@@ -143,20 +150,17 @@ bool one_of_many(const std::string &comm)
 
 void one_context_only(Finding &finding)
 {
-	if (context_keys(finding).size() != 1)
+	if (!one_context(finding))
 		return;
 	/* The edge out of an interrupt comes last. */
 	const Context &context = finding.edges.front().shown().context;
-	if (context.level != LS_TASK || context.worker())
-		return; /* tested by its entry, see cannot_run_in_parallel() */
-	const std::string who = context.comm + "-" + std::to_string(context.pid);
-	if (context.kernel_thread() && !one_of_many(context.comm))
-		finding.filters.push_back(
-			{"one-context-only", true, "kernel thread " + who + " did all of it"});
-	else
-		finding.filters.push_back(
-			{"one-context-only", false,
-			 "only " + who + " did it so far; another task may do the same"});
+	/* Work items are tested by their entry, see cannot_run_in_parallel(). */
+	if (!context.kernel_thread() || context.level != LS_TASK)
+		return;
+	finding.filters.push_back(
+		{"one-context-only", !one_of_many(context.comm),
+		 "kernel thread " + task_name(context) + " did all of it" +
+			 (one_of_many(context.comm) ? "; others run the same code" : "")});
 }
 
 void initialisation_only(const Model &model, Finding &finding)
@@ -257,13 +261,12 @@ void cannot_run_in_parallel(Finding &finding)
 	if (!first.serialised() || first.entry.empty())
 		return;
 	if (!every_witness(finding, [&](const Witness &w) {
-		    return w.context.run == first.run && w.context.kind == first.kind &&
-			   w.context.entry == first.entry;
+		    return w.context.kind == first.kind && w.context.entry == first.entry;
 	    }))
 		return;
 	/* Entries that only dispatch differ in what they call: a dispatcher serves many timers
 	 * or work items. There are often many work items, for instance one per device. */
-	const bool one_path = context_keys(finding).size() == 1;
+	const bool one_path = one_context(finding);
 	if (!one_path && first.kind == EntryKind::Work)
 		return;
 	const bool proven = one_path && first.kind != EntryKind::Work;

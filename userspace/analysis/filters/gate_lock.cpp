@@ -5,9 +5,10 @@
 #include "analysis/filters/beliefs.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
-#include <set>
+#include <vector>
 
 namespace lockscope {
 
@@ -52,39 +53,43 @@ bool nests(const Finding &finding, ClassId cls)
 
 enum class GateProof { Same, Unknown, Differs };
 
-/* Is the gate one lock on both sides, held exclusively on one? Either the same instance, or
- * the lock of the object that a lock of the cycle belongs to, on either side. */
-GateProof prove_gate(const Model &model, const Finding &finding, const FindingEdge &a,
-		     const FindingEdge &b, ClassId gate)
+/* The witnesses of two edges in one run, whose instances can be compared. */
+using Sides = std::array<std::vector<const Witness *>, 2>;
+
+/* Instances of the gate that all witnesses hold; true: exclusively each time. Nothing: not known. */
+std::optional<std::map<std::uint64_t, bool>>
+gates_always_held(const Model &model, const FindingEdge &edge,
+		  const std::vector<const Witness *> &witnesses, ClassId gate)
 {
-	if (model[gate].global())
-		return GateProof::Same;
-	std::optional<std::map<std::uint64_t, bool>> common[2]; /* true: exclusively each time */
-	std::set<std::uint32_t> runs;
-	bool unknown = false;
-	for (std::size_t side = 0; side < 2; side++) {
-		const FindingEdge &edge = side ? b : a;
-		for (const auto &witness : edge.witnesses) {
-			auto here = gates_held(holds(model, edge, witness), gate);
-			unknown = unknown || here.empty() || here.contains(0);
-			runs.insert(model.observations[witness.observation].run);
-			if (!common[side]) {
-				common[side] = std::move(here);
-				continue;
-			}
-			std::erase_if(*common[side], [&](const auto &instance) {
-				return !here.contains(instance.first);
-			});
-			for (auto &[instance, exclusive] : *common[side])
-				exclusive = exclusive && here.at(instance);
+	std::optional<std::map<std::uint64_t, bool>> common;
+	for (const Witness *witness : witnesses) {
+		auto here = gates_held(holds(model, edge, *witness), gate);
+		if (here.empty() || here.contains(0))
+			return std::nullopt;
+		if (!common) {
+			common = std::move(here);
+			continue;
 		}
+		std::erase_if(*common,
+			      [&](const auto &instance) { return !here.contains(instance.first); });
+		for (auto &[instance, exclusive] : *common)
+			exclusive = exclusive && here.at(instance);
 	}
-	/* Instances of different boots cannot be compared. */
-	if (unknown || !common[0] || !common[1] || runs.size() > 1)
+	return common;
+}
+
+/* The same of one run, whose sides are @sides. */
+GateProof prove_gate_in_run(const Model &model, const Finding &finding, const FindingEdge &a,
+			    const FindingEdge &b, ClassId gate, const Sides &sides)
+{
+	const auto held_a = gates_always_held(model, a, sides[0], gate);
+	const auto held_b = gates_always_held(model, b, sides[1], gate);
+	/* Of both sides, or nothing can be compared. */
+	if (!held_a || !held_b)
 		return GateProof::Unknown;
-	for (const auto &[instance, exclusive] : *common[0])
-		if (auto at = common[1]->find(instance);
-		    at != common[1]->end() && (exclusive || at->second))
+	for (const auto &[instance, exclusive] : *held_a)
+		if (auto at = held_b->find(instance);
+		    at != held_b->end() && (exclusive || at->second))
 			return GateProof::Same;
 	if (std::find(finding.classes.begin(), finding.classes.end(), gate) !=
 	    finding.classes.end())
@@ -95,10 +100,10 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 			continue;
 		bool same_object = true, exclusive[2] = {true, true};
 		for (std::size_t side = 0; side < 2; side++)
-			for (const auto &witness : (side ? b : a).witnesses) {
+			for (const Witness *witness : sides[side]) {
 				const auto held =
-					gate_in_object_of(model.observations[witness.observation],
-							  gate, member(model, witness, cls));
+					gate_in_object_of(model.observations[witness->observation],
+							  gate, member(model, *witness, cls));
 				same_object = same_object && held;
 				exclusive[side] = exclusive[side] && held.value_or(false);
 			}
@@ -106,6 +111,31 @@ GateProof prove_gate(const Model &model, const Finding &finding, const FindingEd
 			return GateProof::Same;
 	}
 	return GateProof::Differs;
+}
+
+/*
+ * Is the gate one lock on both sides, held exclusively on one? Either the same instance, or
+ * the lock of the object that a lock of the cycle belongs to, on either side. A run in which it
+ * is another one decides; it has to be the same in each.
+ */
+GateProof prove_gate(const Model &model, const Finding &finding, const FindingEdge &a,
+		     const FindingEdge &b, ClassId gate)
+{
+	if (model[gate].global())
+		return GateProof::Same;
+	std::map<std::uint32_t, Sides> runs;
+	for (std::size_t side = 0; side < 2; side++)
+		for (const auto &witness : (side ? b : a).witnesses)
+			runs[model.observations[witness.observation].run][side].push_back(&witness);
+	auto proof = runs.empty() ? GateProof::Unknown : GateProof::Same;
+	for (const auto &[run, sides] : runs) {
+		const auto here = prove_gate_in_run(model, finding, a, b, gate, sides);
+		if (here == GateProof::Differs)
+			return here;
+		if (here == GateProof::Unknown)
+			proof = here;
+	}
+	return proof;
 }
 
 /* Locks held at every observation and in every chain of an edge. */

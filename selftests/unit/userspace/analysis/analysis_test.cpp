@@ -240,13 +240,17 @@ TEST(Findings, InversionWhoseSightsAreGoneIsLeftOut)
 	EXPECT_EQ(findings(log), 0u);
 }
 
-TEST(Findings, OneTaskAloneIsOnlyPossible)
+TEST(Findings, OneKernelThreadAloneIsOnlyPossible)
 {
-	LogBuilder log;
-	const auto a = log.add_class("a"), b = log.add_class("b");
-	log.acquire({.pid = 1, .stack = kOpen}, {{.cls = a}}, {.cls = b});
-	log.acquire({.pid = 1, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
-	EXPECT_EQ(only_finding(model_of(log)).confidence, Confidence::Possible);
+	for (const bool kernel : {true, false}) {
+		LogBuilder log;
+		const auto a = log.add_class("a"), b = log.add_class("b");
+		const std::uint32_t flags = kernel ? LS_TASK_KTHREAD : 0;
+		log.acquire({.pid = 1, .flags = flags, .stack = kOpen}, {{.cls = a}}, {.cls = b});
+		log.acquire({.pid = 1, .flags = flags, .stack = kIoctl}, {{.cls = b}}, {.cls = a});
+		EXPECT_EQ(only_finding(model_of(log)).confidence,
+			  kernel ? Confidence::Possible : Confidence::Observed);
+	}
 }
 
 TEST(Findings, ATaskAndTheTimerThatInterruptsItAreTwoContexts)

@@ -19,6 +19,14 @@ protected:
 		gate = log.add_class("gate", LS_KIND_MUTEX);
 	}
 
+	/* The classes of the first log in another one. */
+	static void add_names(LogBuilder &other)
+	{
+		other.add_class("a");
+		other.add_class("b");
+		other.add_class("gate", LS_KIND_MUTEX);
+	}
+
 	void abba(const Task &one, const Task &two, std::vector<Lock> around = {})
 	{
 		auto held = around;
@@ -249,9 +257,7 @@ TEST_F(FilterTest, GateOfUnknownInstanceDemotes)
 {
 	const auto per_object = log.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
 	LogBuilder other(2);
-	other.add_class("a");
-	other.add_class("b");
-	other.add_class("gate", LS_KIND_MUTEX);
+	add_names(other);
 	other.add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
 	log.acquire(user(1, kOpen), {{.cls = per_object, .address = 0x1000}, {.cls = a}},
 		    {.cls = b});
@@ -262,6 +268,41 @@ TEST_F(FilterTest, GateOfUnknownInstanceDemotes)
 	ASSERT_TRUE(found);
 	EXPECT_FALSE(found->hidden);
 	EXPECT_EQ(finding.severity, Severity::Warning);
+}
+
+/* Instances of two runs are not compared with each other, those within each are. */
+TEST_F(FilterTest, GatesAreComparedRunByRun)
+{
+	LogBuilder other(2);
+	for (auto *run : {&log, &other}) {
+		if (run == &other)
+			add_names(other);
+		const auto cls = run->add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
+		const Lock held{.cls = cls, .address = run == &log ? 0x1000u : 0x2000u};
+		run->acquire(user(1, kOpen), {held, {.cls = a}}, {.cls = b});
+		run->acquire(user(2, kIoctl), {held, {.cls = b}}, {.cls = a});
+	}
+	finding = only_finding(model_of({&log, &other}));
+	const Filter *found = filter(finding, "gate-lock");
+	ASSERT_TRUE(found);
+	EXPECT_TRUE(found->hidden);
+}
+
+TEST_F(FilterTest, AnotherGateInOneRunDoesNotHide)
+{
+	LogBuilder other(2);
+	for (auto *run : {&log, &other}) {
+		if (run == &other)
+			add_names(other);
+		const auto cls = run->add_class("cache+0x0", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 0, 64);
+		const Lock first{.cls = cls, .address = 0x1000};
+		const Lock second{.cls = cls, .address = run == &log ? 0x1000u : 0x3000u};
+		run->acquire(user(1, kOpen), {first, {.cls = a}}, {.cls = b});
+		run->acquire(user(2, kIoctl), {second, {.cls = b}}, {.cls = a});
+	}
+	finding = only_finding(model_of({&log, &other}));
+	EXPECT_FALSE(filter(finding, "gate-lock"));
+	EXPECT_EQ(finding.severity, Severity::Error);
 }
 
 TEST_F(FilterTest, OneKernelThreadHides)
@@ -287,14 +328,29 @@ TEST_F(FilterTest, OneOfManyKernelThreadsDemotes)
 	EXPECT_FALSE(found->hidden);
 }
 
-TEST_F(FilterTest, OneUserTaskDemotes)
+/* Any number of processes can do the same. */
+TEST_F(FilterTest, OneUserTaskIsNoDoubt)
 {
 	abba(user(1, kOpen), user(1, kIoctl));
-	const Filter *found = applies("one-context-only");
+	EXPECT_FALSE(applies("one-context-only"));
+	EXPECT_EQ(finding.severity, Severity::Error);
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+}
+
+/* One kernel thread is another task in each boot. */
+TEST_F(FilterTest, OneKernelThreadHidesInTwoRuns)
+{
+	LogBuilder other(2);
+	add_names(other);
+	for (auto *run : {&log, &other}) {
+		const auto thread = kernel(run == &log ? 7u : 9u, "housekeeper");
+		run->acquire(thread, {{.cls = a}}, {.cls = b});
+		run->acquire(thread, {{.cls = b}}, {.cls = a});
+	}
+	finding = only_finding(model_of({&log, &other}));
+	const Filter *found = filter(finding, "one-context-only");
 	ASSERT_TRUE(found);
-	EXPECT_FALSE(found->hidden);
-	EXPECT_EQ(finding.severity, Severity::Warning);
-	EXPECT_EQ(finding.confidence, Confidence::Possible);
+	EXPECT_TRUE(found->hidden);
 }
 
 TEST_F(FilterTest, InitCodeOfTheOwnerHides)

@@ -282,15 +282,15 @@ TEST_F(InterruptTest, CyclesOfLocksAreFoundAllTheSame)
 	EXPECT_TRUE(kinds.count(Kind::IrqInversion));
 }
 
-TEST_F(InterruptTest, OneTaskOnBothOtherSidesIsADoubt)
+TEST_F(InterruptTest, OneTaskOnBothOtherSidesIsNoDoubt)
 {
 	log.acquire(handler(), {}, {.cls = a});
 	log.acquire(irqs_off(7), {{.cls = a}}, {.cls = b});
 	log.acquire(task(7), {}, {.cls = b});
 	const Finding finding = only();
-	EXPECT_EQ(finding.confidence, Confidence::Possible);
-	EXPECT_TRUE(filter(finding, "one-context-only"));
-	EXPECT_EQ(finding.severity, Severity::Warning);
+	EXPECT_EQ(finding.confidence, Confidence::Observed);
+	EXPECT_FALSE(filter(finding, "one-context-only"));
+	EXPECT_EQ(finding.severity, Severity::Error);
 }
 
 TEST_F(InterruptTest, DifferentInstancesAreADoubt)

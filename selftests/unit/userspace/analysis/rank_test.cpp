@@ -38,8 +38,9 @@ TEST(Rank, ObservedComesBeforePossible)
 	const auto a = log.add_class("aa"), b = log.add_class("ab");
 	const auto x = log.add_class("x+0x8", LS_KIND_MUTEX, LS_ORIGIN_SLAB, 8, 64),
 		   y = log.add_class("y");
-	log.acquire(task(1), {{.cls = a}}, {.cls = b});
-	log.acquire(task(1), {{.cls = b}}, {.cls = a});
+	const Task thread = {.pid = 1, .comm = "kswapd0", .flags = LS_TASK_KTHREAD};
+	log.acquire(thread, {{.cls = a}}, {.cls = b});
+	log.acquire(thread, {{.cls = b}}, {.cls = a});
 	log.acquire(task(1), {{.cls = x, .address = 0x108}}, {.cls = y});
 	log.acquire(task(2), {{.cls = y}}, {.cls = x, .address = 0x208});
 	const auto found = titles(log);
@@ -132,7 +133,7 @@ TEST(Rank, HiddenComesLast)
 	auto findings = analyse(model_of(log)).findings;
 	ASSERT_EQ(findings.size(), 2u);
 	EXPECT_FALSE(findings[0].hidden());
-	EXPECT_EQ(findings[0].severity, Severity::Warning);
+	EXPECT_EQ(findings[0].severity, Severity::Error);
 	EXPECT_TRUE(findings[1].hidden());
 }
 

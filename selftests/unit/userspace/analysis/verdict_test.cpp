@@ -115,8 +115,9 @@ TEST_F(VerdictTest, ConfirmedLeavesTheSeverityOfARace)
 TEST_F(VerdictTest, ConfirmedOfOneContextAlone)
 {
 	const auto a = log.add_class("a"), b = log.add_class("b");
-	log.acquire(by(1), {{.cls = a}}, {.cls = b});
-	log.acquire(by(1), {{.cls = b}}, {.cls = a});
+	const Task thread = {.pid = 1, .comm = "thread", .flags = LS_TASK_KTHREAD};
+	log.acquire(thread, {{.cls = a}}, {.cls = b});
+	log.acquire(thread, {{.cls = b}}, {.cls = a});
 	const Finding after = judged(VerdictResult::Confirmed);
 	EXPECT_EQ(before.confidence, Confidence::Possible);
 	EXPECT_EQ(after.confidence, Confidence::Confirmed);
@@ -150,6 +151,20 @@ TEST_F(VerdictTest, RefutedIsANoteAndStaysVisible)
 	EXPECT_EQ(filter(after, "refuted")->why, "the reason (3 tries)");
 	EXPECT_EQ(after.filters.size(), 1u);
 	EXPECT_FALSE(feature(after, "verdict"));
+}
+
+/* Stores of older releases have it. */
+TEST_F(VerdictTest, AnOrderIsNoReason)
+{
+	abba("x");
+	model = model_of(log);
+	before = only_finding(model);
+	judge(before.id, VerdictResult::Refuted);
+	model.verdicts.at(before.id).reason = "order";
+	const Finding after = only_finding(model);
+	EXPECT_EQ(after.severity, before.severity);
+	EXPECT_FALSE(filter(after, "refuted"));
+	EXPECT_EQ(after.verdict->result, VerdictResult::NotReached);
 }
 
 TEST_F(VerdictTest, RefutedHidesNothingLess)

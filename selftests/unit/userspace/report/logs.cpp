@@ -33,10 +33,13 @@ LogBuilder small_log()
 		     .stack = {"bar_work", "process_one_work", "worker_thread", "kthread",
 			       "ret_from_fork"}},
 		    {{.cls = bar, .function = "bar_work"}}, {.cls = foo, .function = "foo_notify"});
-	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_read"}},
-		    {{.cls = x, .read = LS_SHARED}}, {.cls = foo});
-	log.acquire({.pid = 5, .comm = "lonely", .stack = {"f", "__x64_sys_write"}}, {{.cls = foo}},
-		    {.cls = x});
+	/* One of several threads that may do the same. */
+	const Task lonely = {.pid = 5,
+			     .comm = "lonely/0",
+			     .flags = LS_TASK_KTHREAD,
+			     .stack = {"f", "lonely", "kthread"}};
+	log.acquire(lonely, {{.cls = x, .read = LS_SHARED}}, {.cls = foo});
+	log.acquire(lonely, {{.cls = foo}}, {.cls = x});
 	log.acquire({.pid = 6, .stack = {"f", "__x64_sys_read"}}, {{.cls = gate}, {.cls = x}},
 		    {.cls = bar});
 	log.acquire({.pid = 7, .stack = {"f", "__x64_sys_write"}}, {{.cls = gate}, {.cls = bar}},

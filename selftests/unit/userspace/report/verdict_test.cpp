@@ -138,10 +138,10 @@ TEST_F(VerdictReportTest, Json)
 	EXPECT_EQ(finding["features"][0]["name"], "verdict");
 
 	verdict.result = VerdictResult::Refuted;
-	verdict.reason = "order";
+	verdict.reason = "gate";
 	const auto refuted = json();
 	EXPECT_EQ(refuted["verdict"]["result"], "refuted");
-	EXPECT_EQ(refuted["verdict"]["reason"], "order");
+	EXPECT_EQ(refuted["verdict"]["reason"], "gate");
 	EXPECT_EQ(refuted["severity"], "note");
 	EXPECT_EQ(refuted["filters"][0]["name"], "refuted");
 	EXPECT_FALSE(refuted["filters"][0]["hidden"]);
