@@ -157,6 +157,17 @@ LS_INLINE bool ls_held_is_top(const struct ls_ctx *ctx, ls_u64 lock)
 	return ctx->depth && ctx->held[ctx->depth - 1].lock == lock;
 }
 
+/*
+ * The top entry of a context, with @val, is pushed before its lock is acquired. An interrupt of @level
+ * on top of the context shows that the acquisition has not yet turned such interrupts off: the lock
+ * may be another CPU's.
+ */
+LS_INLINE bool ls_held_is_to_come(ls_u32 val, ls_u32 level)
+{
+	return (level == LS_HARDIRQ && val & LS_VAL_IRQ_OFF) ||
+	       (level == LS_SOFTIRQ && val & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF));
+}
+
 LS_INLINE void ls_held_pop_top(struct ls_ctx *ctx)
 {
 	ls_u32 top = ctx->depth - 1;

@@ -71,6 +71,42 @@ report_stores() {
 	done < "$1/stores" 2>> "$1.stderr"
 }
 
+# merged_alike NAME STORE COPIES: a store merged with copies of itself, as if other boots had seen the
+# same, has the same findings, as sure and as severe.
+merged_alike() {
+	alike=${2%.db}.alike
+	mkdir -p "$alike" && rm -f "$alike"/*.db
+	set -- "$1" "$2" "$3" "$2"
+	while [ $(($# - 3)) -lt "$3" ]; do
+		"$LS_BIN/lockscope" merge -o "$alike/$#.db" "$2" 2>> "$alike/stderr" &&
+			sqlite3 "$alike/$#.db" \
+				"UPDATE run SET instance = instance || '-$#', boot = boot || '-$#'" || break
+		set -- "$@" "$alike/$#.db"
+	done
+	alike_name=$1
+	shift 3
+	"$LS_BIN/lockscope" merge -o "$alike/merged.db" "$@" 2>> "$alike/stderr"
+	runs_and_findings "$1" > "$alike/one"
+	runs_and_findings "$alike/merged.db" > "$alike/merged"
+	check "$alike_name: $# boots that saw the same, as one" \
+		"$(diff "$alike/one" "$alike/merged" | grep -m 3 '^[<>]' | tr '\n' ' ')" \
+		alike $# "$alike/one" "$alike/merged"
+}
+
+# runs_and_findings STORE: the number of runs, and a line for each finding. Those about semaphores
+# are left out: what share of them was handed over is more certain after ten boots.
+runs_and_findings() {
+	"$LS_BIN/lockscope" report --all --format json "$1" < /dev/null 2>> "$alike/stderr" |
+		jq -c '(.runs | length), ([.findings[] | select(all(.classes[]; .kind != "semaphore"))
+			| [.id, .severity, .confidence, [.filters[].name]]] | sort | .[])'
+}
+
+# alike COPIES ONE MERGED: is it a list of as many runs, with the same findings?
+alike() {
+	[ "$(head -n 1 "$3")" = "$1" ] && [ "$(sed 1d "$2")" = "$(sed 1d "$3")" ] &&
+		[ "$(wc -l < "$2")" -gt 1 ]
+}
+
 # Is status $1 that of a report which was written?
 reported() { [ "$1" = 1 ] || [ "$1" = 3 ] || return "$1"; }
 

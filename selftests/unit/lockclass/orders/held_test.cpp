@@ -45,6 +45,20 @@ void expect_as_if_taken_in_order(const ls_ctx &ctx, const std::vector<Lock> &mod
 
 const Lock A{0xa0, 1, taken(1)}, B{0xb0, 2, taken(2)}, C{0xc0, 3, taken(3, LS_SHARED)};
 
+/* Interrupts that come show that a lock which keeps them off is not acquired yet. */
+TEST(Held, AnEntryWhoseInterruptComesIsToCome)
+{
+	const std::uint32_t plain = taken(1), bh = plain | LS_VAL_BH_OFF, irq = bh | LS_VAL_IRQ_OFF;
+
+	for (const auto level : {LS_SOFTIRQ, LS_HARDIRQ, LS_NMI})
+		EXPECT_FALSE(ls_held_is_to_come(plain, level));
+	EXPECT_TRUE(ls_held_is_to_come(bh, LS_SOFTIRQ));
+	EXPECT_FALSE(ls_held_is_to_come(bh, LS_HARDIRQ)) << "one that keeps softirqs off";
+	EXPECT_TRUE(ls_held_is_to_come(irq, LS_HARDIRQ));
+	EXPECT_TRUE(ls_held_is_to_come(plain | LS_VAL_IRQ_OFF, LS_SOFTIRQ));
+	EXPECT_FALSE(ls_held_is_to_come(irq, LS_NMI)) << "nothing keeps NMIs off";
+}
+
 TEST(Held, ReleasedInReverseTheKeyFallsBackStepByStep)
 {
 	ls_ctx ctx{};
