@@ -86,9 +86,11 @@ static void on_cache_alloc(void *data, unsigned long call_site, const void *ptr,
 			   struct kmem_cache *cache, gfp_t gfp_flags, int node)
 {
 	ls_tracepoint_enter();
-	/* Bulk frees bypass the tracepoints. */
-	if (ptr)
+	/* Bulk frees bypass the tracepoints: a new life begins here at the latest. */
+	if (ptr) {
+		freed((unsigned long)ptr);
 		ls_object_reborn((unsigned long)ptr);
+	}
 	ls_tracepoint_leave();
 }
 

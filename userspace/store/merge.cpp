@@ -2,6 +2,7 @@
 #include "store/merge.h"
 
 #include "store/crash_note.h"
+#include "store/load.h"
 #include "store/schema.h"
 #include "store/writer.h"
 
@@ -200,9 +201,11 @@ Status merge_stores(const std::vector<std::string> &inputs, const std::string &o
 		if (std::filesystem::equivalent(input, out, error))
 			return usage_error("cannot merge " + input + " into itself",
 					   "choose another file with -o");
-		/* All inputs are checked before the first is copied. */
-		auto readable = open_store(input, Access::Read);
-		if (!readable)
+		/*
+		 * All inputs are read before the first is copied: with one row that makes no sense
+		 * nothing of the merged store could be read.
+		 */
+		if (auto readable = load_stores({input}); !readable)
 			return readable.error();
 	}
 	/* Held during the merge: excludes a recorder. */

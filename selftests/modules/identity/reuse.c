@@ -220,13 +220,13 @@ static __side void reuse_page_ok_s_then_second(void)
  */
 #define REUSE_LARGE 12000
 
-#define REUSE_LARGE_CASE(name)							\
+#define REUSE_CASE(name, allocate, free)							\
 static spinlock_t *name##_lock;							\
 static DEFINE_SPINLOCK(name##_s);						\
 										\
 static __side spinlock_t *name##_new(void)					\
 {										\
-	spinlock_t *lock = kmalloc(REUSE_LARGE, GFP_ATOMIC);			\
+	spinlock_t *lock = allocate;						\
 										\
 	if (lock)								\
 		spin_lock_init(lock);						\
@@ -235,7 +235,8 @@ static __side spinlock_t *name##_new(void)					\
 										\
 static void name##_teardown(void)						\
 {										\
-	kfree(name##_lock);							\
+	if (name##_lock)							\
+		free(name##_lock);						\
 	name##_lock = NULL;							\
 }										\
 										\
@@ -257,13 +258,14 @@ static __side void name##_first_then_s(void)					\
 		old = name##_new();						\
 		if (old) {							\
 			name##_then_s(old);					\
-			kfree(old);						\
+			free(old);						\
 		}								\
 		new = name##_new();						\
 		preempt_enable();						\
 		if (new && new == old)						\
 			break;							\
-		kfree(new);							\
+		if (new)							\
+			free(new);						\
 		new = NULL;							\
 	}									\
 	name##_lock = new;							\
@@ -280,13 +282,51 @@ static __side void name##_s_then_second(void)					\
 	spin_unlock(&name##_s);							\
 }
 
-REUSE_LARGE_CASE(reuse_large)
-REUSE_LARGE_CASE(reuse_large_one)
+REUSE_CASE(reuse_large, kmalloc(REUSE_LARGE, GFP_ATOMIC), kfree)
+REUSE_CASE(reuse_large_one, kmalloc(REUSE_LARGE, GFP_ATOMIC), kfree)
 
 static __side void reuse_large_one_second_then_s(void)
 {
 	if (reuse_large_one_lock)
 		reuse_large_one_then_s(reuse_large_one_lock);
+}
+
+/* Objects of a cache that are freed in bulk, which no tracepoint shows. */
+static struct kmem_cache *reuse_bulk_cache;
+
+static int reuse_bulk_setup(void)
+{
+	reuse_bulk_cache = kmem_cache_create("lst_reuse_bulk", 200, 0, 0, NULL);
+	return reuse_bulk_cache ? 0 : -ENOMEM;
+}
+
+static void reuse_bulk_free(void *object)
+{
+	kmem_cache_free_bulk(reuse_bulk_cache, 1, &object);
+}
+
+REUSE_CASE(reuse_bulk, kmem_cache_alloc(reuse_bulk_cache, GFP_ATOMIC), reuse_bulk_free)
+
+static void reuse_bulk_end(void)
+{
+	reuse_bulk_teardown();
+	kmem_cache_destroy(reuse_bulk_cache);
+	reuse_bulk_cache = NULL;
+}
+
+REUSE_CASE(reuse_bulk_one, kmem_cache_alloc(reuse_bulk_cache, GFP_ATOMIC), reuse_bulk_free)
+
+static __side void reuse_bulk_one_second_then_s(void)
+{
+	if (reuse_bulk_one_lock)
+		reuse_bulk_one_then_s(reuse_bulk_one_lock);
+}
+
+static void reuse_bulk_one_end(void)
+{
+	reuse_bulk_one_teardown();
+	kmem_cache_destroy(reuse_bulk_cache);
+	reuse_bulk_cache = NULL;
 }
 
 /*
@@ -349,6 +389,15 @@ const struct ls_case order_reuse_cases[] = {
 	  .teardown = reuse_large_one_teardown,
 	  .side = { { reuse_large_one_first_then_s }, { reuse_large_one_s_then_second },
 		    { reuse_large_one_second_then_s } } },
+	{ "reuse_bulk", LS_FAULT, LS_CYCLE, "objects freed in bulk: no lock in both orders",
+	  "reuse_bulk_s lst_reuse_bulk severity=warning",
+	  .setup = reuse_bulk_setup, .teardown = reuse_bulk_end,
+	  .side = { { reuse_bulk_first_then_s }, { reuse_bulk_s_then_second } } },
+	{ "reuse_bulk_one", LS_FAULT, LS_CYCLE, "objects freed in bulk: the second lock in both orders",
+	  "reuse_bulk_one_s lst_reuse_bulk severity=error",
+	  .setup = reuse_bulk_setup, .teardown = reuse_bulk_one_end,
+	  .side = { { reuse_bulk_one_first_then_s }, { reuse_bulk_one_s_then_second },
+		    { reuse_bulk_one_second_then_s } } },
 	{ "reuse_stack_ok", LS_TWIN, LS_CYCLE, "reused stack: another function's local",
 	  "reuse_stack_ok_s",
 	  .side = { { reuse_stack_ok_both } } },

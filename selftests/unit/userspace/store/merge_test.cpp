@@ -5,6 +5,8 @@
 #include "store/database.h"
 #include "store/merge.h"
 
+#include <filesystem>
+
 using namespace lockscope;
 using namespace lockscope::test;
 
@@ -61,6 +63,20 @@ TEST_F(MergeTest, BothTogetherShowThePossibleCycle)
 	auto both = load_stores({dir / "2.db", dir / "1.db"});
 	ASSERT_TRUE(both.ok());
 	EXPECT_EQ(only_finding(*both).id, finding.id);
+}
+
+/* What report refuses would be refused with all other runs of the merged store. */
+TEST_F(MergeTest, ADamagedStoreIsRefusedBeforeAnythingIsWritten)
+{
+	{
+		auto db = open_store(dir / "2.db", Access::Write);
+		ASSERT_TRUE(db);
+		ASSERT_TRUE(db->exec("UPDATE sight SET held = x'0102'").ok());
+	}
+	const auto merged = merge_stores({dir / "1.db", dir / "2.db"}, dir / "all.db");
+	ASSERT_FALSE(merged.ok());
+	EXPECT_NE(merged.error().what.find("2.db"), std::string::npos) << merged.error().what;
+	EXPECT_FALSE(std::filesystem::exists(std::string(dir / "all.db")));
 }
 
 TEST_F(MergeTest, EqualNamesOfDifferentKindsStayApart)
