@@ -4,6 +4,7 @@
 
 #include "store/database.h"
 #include "store/merge.h"
+#include "store/schema.h"
 
 #include <filesystem>
 
