@@ -126,6 +126,15 @@ void ls_life_ends(unsigned long object)
 }
 
 /*
+ * The object at @object was allocated: what was there has ended, also where its free was not seen.
+ * Any context.
+ */
+void ls_life_ended(unsigned long object)
+{
+	ls_addrmap_remove(&lives, object);
+}
+
+/*
  * The object around @addr becomes another one in the same memory, with the same locks. What is
  * recorded from now on is of another instance. Any context.
  */
