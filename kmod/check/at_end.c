@@ -30,32 +30,28 @@ static DEFINE_PER_CPU(struct {
 	struct ls_atomic before;
 }, runs[LS_NR_RUNS]);
 
-/* @function has returned; @before: as it began. Returns what it has left. */
-static u64 at_end(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, const struct ls_atomic *before,
-		  u64 function)
+/* @function has returned, and has left @left. */
+static void report(struct ls_cpu *pc, struct ls_ctx *ctx, u32 level, u64 function, u64 left)
 {
-	u64 left = left_behind(before);
-
-	if (unlikely(left))
-		ls_fault_here(pc, ctx, LS_FINDING_AT_END, 0, function + 1, ls_where(level),
-			      ls_spinning_mask(ctx, ctx->depth), left);
-	return left;
+	ls_fault_here(pc, ctx, LS_FINDING_AT_END, 0, function + 1, ls_where(level),
+		      ls_spinning_mask(ctx, ctx->depth), left);
 }
 
 /* What runs next in the worker finds what the item has left: what that shows is a consequence. */
 void ls_work_ends(struct ls_cpu *pc, u64 function)
 {
 	const struct ls_atomic none = ls_not_atomic();
+	u64 left = left_behind(&none);
 	struct ls_ctx *ctx;
 	u32 level;
 
-	if (likely(!left_behind(&none)))
+	if (likely(!left))
 		return;
 	ctx = ls_context(pc, &level);
 	/* Queues with WQ_BH run their items in softirq; a count below zero is of a repair. */
 	if (level != LS_TASK || ls_task_repaired(0))
 		return;
-	at_end(pc, ctx, level, &none, function);
+	report(pc, ctx, level, function, left);
 	ls_count_repaired(1, 0);
 }
 
@@ -73,14 +69,14 @@ void ls_part_ends(enum ls_run run, u64 function)
 	struct ls_atomic *before = this_cpu_ptr(&runs[run].before), *other;
 	struct ls_atomic now;
 	struct ls_ctx *ctx;
+	u64 left = left_behind(before);
 	u32 level, below;
-	u64 left;
 
-	if (likely(!left_behind(before)))
+	if (likely(!left))
 		return;
 	ctx = ls_context(pc, &level);
-	left = at_end(pc, ctx, level, before, function);
-	/* That is reported: what this is a part of, or interrupted, has not left it. */
+	report(pc, ctx, level, function, left);
+	/* What this is a part of, or has interrupted, did not leave that. */
 	now = ls_atomic_now();
 	for (below = 0; below < run; below++) {
 		other = this_cpu_ptr(&runs[below].before);
@@ -104,7 +100,7 @@ void ls_ends(enum ls_run run)
 		ls_part_ends(run, function);
 }
 
-/* Does a softirq handler run on this CPU, of which the begin was seen? */
+/* Does @run go on on this CPU, with ls_begins() called for it? */
 bool ls_in_run(enum ls_run run)
 {
 	return this_cpu_read(runs[run].function);

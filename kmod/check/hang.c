@@ -128,9 +128,9 @@ const struct ls_held *ls_hang_find(struct ls_cpu *pc, struct ls_ctx *ctx, u32 le
 		if (!ls_held_distrusted(ctx)) {
 			for (i = ctx->depth; i-- > 0;) {
 				h = &ctx->held[i];
-				if (i + 1 == (int)ctx->depth && l < level && ls_held_is_to_come(h->val, level))
-					continue;
 				if (h->lock != lock || h->val & LS_VAL_QUIET || (h->val ^ val) & LS_VAL_CLASS_MASK)
+					continue;
+				if (l < level && i + 1 == (int)ctx->depth && ls_held_is_to_come(h->val, level))
 					continue;
 				/* Of what it interrupted an interrupt only waits for spinning locks. */
 				if ((l == level || spins(h)) && must_wait(h, val) &&

@@ -3,6 +3,8 @@
  * Work items and timers: a run of an item is a reader of the item's "lock", whose class is the
  * function. Both order what precedes their start and what follows their end.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/hardirq.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
@@ -233,6 +235,8 @@ int ls_deferred_attach(void)
 	softirq_actions = (void *)ls_symbol("softirq_vec");
 	tasklets = (void __percpu *)ls_symbol("tasklet_vec");
 	hi_tasklets = (void __percpu *)ls_symbol("tasklet_hi_vec");
+	if (!softirq_actions)
+		pr_warn("no softirq_vec: what softirq handlers leave is not seen\n");
 	for (i = 0; i < ARRAY_SIZE(probes) && !rc; i++)
 		rc = ls_tracepoint_attach(probes[i].name, probes[i].probe, NULL);
 	return rc;

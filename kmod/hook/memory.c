@@ -89,7 +89,7 @@ static void on_cache_alloc(void *data, unsigned long call_site, const void *ptr,
 	/* Bulk frees bypass the tracepoints: a new life begins here at the latest. */
 	if (ptr) {
 		if (unlikely(ls_freeing_matters((unsigned long)ptr)))
-			ls_life_ended((unsigned long)ptr);
+			ls_life_restarts((unsigned long)ptr);
 		ls_object_reborn((unsigned long)ptr);
 	}
 	ls_tracepoint_leave();

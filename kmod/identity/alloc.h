@@ -62,7 +62,7 @@ void ls_lives_exit(void);
 u32 ls_life(unsigned long addr);
 u32 ls_life_known(unsigned long addr);
 void ls_life_ends(unsigned long object);
-void ls_life_ended(unsigned long object);
+void ls_life_restarts(unsigned long object);
 void ls_life_begins(unsigned long addr);
 u64 ls_lock_instance(u64 lock);
 u32 ls_lives(unsigned long a, unsigned long b);

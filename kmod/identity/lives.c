@@ -129,7 +129,7 @@ void ls_life_ends(unsigned long object)
  * The object at @object was allocated: what was there has ended, also where its free was not seen.
  * Any context.
  */
-void ls_life_ended(unsigned long object)
+void ls_life_restarts(unsigned long object)
 {
 	ls_addrmap_remove(&lives, object);
 }

@@ -21,11 +21,13 @@ namespace {
 std::set<std::string> contexts_in(const Model &model, const FindingEdge &edge, std::uint32_t run)
 {
 	std::set<std::string> keys;
-	for (const auto &witness : edge.witnesses)
-		if (model.observations[witness.observation].run == run)
-			for (const char *process : {"", "another "})
-				if (!*process || witness.context.user_task())
-					keys.insert(process + witness.context.key());
+	for (const auto &witness : edge.witnesses) {
+		if (model.observations[witness.observation].run != run)
+			continue;
+		keys.insert(witness.context.key());
+		if (witness.context.user_task())
+			keys.insert("another " + witness.context.key());
+	}
 	return keys;
 }
 

@@ -48,8 +48,7 @@ std::vector<std::string> words(std::string name)
 		c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 	auto found = split(name, '_');
 	for (auto &word : found)
-		if (word.size() > kMinWord && word[word.size() - 2] == 'v' &&
-		    std::isdigit(static_cast<unsigned char>(word.back())))
+		if (word.size() > kMinWord && word.ends_with("v6"))
 			word.erase(word.size() - 2, 1);
 	return found;
 }

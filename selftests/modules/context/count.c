@@ -279,9 +279,9 @@ const struct ls_case count_cases[] = {
 	  "", .side = { { end_hrtimer_ok_task } } },
 	{ "end_tasklet", LS_FAULT, LS_FINDING_AT_END, "a tasklet that leaves preemption off", "",
 	  .side = { { end_tasklet_task } } },
-	END_SETUP_CASE(end_poll, LS_FAULT, "a poll function that leaves preemption off"),
-	END_SETUP_CASE(end_poll_ok, LS_TWIN, "a poll function that leaves it on"),
 	{ "end_tasklet_ok", LS_TWIN, LS_FINDING_AT_END, "a tasklet that leaves it on", "",
 	  .side = { { end_tasklet_ok_task } } },
+	END_SETUP_CASE(end_poll, LS_FAULT, "a poll function that leaves preemption off"),
+	END_SETUP_CASE(end_poll_ok, LS_TWIN, "a poll function that leaves it on"),
 	{ }
 };

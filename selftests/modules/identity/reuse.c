@@ -220,7 +220,7 @@ static __side void reuse_page_ok_s_then_second(void)
  */
 #define REUSE_LARGE 12000
 
-#define REUSE_CASE(name, allocate, free)							\
+#define REUSE_CASE(name, allocate, free)					\
 static spinlock_t *name##_lock;							\
 static DEFINE_SPINLOCK(name##_s);						\
 										\
@@ -272,7 +272,7 @@ static __side void name##_first_then_s(void)					\
 	ls_require(new);							\
 }										\
 										\
-static __side void name##_s_then_second(void)					\
+static __maybe_unused __side void name##_s_then_second(void)			\
 {										\
 	if (!name##_lock)							\
 		return;								\
@@ -291,7 +291,10 @@ static __side void reuse_large_one_second_then_s(void)
 		reuse_large_one_then_s(reuse_large_one_lock);
 }
 
-/* Objects of a cache that are freed in bulk, which no tracepoint shows. */
+/*
+ * Objects of a cache that are freed in bulk, which no tracepoint shows. In reuse_bulk_ok the second
+ * lock has the order of the first.
+ */
 static struct kmem_cache *reuse_bulk_cache;
 
 static int reuse_bulk_setup(void)
@@ -305,29 +308,25 @@ static void reuse_bulk_free(void *object)
 	kmem_cache_free_bulk(reuse_bulk_cache, 1, &object);
 }
 
-REUSE_CASE(reuse_bulk, kmem_cache_alloc(reuse_bulk_cache, GFP_ATOMIC), reuse_bulk_free)
-
-static void reuse_bulk_end(void)
-{
-	reuse_bulk_teardown();
-	kmem_cache_destroy(reuse_bulk_cache);
-	reuse_bulk_cache = NULL;
+#define REUSE_BULK_CASE(name)							\
+REUSE_CASE(name, kmem_cache_alloc(reuse_bulk_cache, GFP_ATOMIC), reuse_bulk_free)	\
+										\
+static __maybe_unused __side void name##_second_then_s(void)			\
+{										\
+	if (name##_lock)							\
+		name##_then_s(name##_lock);					\
+}										\
+										\
+static void name##_end(void)							\
+{										\
+	name##_teardown();							\
+	kmem_cache_destroy(reuse_bulk_cache);					\
+	reuse_bulk_cache = NULL;						\
 }
 
-REUSE_CASE(reuse_bulk_one, kmem_cache_alloc(reuse_bulk_cache, GFP_ATOMIC), reuse_bulk_free)
-
-static __side void reuse_bulk_one_second_then_s(void)
-{
-	if (reuse_bulk_one_lock)
-		reuse_bulk_one_then_s(reuse_bulk_one_lock);
-}
-
-static void reuse_bulk_one_end(void)
-{
-	reuse_bulk_one_teardown();
-	kmem_cache_destroy(reuse_bulk_cache);
-	reuse_bulk_cache = NULL;
-}
+REUSE_BULK_CASE(reuse_bulk)
+REUSE_BULK_CASE(reuse_bulk_one)
+REUSE_BULK_CASE(reuse_bulk_ok)
 
 /*
  * Two functions called one after the other from the same frame: their locals
@@ -398,6 +397,10 @@ const struct ls_case order_reuse_cases[] = {
 	  .setup = reuse_bulk_setup, .teardown = reuse_bulk_one_end,
 	  .side = { { reuse_bulk_one_first_then_s }, { reuse_bulk_one_s_then_second },
 		    { reuse_bulk_one_second_then_s } } },
+	{ "reuse_bulk_ok", LS_TWIN, LS_CYCLE, "objects freed in bulk: both locks in one order",
+	  "reuse_bulk_ok_s",
+	  .setup = reuse_bulk_setup, .teardown = reuse_bulk_ok_end,
+	  .side = { { reuse_bulk_ok_first_then_s }, { reuse_bulk_ok_second_then_s } } },
 	{ "reuse_stack_ok", LS_TWIN, LS_CYCLE, "reused stack: another function's local",
 	  "reuse_stack_ok_s",
 	  .side = { { reuse_stack_ok_both } } },

@@ -157,10 +157,10 @@ void one_context_only(Finding &finding)
 	/* Work items are tested by their entry, see cannot_run_in_parallel(). */
 	if (!context.kernel_thread() || context.level != LS_TASK)
 		return;
-	finding.filters.push_back(
-		{"one-context-only", !one_of_many(context.comm),
-		 "kernel thread " + task_name(context) + " did all of it" +
-			 (one_of_many(context.comm) ? "; others run the same code" : "")});
+	const bool others = one_of_many(context.comm);
+	finding.filters.push_back({"one-context-only", !others,
+				   "kernel thread " + task_name(context) + " did all of it" +
+					   (others ? "; others run the same code" : "")});
 }
 
 void initialisation_only(const Model &model, Finding &finding)
