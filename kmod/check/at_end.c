@@ -100,7 +100,7 @@ void ls_ends(enum ls_run run)
 		ls_part_ends(run, function);
 }
 
-/* Does @run go on on this CPU, with ls_begins() called for it? */
+/* Is this CPU in @run, with ls_begins() called for it? */
 bool ls_in_run(enum ls_run run)
 {
 	return this_cpu_read(runs[run].function);
