@@ -131,7 +131,10 @@
 	X(__percpu_init_rwsem,		PERCPU_RWSEM, SPECIAL, LS_OP_INIT,	0, 0)	\
 	X(kmem_cache_destroy,		NONE,	  SPECIAL, LS_OP_CACHE_GONE,	0, 0)	\
 	X(vfree,			NONE,	  SPECIAL, LS_OP_VFREE,		0, 0)	\
-	X(ops_init,			NONE,	  SPECIAL, LS_OP_ALLOC_FOR,	0, 0)	\
+	X(ops_init,			NONE,	  SPECIAL, LS_OP_ALLOC_NET,	0, 0)	\
+	X(crypto_create_tfm_node,	NONE,	  SPECIAL, LS_OP_ALLOC_ALG,	0, 0)	\
+	X(__crypto_alloc_tfm,		NONE,	  SPECIAL, LS_OP_ALLOC_ALG,	0, 0)	\
+	X(__crypto_alloc_tfmgfp,	NONE,	  SPECIAL, LS_OP_ALLOC_ALG,	0, 0)	\
 	X(inode_init_always,		NONE,	  SPECIAL, LS_OP_REBORN,	0, 0)	\
 	X(inode_init_always_gfp,	NONE,	  SPECIAL, LS_OP_REBORN,	0, 0)	\
 	X(unlock_new_inode,		NONE,	  SPECIAL, LS_OP_PUBLISHED,	0, 0)	\
@@ -203,9 +206,10 @@ enum ls_special_op {
 	LS_OP_INIT_QUEUE = 11 << 20,
 	LS_OP_INIT_UNNAMED = 12 << 20,
 	LS_OP_SCHEDULE_BUG = 13 << 20,
-	LS_OP_ALLOC_FOR = 14 << 20,
+	LS_OP_ALLOC_NET = 14 << 20,
 	LS_OP_REBORN = 15 << 20,	/* the second argument is the object */
 	LS_OP_PUBLISHED = 16 << 20,
+	LS_OP_ALLOC_ALG = 17 << 20,
 	LS_OP_MASK = 31 << 20,
 };
 

@@ -181,8 +181,11 @@ void ls_hook_special(unsigned long arg0, unsigned long arg1, unsigned long ip, u
 		 */
 		ls_waited(arg0 | LS_ENDED);
 		break;
-	case LS_OP_ALLOC_FOR:
-		ls_alloc_for((const struct pernet_operations *)arg0);
+	case LS_OP_ALLOC_NET:
+		ls_alloc_for_net((const struct pernet_operations *)arg0);
+		break;
+	case LS_OP_ALLOC_ALG:
+		ls_alloc_for_alg((struct crypto_alg *)arg0);
 		break;
 	/*
 	 * File systems bring an inode back to life whose memory was never freed (xfs). And one

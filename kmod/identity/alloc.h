@@ -11,6 +11,7 @@
 #include "hash.h"
 
 struct module;
+struct crypto_alg;
 struct pernet_operations;
 
 /* Allocation site of the kmalloc object that starts at @object, 0 unknown. Any context. */
@@ -36,7 +37,11 @@ u32 ls_alloc_site_at(unsigned long ip);
 u32 ls_alloc_sites(u32 *learnt);
 void ls_alloc_seed(const void *object, const char *function);
 void ls_alloc_forget(unsigned long start, unsigned long end);
-void ls_alloc_for(const struct pernet_operations *ops);
+void ls_alloc_for(u64 user, unsigned long function);
+
+/* users.c */
+void ls_alloc_for_net(const struct pernet_operations *ops);
+void ls_alloc_for_alg(struct crypto_alg *alg);
 
 /* allocators.c: functions that allocate for others */
 void ls_allocators_init(void);

@@ -35,7 +35,17 @@ static struct allocator {
 	{ "krealloc_noprof", NULL, THROUGH },
 	{ "devm_kmalloc", NULL, THROUGH },
 	{ "__devres_alloc_node", NULL, THROUGH },
-	{ "mempool_kmalloc", NULL, SIZED },
+	/* An element that the pool begins with is made by those who make the pool. */
+	{ "mempool_kmalloc", NULL, THROUGH },
+	{ "mempool_init_node", NULL, THROUGH },
+	{ "mempool_init", NULL, THROUGH },
+	{ "mempool_init_noprof", NULL, THROUGH },
+	{ "mempool_create", NULL, THROUGH },
+	{ "mempool_create_node", NULL, THROUGH },
+	{ "mempool_create_node_noprof", NULL, THROUGH },
+	{ "mempool_resize", NULL, THROUGH },
+	{ "mempool_alloc", NULL, THROUGH },
+	{ "mempool_alloc_noprof", NULL, THROUGH },
 	{ "bpf_map_kmalloc_node", NULL, THROUGH },
 	{ "__bpf_map_area_alloc", NULL, THROUGH },
 	{ "bpf_map_area_alloc", NULL, THROUGH },
@@ -68,9 +78,10 @@ static struct allocator {
 	{ "__devm_regmap_init_i2c", "regmap_i2c", THROUGH },
 	{ "__regmap_init_spi", "regmap_spi", THROUGH },
 	{ "__devm_regmap_init_spi", "regmap_spi", THROUGH },
-	{ "crypto_create_tfm_node", NULL, SIZED },
-	{ "crypto_alloc_tfmmem", NULL, SIZED },
-	{ "__crypto_alloc_tfm", NULL, SIZED },
+	{ "crypto_create_tfm_node", NULL, SIZED | USER },
+	{ "crypto_alloc_tfmmem", NULL, SIZED | USER },
+	{ "__crypto_alloc_tfm", NULL, SIZED | USER },
+	{ "__crypto_alloc_tfmgfp", NULL, SIZED | USER },
 	{ "v4l2_ctrl_handler_init_class", "videodev", KEYED },
 	/* file systems */
 	{ "kmem_alloc", "xfs", THROUGH },
@@ -241,10 +252,19 @@ static void find(struct allocator *a, unsigned long start)
 
 void ls_allocators_init(void)
 {
+	char clone[64];
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(allocators); i++)
-		find(&allocators[i], ls_symbol(allocators[i].name));
+	for (i = 0; i < ARRAY_SIZE(allocators); i++) {
+		unsigned long start = ls_symbol(allocators[i].name);
+
+		/* A static function whose arguments the compiler has changed. */
+		if (!start && !allocators[i].module) {
+			snprintf(clone, sizeof(clone), "%s.isra.0", allocators[i].name);
+			start = ls_symbol(clone);
+		}
+		find(&allocators[i], start);
+	}
 }
 
 /* Module @mod is loaded, with its symbols, or unloaded. Process context. */

@@ -7,7 +7,6 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <net/net_namespace.h>
 
 #include "base/lookup.h"
 #include "base/memory.h"
@@ -73,26 +72,21 @@ static u64 key_of_user(u64 user)
 }
 
 /*
- * The current task is about to allocate the memory of the subsystem @ops in some network
- * namespace: all of them have one allocation site, and none of them a caller of its own.
+ * The current task is about to allocate memory for @user, of which @function is a part (0: none).
  * Preemption off.
  */
-void ls_alloc_for(const struct pernet_operations *ops)
+void ls_alloc_for(u64 user, unsigned long function)
 {
-	struct site site = { .user = (u64)ops };
-	u64 key = key_of_user(site.user);
+	/* Like a return address, behind the function's start. */
+	struct site site = { .user = user, .ip = function + 1 };
+	u64 key = key_of_user(user);
 	u32 id;
 
-	if (!ops->id || !ops->size)
+	if (!function)
 		return;
 	id = ls_tagtab_find(&site_ids, key);
-	if (!id) {
-		/* Like a return address, behind the function's start. */
-		site.ip = ops->init ? (unsigned long)ops->init + 1 : (unsigned long)ops->exit + 1;
-		if (site.ip == 1)
-			return;
+	if (!id)
 		id = new_site(&site, key);
-	}
 	/* Evicts a task that allocated nothing, if any. */
 	if (id && ls_addrmap_set(&users, (u64)current, id))
 		ls_lose(LS_LOSS_SITES);
