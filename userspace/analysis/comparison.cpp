@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/comparison.h"
 
+#include "analysis/verdicts.h"
 #include "model/counters.h"
 #include "model/variable.h"
 
@@ -47,6 +48,8 @@ Entry entry_of(const Model &model, const Finding &finding)
 	out.kind = name(finding.kind);
 	out.title = finding.title;
 	out.severity = finding.severity;
+	if (refuted(finding))
+		out.unrefuted = unrefuted(finding);
 	out.confidence = finding.confidence;
 	if (finding.verdict)
 		out.verdict = finding.verdict->result;
@@ -194,7 +197,7 @@ bool Comparison::any(Severity level) const
 {
 	return std::any_of(changes.begin(), changes.end(), [&](const Change &change) {
 		return (change.state == ChangeState::New || change.state == ChangeState::Worse) &&
-		       change.now.severity >= level;
+		       change.now.unrefuted.value_or(change.now.severity) >= level;
 	});
 }
 

@@ -19,6 +19,7 @@ namespace lockscope {
 struct Entry {
 	std::string id = {}, kind = {}, title = {};
 	Severity severity = Severity::Note;
+	std::optional<Severity> unrefuted = {}; ///< of a refuted one, see verdicts.h
 	Confidence confidence = Confidence::Possible;
 	std::optional<VerdictResult> verdict = {};
 	/// Why it is not shown: a filter that proves it harmless, or a suppression; empty: shown.

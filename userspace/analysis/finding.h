@@ -64,6 +64,12 @@ struct Filter {
 	Severity most = Severity::Warning;
 };
 
+/// The highest severity of a finding with @filter.
+inline Severity most_with(const Filter &filter)
+{
+	return filter.hidden ? Severity::Note : filter.most;
+}
+
 /// Name of the filter for suppressions.
 inline constexpr const char *kSuppressed = "suppressed";
 /// Name of the filter for refuted findings.

@@ -143,8 +143,7 @@ Feature novelty(const Model &model, const Finding &finding)
 void limit_severity(Finding &finding)
 {
 	for (const auto &filter : finding.filters)
-		finding.severity =
-			std::min(finding.severity, filter.hidden ? Severity::Note : filter.most);
+		finding.severity = std::min(finding.severity, most_with(filter));
 }
 
 void rank_finding(const Model &model, Finding &finding)

@@ -59,6 +59,17 @@ bool refuted(const Finding &finding)
 	return has(finding, VerdictResult::Refuted);
 }
 
+Severity unrefuted(const Finding &finding)
+{
+	if (!refuted(finding))
+		return finding.severity;
+	Severity out = usual_severity(finding.kind);
+	for (const auto &filter : finding.filters)
+		if (filter.name != kRefuted)
+			out = std::min(out, most_with(filter));
+	return out;
+}
+
 std::string describe(const Verdict &verdict)
 {
 	if (!verdict.tries)

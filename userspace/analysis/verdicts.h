@@ -19,6 +19,10 @@ void heed_verdict(Finding &finding);
 bool confirmed(const Finding &finding);
 bool refuted(const Finding &finding);
 
+/// The severity that @finding would have if it were not refuted. Exit statuses go by it: a
+/// refutation is about what ran, and a failed test does not pass by one.
+Severity unrefuted(const Finding &finding);
+
 /// "both sides met ..., after 12 tries"
 std::string describe(const Verdict &verdict);
 

@@ -4,6 +4,7 @@
 #include "cli/formats.h"
 #include "cli/selected.h"
 
+#include "analysis/verdicts.h"
 #include "report/completeness.h"
 #include "report/report.h"
 
@@ -75,7 +76,7 @@ int run(const ReportArgs &options, const Globals &globals)
 	const auto worst = *parse_severity(options.fail_on);
 	const auto shown = select_findings(analysis, wanted);
 	const bool any = std::any_of(shown.begin(), shown.end(),
-				     [&](const Finding *f) { return f->severity >= worst; });
+				     [&](const Finding *f) { return unrefuted(*f) >= worst; });
 	if (any)
 		return static_cast<int>(Exit::Findings);
 	const auto incomplete = incompleteness(model);

@@ -3,6 +3,7 @@
 
 #include "report/completeness.h"
 
+#include "analysis/verdicts.h"
 #include "util/printable.h"
 #include "util/text.h"
 #include "util/utf8.h"
@@ -49,7 +50,7 @@ std::vector<CiCase> ci_cases(const Model &model, const Analysis &analysis, const
 	std::vector<CiCase> out{completeness_case(model, options.allow_incomplete)};
 	for (const auto *finding : select_findings(analysis, options.report)) {
 		/* A hidden one is a note; what it would be is not known any more. */
-		const bool fails = options.fail_on && finding->severity >= *options.fail_on;
+		const bool fails = options.fail_on && unrefuted(*finding) >= *options.fail_on;
 		if (fails || finding->hidden())
 			out.push_back(finding_case(model, *finding));
 	}

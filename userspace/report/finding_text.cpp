@@ -13,6 +13,7 @@
 #include "analysis/filters/annotations.h"
 #include "analysis/filters/beliefs.h"
 #include "analysis/rank.h"
+#include "analysis/verdicts.h"
 #include "util/text.h"
 
 #include <algorithm>
@@ -55,6 +56,10 @@ public:
 		out_.wrap(
 			4,
 			std::string(name(finding_.severity)) + ", " + name(finding_.confidence) +
+				(unrefuted(finding_) > finding_.severity
+					 ? " (exit status: " +
+						   std::string(name(unrefuted(finding_))) + ")"
+					 : "") +
 				", id " + finding_.id +
 				(finding_.cause.empty() ? ""
 							: ", same cause as " + finding_.cause) +

@@ -11,6 +11,7 @@
 #include "analysis/faults/faults.h"
 #include "analysis/filters/beliefs.h"
 #include "analysis/orders/builds.h"
+#include "analysis/verdicts.h"
 #include "model/counters.h"
 #include "util/text.h"
 
@@ -165,6 +166,8 @@ Json finding_json(const Model &model, const Finding &finding, std::size_t rank)
 	}
 	if (finding.verdict)
 		out["verdict"] = verdict_json(*finding.verdict);
+	if (refuted(finding))
+		out["unrefuted"] = name(unrefuted(finding));
 	if (!finding.cause.empty())
 		out["cause"] = finding.cause;
 	if (finding.fresh) {

@@ -6,6 +6,7 @@
 #include "report/completeness.h"
 #include "report/json_parts.h"
 
+#include "analysis/verdicts.h"
 #include "util/text.h"
 #include "util/utf8.h"
 
@@ -74,7 +75,7 @@ public:
 		all.limit = 0;
 		/* Findings beyond the limit fail a test as well. */
 		for (const auto *finding : select_findings(analysis, all))
-			if (options.ci.fail_on && finding->severity >= *options.ci.fail_on &&
+			if (options.ci.fail_on && unrefuted(*finding) >= *options.ci.fail_on &&
 			    !finding->hidden())
 				for (const auto run : runs_of(model, *finding))
 					failed_.insert(run);

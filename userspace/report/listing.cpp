@@ -179,6 +179,7 @@ private:
 	{
 		entry_ = {};
 		severity_.clear();
+		unrefuted_.clear();
 		confidence_.clear();
 		class_.clear();
 		class_kind_.clear();
@@ -197,6 +198,8 @@ private:
 				entry_.kind = value;
 			else if (name == "severity")
 				severity_ = value;
+			else if (name == "unrefuted")
+				unrefuted_ = value;
 			else if (name == "confidence")
 				confidence_ = value;
 			else if (name == "title")
@@ -227,6 +230,7 @@ private:
 	bool add()
 	{
 		const auto severity = parse_severity(severity_);
+		entry_.unrefuted = parse_severity(unrefuted_);
 		const auto confidence = parse_confidence(confidence_);
 		const std::string which = "finding " + std::to_string(nr_) + " has no ";
 		if (!is_finding_id(entry_.id))
@@ -235,6 +239,8 @@ private:
 			return fail(which + "kind");
 		if (!severity)
 			return fail(which + "severity");
+		if (!unrefuted_.empty() && !entry_.unrefuted)
+			return fail("finding " + std::to_string(nr_) + " has an unknown severity");
 		if (!confidence)
 			return fail(which + "confidence");
 		entry_.severity = *severity;
@@ -246,7 +252,8 @@ private:
 	Listing listing_;
 	Entry entry_;
 	std::size_t nr_ = 0;
-	std::string severity_, confidence_, class_, class_kind_, filter_, schema_, wrong_;
+	std::string severity_, unrefuted_, confidence_, class_, class_kind_, filter_, schema_,
+		wrong_;
 	bool filter_hides_ = false, findings_ = false;
 	std::vector<std::string> path_; ///< keys down to the present value, "[]" for arrays
 };
@@ -258,6 +265,8 @@ Json entry_json(const Entry &entry)
 		    {"severity", name(entry.severity)},
 		    {"confidence", name(entry.confidence)},
 		    {"title", entry.title}};
+	if (entry.unrefuted)
+		out["unrefuted"] = name(*entry.unrefuted);
 	if (!entry.locks.empty())
 		out["classes"] = Json::array();
 	for (const auto &lock : entry.locks)

@@ -135,6 +135,10 @@ TEST(Comparison, OnlyNewAndWorseOnesFail)
 {
 	const Entry error = entry("a", Severity::Error), warning = entry("a");
 	EXPECT_TRUE(compare(listing({}), listing({error})).any(Severity::Error));
+	Entry refuted = judged(entry("a", Severity::Note), VerdictResult::Refuted);
+	EXPECT_FALSE(compare(listing({}), listing({refuted})).any(Severity::Error));
+	refuted.unrefuted = Severity::Error;
+	EXPECT_TRUE(compare(listing({}), listing({refuted})).any(Severity::Error));
 	EXPECT_FALSE(compare(listing({}), listing({warning})).any(Severity::Error));
 	EXPECT_TRUE(compare(listing({warning}), listing({error})).any(Severity::Error));
 	EXPECT_FALSE(compare(listing({error}), listing({error})).any(Severity::Note));

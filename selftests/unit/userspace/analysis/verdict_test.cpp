@@ -2,6 +2,8 @@
 // What a verdict of lockscope confirm changes: docs/severity.md.
 #include "support.h"
 
+#include "analysis/verdicts.h"
+
 #include "analysis/rank.h"
 
 #include <algorithm>
@@ -151,6 +153,9 @@ TEST_F(VerdictTest, RefutedIsANoteAndStaysVisible)
 	EXPECT_EQ(filter(after, "refuted")->why, "the reason (3 tries)");
 	EXPECT_EQ(after.filters.size(), 1u);
 	EXPECT_FALSE(feature(after, "verdict"));
+	/* For the exit status it is what it was. */
+	EXPECT_EQ(unrefuted(after), Severity::Error);
+	EXPECT_EQ(unrefuted(before), Severity::Error);
 }
 
 /* Stores of older releases have it. */
@@ -174,6 +179,7 @@ TEST_F(VerdictTest, RefutedHidesNothingLess)
 	EXPECT_TRUE(after.hidden());
 	EXPECT_TRUE(filter(after, "gate-lock"));
 	EXPECT_TRUE(filter(after, "refuted"));
+	EXPECT_EQ(unrefuted(after), Severity::Note);
 }
 
 TEST_F(VerdictTest, NotReachedChangesNothing)

@@ -2,9 +2,13 @@
 // Verdicts of lockscope confirm in reports.
 #include "support.h"
 
+#include "report/ci.h"
+#include "report/listing.h"
 #include "report/report.h"
 
 #include <nlohmann/json.hpp>
+
+#include <sstream>
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -81,7 +85,30 @@ TEST_F(VerdictReportTest, RefutedSaysWhyOnce)
 			      "other holds (1 try)\n"))
 		<< text;
 	EXPECT_FALSE(has(text, "doubt:")) << text;
-	EXPECT_TRUE(has(text, "note, observed, id ")) << text;
+	EXPECT_TRUE(has(text, "note, observed (exit status: error), id ")) << text;
+}
+
+TEST_F(VerdictReportTest, ARefutedErrorStillFails)
+{
+	verdict.result = VerdictResult::Refuted;
+	verdict.reason = "gate";
+	model.verdicts[verdict.finding] = verdict;
+	const Analysis analysis = analyse(model);
+	ASSERT_EQ(analysis.findings.at(0).severity, Severity::Note);
+	std::size_t failed = 0;
+	for (const auto &one : ci_cases(model, analysis, {.fail_on = Severity::Error}))
+		failed += one.outcome == CiCase::Outcome::Failed &&
+			  one.name.find(verdict.finding) != one.name.npos;
+	EXPECT_EQ(failed, 1u);
+	/* As a report, and as a baseline. */
+	std::istringstream written(json_report(model, analysis, {}));
+	const auto listing = read_listing(written, "report");
+	ASSERT_TRUE(listing.ok()) << listing.error().what;
+	EXPECT_TRUE(compare({}, *listing).any(Severity::Error));
+	std::istringstream baseline(baseline_of(*listing));
+	const auto known = read_listing(baseline, "baseline");
+	ASSERT_TRUE(known.ok()) << known.error().what;
+	EXPECT_EQ(known->entries().at(0).unrefuted, Severity::Error);
 }
 
 TEST_F(VerdictReportTest, NotReached)
@@ -133,6 +160,7 @@ TEST_F(VerdictReportTest, Json)
 	EXPECT_EQ(out["tries"], 12);
 	EXPECT_EQ(out["time"], 1700000000);
 	EXPECT_FALSE(out.contains("reason"));
+	EXPECT_FALSE(finding.contains("unrefuted"));
 	EXPECT_EQ(out["evidence"], nlohmann::json::parse(verdict.evidence));
 	EXPECT_EQ(finding["confidence"], "confirmed");
 	EXPECT_EQ(finding["features"][0]["name"], "verdict");
@@ -143,6 +171,7 @@ TEST_F(VerdictReportTest, Json)
 	EXPECT_EQ(refuted["verdict"]["result"], "refuted");
 	EXPECT_EQ(refuted["verdict"]["reason"], "gate");
 	EXPECT_EQ(refuted["severity"], "note");
+	EXPECT_EQ(refuted["unrefuted"], "error");
 	EXPECT_EQ(refuted["filters"][0]["name"], "refuted");
 	EXPECT_FALSE(refuted["filters"][0]["hidden"]);
 
