@@ -313,6 +313,29 @@ void ls_wrappers_forget(unsigned long start, unsigned long end)
 	mutex_unlock(&scan_mutex);
 }
 
+/*
+ * Which of the calls of a wrapper in its function is the one before @place, counted from 1 in the
+ * order of the code? The locks of one object are often initialised by one function, and a wrapper
+ * has one expression for all of them. 0: it is no such call, or the only one. Process context.
+ */
+u32 ls_wrapper_call(unsigned long place)
+{
+	u32 id = ls_tagtab_find(&outer, ls_mix(place)), i, all = 0, before = 0;
+	unsigned long function = id ? ls_function_of(place) : 0;
+
+	if (!function)
+		return 0;
+	mutex_lock(&scan_mutex);
+	for (i = 0; i < nr_outer; i++)
+		if (ls_tagtab_find(&outer, ls_mix(outer_places[i])) == id &&
+		    ls_function_of(outer_places[i]) == function) {
+			all++;
+			before += outer_places[i] < place;
+		}
+	mutex_unlock(&scan_mutex);
+	return all > 1 ? before + 1 : 0;
+}
+
 /* By the unwinder: on the stack of an interrupt. */
 static noinline unsigned long unwound_caller(unsigned long ip)
 {

@@ -15,6 +15,7 @@ void ls_wrappers_init(void);
 void ls_wrappers_module(const struct module *mod);
 void ls_wrappers_forget(unsigned long start, unsigned long end);
 unsigned long ls_wrapper_caller(unsigned long ip);
+u32 ls_wrapper_call(unsigned long place);
 void ls_class_ask(unsigned long lock, u32 kind);
 
 /*

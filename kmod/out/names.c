@@ -17,6 +17,7 @@
 #include "identity/alloc.h"
 #include "identity/identity.h"
 #include "identity/refine.h"
+#include "identity/wrappers.h"
 #include "out/out.h"
 
 #include "features.h"
@@ -279,6 +280,8 @@ static void name_slab(char *name, const struct ls_class *c)
 
 static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 {
+	u32 call;
+
 	strscpy(s->module, "vmlinux", sizeof(s->module));
 	switch (c->origin) {
 	case LS_ORIGIN_STATIC:
@@ -293,7 +296,10 @@ static void make_name(const struct ls_class *c, char *name, struct symbol *s)
 		break;
 	case LS_ORIGIN_INIT:
 		resolve(c->addr, s);
-		if (c->label[0])
+		call = ls_wrapper_call(c->addr);
+		if (c->label[0] && call)
+			snprintf(name, LS_NAME_MAX, "%s#%u @ %s", c->label, call, s->name);
+		else if (c->label[0])
 			snprintf(name, LS_NAME_MAX, "%s @ %s", c->label, s->name);
 		else
 			snprintf(name, LS_NAME_MAX, "%s of %s+%#lx", ls_kind_name(c->kind), s->name, s->offset);

@@ -119,19 +119,12 @@ static struct wrp_ok_all {
 	struct own_mutex c;
 } *wrp_ok_all;
 
-static __side void wrp_ok_new_a(void)
+/* One function initialises all of them, by calls of one wrapper. */
+static __side void wrp_ok_new(struct wrp_ok_all *all)
 {
-	own_mutex_init(&wrp_ok_all->a);
-}
-
-static __side void wrp_ok_new_b(void)
-{
-	own_mutex_init(&wrp_ok_all->b);
-}
-
-static __side void wrp_ok_new_c(void)
-{
-	own_mutex_init(&wrp_ok_all->c);
+	own_mutex_init(&all->a);
+	own_mutex_init(&all->b);
+	own_mutex_init(&all->c);
 }
 
 static int wrp_inv_ok_setup(void)
@@ -139,9 +132,7 @@ static int wrp_inv_ok_setup(void)
 	wrp_ok_all = kzalloc(sizeof(*wrp_ok_all), GFP_KERNEL);
 	if (!wrp_ok_all)
 		return -ENOMEM;
-	wrp_ok_new_a();
-	wrp_ok_new_b();
-	wrp_ok_new_c();
+	wrp_ok_new(wrp_ok_all);
 	return 0;
 }
 
