@@ -126,6 +126,9 @@ void print_locks(const Model &model, const ModuleReport &report, bool all, Print
 
 std::string took_line(const ModuleReport &report)
 {
+	/* Chains come last: a recording that ended early may have none. */
+	if (report.locks.empty() && report.reached)
+		return report.module.name + ": which locks it took was not recorded";
 	if (report.locks.empty())
 		return report.module.name + " took no lock at all";
 	const auto own = std::count_if(report.locks.begin(), report.locks.end(),

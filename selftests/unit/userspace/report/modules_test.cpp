@@ -109,6 +109,15 @@ TEST(YourModule, OneThatTakesNoLock)
 	EXPECT_TRUE(has(text_of(model), "its file was not found"));
 }
 
+TEST(YourModule, RecordingThatEndedBeforeItsLocksWereCounted)
+{
+	Model model = usual_model();
+	model.runs[0].chains.resize(1);
+	const std::string text = text_of(model);
+	EXPECT_FALSE(has(text, "took no lock")) << text;
+	EXPECT_TRUE(has(text, "mod: which locks it took was not recorded\n")) << text;
+}
+
 TEST(YourModule, OnlyThoseThatWereNamed)
 {
 	Model model = usual_model();
