@@ -47,9 +47,9 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n)
 	return broken ? LS_BELIEF_BROKEN : LS_BELIEF_HOLDS;
 }
 
-bool ls_most_handed_over(ls_u64 handed, ls_u64 instances)
+bool ls_most(ls_u64 some, ls_u64 all)
 {
-	return handed > instances / 2 && refuted(handed, instances);
+	return some > all / 2 && refuted(some, all);
 }
 
 enum ls_semaphore_use ls_semaphore_used(ls_u64 releases, ls_u64 unmatched, ls_u64 instances,
@@ -58,7 +58,7 @@ enum ls_semaphore_use ls_semaphore_used(ls_u64 releases, ls_u64 unmatched, ls_u6
 	if (releases && unmatched >= releases)
 		return LS_SEMAPHORE_SIGNAL;
 	if (ls_believe(unmatched, releases) == LS_BELIEF_BROKEN ||
-	    ls_most_handed_over(handed, instances))
+	    ls_most(unmatched, releases) || ls_most(handed, instances))
 		return LS_SEMAPHORE_SIGNAL;
 	/* Not by a product: it may overflow. */
 	return unmatched > releases / LS_BELIEF_RARELY ||

@@ -36,9 +36,10 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
  * the first one tolerates: xfs_buf.b_sema is mostly released by the context that acquired it,
  * and yet I/O completion releases nearly every buffer at some time.
  *
- *   signal  one of the rules is rejected, most instances are handed over, or no
- *	     release ever came from the context that had acquired: no order follows,
- *	     findings through the class are hidden.
+ *   signal  one of the rules is rejected, most releases came from elsewhere (those of the log's
+ *	     buffers in xfs, but for one each when the log is freed), most instances are handed
+ *	     over, or no release ever came from the context that had acquired: no order
+ *	     follows, findings through the class are hidden.
  *   mixed   more than one release in LS_BELIEF_RARELY came from elsewhere, or more than
  *	     one instance in so many, and LS_BELIEF_LEAST, was handed over: whatever
  *	     was observed with it held may have been after that.
@@ -53,10 +54,10 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
 #define LS_BELIEF_LEAST 3	/* fewer cases decide nothing */
 
 /*
- * Are most of @instances handed over, with statistical significance? How many of a cache's
- * buffers see asynchronous I/O differs between loads. Any context.
+ * Are @some most of @all, with statistical significance? How many of a cache's buffers see
+ * asynchronous I/O, say, differs between loads. Any context.
  */
-bool ls_most_handed_over(ls_u64 handed, ls_u64 instances);
+bool ls_most(ls_u64 some, ls_u64 all);
 
 enum ls_semaphore_use {
 	LS_SEMAPHORE_LOCK = 0,

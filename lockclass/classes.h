@@ -236,7 +236,7 @@ LS_INLINE bool ls_semaphore_instance(struct ls_class *c, bool fresh, bool handed
 	ls_u32 moved = ls_fetch_add(&c->handed, handed) + handed;
 	bool was = ls_load(&c->marks) & LS_CLASS_HANDED;
 
-	if (ls_most_handed_over(moved < n ? moved : n, n) == was)
+	if (ls_most(moved < n ? moved : n, n) == was)
 		return false;
 	if (was)
 		ls_fetch_and(&c->marks, (ls_u16)~LS_CLASS_HANDED);

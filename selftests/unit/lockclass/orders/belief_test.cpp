@@ -178,6 +178,9 @@ TEST(Semaphore, UseFollowsFromReleasesAndInstances)
 		{34612, 5, 273, 5, LS_SEMAPHORE_LOCK},
 		{192, 3, 8, 3, LS_SEMAPHORE_MIXED},
 		{192, 2, 8, 2, LS_SEMAPHORE_LOCK},
+		/* Acquired and released once more by the task that frees it: xlog_in_core.ic_sema. */
+		{860, 620, 240, 45, LS_SEMAPHORE_SIGNAL},
+		{5, 3, 1, 1, LS_SEMAPHORE_MIXED},
 		/* Many that go either way decide nothing. */
 		{2000, 900, 1000, 150, LS_SEMAPHORE_MIXED},
 		{2000, 200, 1000, 150, LS_SEMAPHORE_MIXED},
