@@ -317,8 +317,8 @@ void json_report(const Model &model, const Analysis &analysis, const ReportOptio
 		     {"lock_rules", rules_json(model)},
 		     {"left_out", left_out_json(tally(analysis, options))}});
 	const auto shown = select_findings(analysis, options);
-	if (auto deaths = deaths_json(model, shown); !deaths.empty())
-		out.member("deaths", std::move(deaths));
+	if (const auto deaths = deaths_json(model, shown); !deaths.empty())
+		out.member("deaths", deaths);
 	out.list("findings", shown.size(),
 		 [&](std::size_t i) { return finding_json(model, *shown[i], i + 1); });
 	if (const auto modules = module_reports(model, analysis.selection); !modules.empty())
