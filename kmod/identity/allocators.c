@@ -35,7 +35,7 @@ static struct allocator {
 	{ "krealloc_noprof", NULL, THROUGH },
 	{ "devm_kmalloc", NULL, THROUGH },
 	{ "__devres_alloc_node", NULL, THROUGH },
-	/* An element that the pool begins with is made by those who make the pool. */
+	/* Elements: at the pool's creation the site is its creator, later the caller of mempool_alloc(). */
 	{ "mempool_kmalloc", NULL, THROUGH },
 	{ "mempool_init_node", NULL, THROUGH },
 	{ "mempool_init", NULL, THROUGH },

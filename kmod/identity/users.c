@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For which user one of the kernel's own functions is about to allocate, by its argument: a
- * function of the user is the site of the memory. Preemption off.
+ * Functions of the kernel's own that allocate for the user named by their argument: a function of
+ * that user is the allocation site. Preemption off.
  */
 #include <crypto/aead.h>
 #include <crypto/hash.h>
