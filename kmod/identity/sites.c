@@ -82,8 +82,11 @@ void ls_alloc_for(u64 user, unsigned long function)
 	u64 key = key_of_user(user);
 	u32 id;
 
-	if (!function)
+	if (!function) {
+		/* An allocation for another user may have failed before. */
+		ls_addrmap_remove(&users, (u64)current);
 		return;
+	}
 	id = ls_tagtab_find(&site_ids, key);
 	if (!id)
 		id = new_site(&site, key);

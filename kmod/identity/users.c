@@ -47,6 +47,5 @@ void ls_alloc_for_alg(struct crypto_alg *alg)
 		function = (unsigned long)container_of(alg, struct ahash_alg, halg.base)->update;
 		break;
 	}
-	if (function)
-		ls_alloc_for(function, function);
+	ls_alloc_for(function, function);
 }
