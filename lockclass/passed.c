@@ -176,7 +176,7 @@ enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const 
 {
 	ls_u32 i;
 
-	for (i = 0; i < LS_PASSED_SETS; i++) {
+	for (i = 0; i < LS_PASSED_SETS_WANTED; i++) {
 		enum ls_gates_result r = ls_gates_peek(g, set_key(key, i), tags, nr);
 
 		if (r == LS_GATES_UNKNOWN && i)
@@ -189,17 +189,17 @@ enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const 
 
 bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make, bool bound)
 {
-	ls_u32 i, last = 0;
+	ls_u32 i, last = 0, most = bound ? LS_PASSED_SETS_WANTED : LS_PASSED_SETS;
 
 	if (ls_passed_peek(g, key, tags, nr) == LS_GATES_KNOWN)
 		return true;
 	/* One that includes it says no more. */
-	for (i = 0; i < LS_PASSED_SETS; i++)
+	for (i = 0; i < most; i++)
 		if (ls_gates_cover(g, set_key(key, i), tags, nr)) {
 			ls_gates_mark(g, set_key(key, i), tags, nr, false);
 			return true;
 		}
-	for (i = 0; i < LS_PASSED_SETS; i++) {
+	for (i = 0; i < most; i++) {
 		if (ls_gates_peek(g, set_key(key, i), tags, nr) != LS_GATES_UNKNOWN) {
 			last = i + 1;
 			continue;

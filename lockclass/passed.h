@@ -108,9 +108,10 @@ ls_u32 ls_passed_report(const struct ls_ctx *ctx, struct ls_past *past, ls_u16 *
 /*
  * What was reported of one key in @g, a pair of instances: sets of tags of facts and of the other
  * locks held. An observation with a set that includes none of them is reported. The first
- * LS_PASSED_SETS are kept as they are.
+ * LS_PASSED_SETS are kept as they are, of a pair that is part of a cycle LS_PASSED_SETS_WANTED.
  */
 #define LS_PASSED_SETS 8
+#define LS_PASSED_SETS_WANTED 32
 
 /*
  * LS_GATES_UNKNOWN: none was reported. LS_GATES_FEWER: @tags, @nr of them (0: skipped), includes
@@ -119,8 +120,9 @@ ls_u32 ls_passed_report(const struct ls_ctx *ctx, struct ls_past *past, ls_u16 *
 enum ls_gates_result ls_passed_peek(const struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr);
 
 /*
- * @tags is reported. @make: there is room for another set. False: it is not kept. @bound: it is
- * known from now on all the same, and so is what it has in common with the last set. Any context.
+ * @tags is reported. @make: there is room for another set. False: it is not kept. @bound: it is of
+ * a cycle, known from now on all the same, and so is what it has in common with the last set. Any
+ * context.
  */
 bool ls_passed_mark(struct ls_gates *g, ls_u64 key, const ls_u16 *tags, ls_u32 nr, bool make, bool bound);
 

@@ -337,12 +337,15 @@ TEST(PassedSets, OneThatIsIncludedTakesThePlace)
 
 TEST(PassedSets, OneMoreThanThereIsRoomForIsNotKept)
 {
-	Sets sets;
-	for (ls_u16 i = 1; i <= LS_PASSED_SETS; i++)
-		EXPECT_TRUE(sets.mark({static_cast<ls_u16>(2 * i)}));
-	EXPECT_EQ(sets.peek({100}), LS_GATES_FEWER);
-	EXPECT_FALSE(sets.mark({100}));
-	EXPECT_EQ(sets.peek({102}), LS_GATES_KNOWN);
+	for (const bool wanted : {false, true}) {
+		Sets sets;
+		const ls_u16 room = wanted ? LS_PASSED_SETS_WANTED : LS_PASSED_SETS;
+		for (ls_u16 i = 1; i <= room; i++)
+			EXPECT_TRUE(sets.mark({static_cast<ls_u16>(2 * i)}, true, wanted)) << i;
+		EXPECT_EQ(sets.peek({100}), LS_GATES_FEWER);
+		EXPECT_FALSE(sets.mark({100}, true, wanted));
+		EXPECT_EQ(sets.peek({102}), wanted ? LS_GATES_KNOWN : LS_GATES_FEWER);
+	}
 }
 
 TEST(PassedSets, WithoutRoom)
@@ -368,9 +371,9 @@ TEST(PassedSets, NothingIsKnownThatIncludesNone)
 		Sets sets;
 		std::vector<std::vector<ls_u16>> reported;
 		bool all_kept = true;
-		for (int i = 0; i < 12; i++) {
+		for (int i = 0; i < 60; i++) {
 			std::vector<ls_u16> set;
-			for (ls_u16 tag = 2; tag <= 10; tag += 2)
+			for (ls_u16 tag = 2; tag <= 14; tag += 2)
 				if (random() % 2)
 					set.push_back(tag);
 			const bool includes = std::ranges::any_of(reported, [&](const auto &one) {
