@@ -69,7 +69,7 @@ bool ls_confirm_valid(const struct ls_confirm_plan *plans, ls_u32 nr_plans,
 
 void ls_confirm_init(struct ls_confirm *c, struct ls_plan *meets,
 		     const struct ls_confirm_plan *plans, ls_u32 nr_plans,
-		     struct ls_confirm_point *points, ls_u32 nr_points)
+		     struct ls_confirm_point *points, ls_u32 nr_points, ls_u64 now)
 {
 	ls_u32 i, k;
 
@@ -86,6 +86,7 @@ void ls_confirm_init(struct ls_confirm *c, struct ls_plan *meets,
 		*head = (ls_u16)(i + 1);
 	}
 	for (i = 0; i < nr_plans; i++) {
+		meets[i].since = now;
 		meets[i].nr_sides = meets[i].state.nr_sides = plans[i].nr_sides;
 		for (k = 0; k < LS_CONFIRM_SIDES; k++)
 			meets[i].flags[k] = plans[i].flags[k];

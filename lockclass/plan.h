@@ -33,6 +33,7 @@ enum ls_gate_state {
 /* How a context may wait. */
 enum ls_gate_how {
 	LS_GATE_SLEEP,		/* it may sleep and holds no lock */
+	LS_GATE_HOLD,		/* it may sleep and holds locks that no other side was seen with */
 	LS_GATE_YIELD,		/* it may be preempted */
 	LS_GATE_SPIN,		/* neither */
 	LS_GATE_STAY,		/* on this CPU, with interrupts enabled, for one of them */
@@ -52,6 +53,7 @@ struct ls_gate {
 	ls_u32 cpu;		/* of the waiting context */
 	ls_u32 fails;		/* waits in a row without a meeting */
 	ls_u32 arrived;		/* side that arrived at the meeting */
+	ls_u32 walks;		/* while it is watched, it acquired other locks last */
 	ls_u64 task;		/* the waiting context: any number that identifies it */
 	struct ls_gate_object at;	/* instance that it is about to acquire, or its access */
 	ls_u64 expects;		/* instance that it has to acquire last */
@@ -59,7 +61,7 @@ struct ls_gate {
 	ls_u64 holds;
 	ls_u64 came;		/* instance that an interrupt of this CPU acquired meanwhile */
 	ls_u64 passed;		/* instance that the other side held when it arrived for @lock */
-	ls_u64 since;
+	ls_u64 since;		/* its wait, then its watch began */
 	ls_u64 not_before;	/* no further wait until then */
 };
 
@@ -68,8 +70,9 @@ struct ls_plan {
 	ls_u32 nr_sides;
 	ls_u32 flags[LS_CONFIRM_SIDES];
 	ls_u32 turn;		/* the side that does not wait */
-	ls_u32 fails;		/* waits without a meeting since it changed */
+	ls_u32 fails;		/* waits without a meeting since it changed, long ones several times */
 	ls_u32 together;	/* sides that are still watched */
+	ls_u64 since;		/* when it was set */
 	struct ls_gate gates[LS_CONFIRM_SIDES];
 	struct ls_confirm_state state;
 };
@@ -91,7 +94,7 @@ bool ls_confirm_valid(const struct ls_confirm_plan *plans, ls_u32 nr_plans,
 /* @meets: zeroed, one a plan; @points stay in use. What ls_confirm_valid() accepts. */
 void ls_confirm_init(struct ls_confirm *c, struct ls_plan *meets,
 		     const struct ls_confirm_plan *plans, ls_u32 nr_plans,
-		     struct ls_confirm_point *points, ls_u32 nr_points);
+		     struct ls_confirm_point *points, ls_u32 nr_points, ls_u64 now);
 
 /* First point of @ip + 1, 0: none. Further ones: ls_confirm_next(). */
 ls_u32 ls_confirm_find(const struct ls_confirm *c, ls_u64 ip);
@@ -117,7 +120,14 @@ LS_INLINE bool ls_plan_deadly(const struct ls_plan *m)
 	return m->flags[0] == LS_CONFIRM_DEADLY;
 }
 
-/* Longest wait at the gate, 0: not now. */
+/*
+ * May @ctx, about to begin side @side, wait for long with what it holds? No other side had any of it
+ * when it arrived; it may still have acquired and released one before. Those that never arrived
+ * may need it.
+ */
+bool ls_gate_spares(const struct ls_plan *m, ls_u32 side, const struct ls_ctx *ctx);
+
+/* Longest wait at the gate, 0: not now. A sleep lasts until the others can be expected, if they come. */
 ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 now);
 /* Begin to wait before @at. False: another context is there. */
 bool ls_gate_enter(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u32 cpu,
@@ -160,7 +170,7 @@ void ls_gate_open(struct ls_plan *m, ls_u32 side, enum ls_gate_arrival how, bool
 
 enum ls_gate_watched {
 	LS_GATE_UNWATCHED,
-	LS_GATE_PARTED,		/* it acquires another lock */
+	LS_GATE_PARTED,		/* it acquires another lock, this time */
 	LS_GATE_PROVEN,
 };
 /*

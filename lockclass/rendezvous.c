@@ -6,9 +6,17 @@
 #define US 1000ull
 /* A watched context that did not come to its last acquisition by then took another way. */
 #define WATCH_LIMIT (1000 * MS)
+/* The same once it acquired another lock there: it may walk a list, and come to the right one. */
+#define WATCH_WALK (100 * MS)
 /* Waits in a row without a meeting, after which the other side waits. */
 #define FAILS_PER_TURN 12
 #define MAX_FAILS 64
+/* What a long one counts more, and what a meeting counts that proved nothing. */
+#define FAIL_LASTS (500 * MS)
+#define FAILS_PARTED 4
+/* After so many a wait is as long as the other sides are apart. */
+#define FAILS_BEFORE_LONG 2
+#define LONGEST_SLEEP (2000 * MS)
 
 static bool interrupted(const struct ls_plan *m, ls_u32 side)
 {
@@ -37,6 +45,75 @@ static bool must_pass(const struct ls_plan *m, ls_u32 side)
 	return m->nr_sides > 1 && !race(m) && !ls_plan_deadly(m) && ls_load(&m->turn) == side;
 }
 
+/* Others of @side, of the only side its own runs. */
+static bool is_other(const struct ls_plan *m, ls_u32 side, ls_u32 k)
+{
+	return k != side || m->nr_sides == 1;
+}
+
+/* Of a run that walks a list there are many arrivals; some begin, and take another way. */
+static ls_u64 runs(const struct ls_confirm_side *s)
+{
+	ls_u64 firsts = ls_load(&s->firsts), lasts = ls_load(&s->lasts);
+
+	return firsts && firsts < lasts ? firsts : lasts;
+}
+
+/* Mean time between two runs of the other side that comes least, ns; 0: one never came. */
+static ls_u64 interval(const struct ls_plan *m, ls_u32 side, ls_u64 now)
+{
+	ls_u64 least = ~0ull;
+	ls_u32 k;
+
+	for (k = 0; k < m->nr_sides; k++)
+		if (is_other(m, side, k) && runs(&m->state.sides[k]) < least)
+			least = runs(&m->state.sides[k]);
+	return least ? (now - m->since) / least : 0;
+}
+
+static ls_u64 longest_sleep(const struct ls_plan *m, ls_u32 side, ls_u64 now)
+{
+	ls_u32 fails = ls_load(&m->gates[side].fails);
+	ls_u64 doubled = 2 * MS << (fails / 2 < 5 ? fails / 2 : 5);
+	ls_u64 expected = fails < FAILS_BEFORE_LONG ? 0 : 2 * interval(m, side, now);
+
+	if (expected > LONGEST_SLEEP)
+		expected = LONGEST_SLEEP;
+	return expected > doubled ? expected : doubled;
+}
+
+static bool keeps_apart(const struct ls_held_rec *a, const struct ls_held *b)
+{
+	return ls_load(&a->lock) == b->lock &&
+	       !((ls_load(&a->val) & LS_VAL_READ_MASK) && (b->val & LS_VAL_READ_MASK));
+}
+
+bool ls_gate_spares(const struct ls_plan *m, ls_u32 side, const struct ls_ctx *ctx)
+{
+	ls_u32 i, k, a, h;
+
+	for (k = 0; k < m->nr_sides; k++) {
+		const struct ls_confirm_side *s = &m->state.sides[k];
+		ls_u64 kept = ls_load(&s->lasts);
+
+		if (!is_other(m, side, k))
+			continue;
+		if (!kept)
+			return false;
+		for (a = 0; a < LS_CONFIRM_ARRIVALS && a < kept; a++) {
+			ls_u32 nr = ls_load(&s->arrivals[a].nr_held);
+
+			if (nr > LS_CONFIRM_HELD)
+				return false;
+			for (h = 0; h < nr; h++)
+				for (i = 0; i < ctx->depth; i++)
+					if (keeps_apart(&s->arrivals[a].held[h], &ctx->held[i]))
+						return false;
+		}
+	}
+	return true;
+}
+
 ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 now)
 {
 	const struct ls_gate *g = &m->gates[side];
@@ -48,7 +125,8 @@ ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how h
 		return how == LS_GATE_SPIN ? 20 * MS : 100 * MS;
 	switch (how) {
 	case LS_GATE_SLEEP:
-		return 2 * MS << (fails < 5 ? fails : 5);
+	case LS_GATE_HOLD:
+		return longest_sleep(m, side, now);
 	case LS_GATE_YIELD:
 		return MS << (fails < 2 ? fails : 2);
 	case LS_GATE_STAY:
@@ -59,16 +137,31 @@ ls_u64 ls_gate_patience(const struct ls_plan *m, ls_u32 side, enum ls_gate_how h
 	return 0;
 }
 
+/* The next side is the one that arrives. */
+static void pass_turn(struct ls_plan *m)
+{
+	ls_store(&m->fails, 0);
+	ls_store(&m->turn, (ls_load(&m->turn) + 1) % m->nr_sides);
+}
+
+static void count_fails(struct ls_plan *m, ls_u32 fails)
+{
+	if (ls_fetch_add(&m->fails, fails) + fails >= FAILS_PER_TURN)
+		pass_turn(m);
+}
+
 bool ls_gate_enter(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u32 cpu,
 		   const struct ls_gate_object *at, ls_u64 now)
 {
 	struct ls_gate *g = &m->gates[side];
 	ls_u32 state = ls_load_acquire(&g->state);
 
-	if (state == LS_GATE_WATCHED && (g->task == task || now - g->since > WATCH_LIMIT)) {
+	if (state == LS_GATE_WATCHED &&
+	    (g->task == task || now - ls_load(&g->since) > (ls_load(&g->walks) ? WATCH_WALK : WATCH_LIMIT))) {
 		if (!ls_cmpxchg(&g->state, &state, LS_GATE_TAKEN))
 			return false;
 		ls_fetch_add(&m->state.sides[side].parted, 1);
+		count_fails(m, FAILS_PARTED);
 	} else {
 		state = LS_GATE_FREE;
 		if (!ls_cmpxchg(&g->state, &state, LS_GATE_TAKEN))
@@ -78,6 +171,7 @@ bool ls_gate_enter(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u32 cpu,
 	g->cpu = cpu;
 	g->at = *at;
 	g->came = g->passed = 0;
+	ls_store(&g->walks, 0);
 	g->holds = 0;
 	ls_store(&g->since, now);
 	ls_fetch_add(&m->state.sides[side].waits, 1);
@@ -88,13 +182,6 @@ bool ls_gate_enter(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u32 cpu,
 bool ls_gate_opened(const struct ls_plan *m, ls_u32 side)
 {
 	return ls_load_acquire(&m->gates[side].state) == LS_GATE_OPEN;
-}
-
-/* The next side is the one that arrives. */
-static void pass_turn(struct ls_plan *m)
-{
-	ls_store(&m->fails, 0);
-	ls_store(&m->turn, (ls_load(&m->turn) + 1) % m->nr_sides);
 }
 
 bool ls_gate_leave(struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 now)
@@ -109,21 +196,25 @@ bool ls_gate_leave(struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 
 	/* Its CPU, or a lock that it has, may be what keeps the other sides away. */
 	if (how != LS_GATE_SLEEP)
 		ls_fetch_add(&m->state.sides[side].kept_ns, waited);
-	/* Half of the time at most; a tenth where it takes the CPU. Nothing spares what is to end. */
+	/*
+	 * Half of the time at most; a quarter with locks held, a tenth where it takes the CPU. Nothing
+	 * spares what is to end.
+	 */
 	if (!ls_plan_deadly(m))
-		ls_store(&g->not_before, now + waited * (how == LS_GATE_SLEEP ? 1 : 9));
+		ls_store(&g->not_before,
+			 now + waited * (how == LS_GATE_SLEEP ? 1 : how == LS_GATE_HOLD ? 3 : 9));
 	for (;;) {
 		state = LS_GATE_WAITING;
 		if (ls_cmpxchg(&g->state, &state, LS_GATE_FREE)) {
 			if (g->fails < MAX_FAILS)
 				ls_store(&g->fails, g->fails + 1);
-			if (ls_fetch_add(&m->fails, 1) + 1 >= FAILS_PER_TURN)
-				pass_turn(m);
+			count_fails(m, 1 + (ls_u32)(waited / FAIL_LASTS));
 			return false;
 		}
 		/* Claimed: the context that looks is not preempted, and does so briefly. */
 		if (state == LS_GATE_OPEN) {
 			ls_store(&g->fails, 0);
+			ls_store(&g->since, now);
 			/* Nothing is left to be seen where an interrupt came. */
 			ls_store_release(&g->state, interrupted(m, side) ? LS_GATE_FREE : LS_GATE_WATCHED);
 			return true;
@@ -311,8 +402,7 @@ enum ls_gate_watched ls_gate_watch(struct ls_plan *m, ls_u32 side, ls_u64 task, 
 		return LS_GATE_UNWATCHED;
 	if (g->expects == last)
 		return LS_GATE_PROVEN;
-	ls_fetch_add(&m->state.sides[side].parted, 1);
-	ls_store_release(&g->state, LS_GATE_FREE);
+	ls_store(&g->walks, 1u);
 	return LS_GATE_PARTED;
 }
 

@@ -266,7 +266,7 @@ int ls_confirm_set(const struct ls_confirm_plan *plans, u32 nr_plans,
 		return -ENOMEM;
 	}
 	memcpy(own, points, nr_points * sizeof(*own));
-	ls_confirm_init(c, meets, plans, nr_plans, own, nr_points);
+	ls_confirm_init(c, meets, plans, nr_plans, own, nr_points, ls_gate_clock());
 	mutex_lock(&plan_mutex);
 	if (plan && owner != file) {
 		mutex_unlock(&plan_mutex);

@@ -53,10 +53,15 @@ static u64 passed(u64 since)
 	return ns > 0 ? ns : 0;
 }
 
+static bool sleeps(enum ls_gate_how how)
+{
+	return how == LS_GATE_SLEEP || how == LS_GATE_HOLD;
+}
+
 /* Does a wait for another context that is inside go on? @turn: steps made. */
 static bool goes_on(enum ls_gate_how how, u64 start, u64 limit, u32 turn)
 {
-	u32 least = how == LS_GATE_SLEEP ? MIN_NAPS : MIN_TURNS;
+	u32 least = sleeps(how) ? MIN_NAPS : MIN_TURNS;
 
 	return turn < least || (turn < MAX_TURNS && passed(start) < limit);
 }
@@ -77,7 +82,7 @@ static bool may_spin(u64 now)
 	return s->ns < SPIN_BUDGET;
 }
 
-/* @count: preempt_count() of the hook. @holding: does it sleep with locks held? */
+/* @count: preempt_count() of the hook. @holding: may it sleep with locks held? */
 static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, bool holding,
 				    unsigned long count)
 {
@@ -92,7 +97,7 @@ static enum ls_gate_how how_to_wait(const struct ls_ctx *ctx, bool interrupted, 
 	if ((ctx->depth && !holding) || READ_ONCE(current->__state) != TASK_RUNNING ||
 	    current->flags & PF_EXITING || ls_rcu_depth())
 		return LS_GATE_YIELD;
-	return LS_GATE_SLEEP;
+	return ctx->depth ? LS_GATE_HOLD : LS_GATE_SLEEP;
 }
 
 /* Acquisitions of the scheduler and of timers are not those of the waiting code. */
@@ -115,6 +120,7 @@ static void pause_for(enum ls_gate_how how)
 {
 	switch (how) {
 	case LS_GATE_SLEEP:
+	case LS_GATE_HOLD:
 		/* Without slack: the other side may wake up by a timer, and would do so at once. */
 		usleep_range(200, 200);
 		break;
@@ -136,7 +142,7 @@ static void pause_for(enum ls_gate_how how)
  */
 static void let_pass(const struct ls_gate *g, enum ls_gate_how how)
 {
-	u64 start = ls_gate_clock(), limit = how == LS_GATE_SLEEP ? PASS_SLEEP : PASS_SPIN;
+	u64 start = ls_gate_clock(), limit = sleeps(how) ? PASS_SLEEP : PASS_SPIN;
 	u32 gone = 0, turn = 0;
 
 	if (!g->holds)
@@ -274,12 +280,12 @@ noinline void ls_gate_begin(const struct ls_gate_visit *v)
 	struct ls_ctx *ctx = ls_context_of(this_cpu_ptr(&ls_cpus), v->count, &level);
 	/* With locks held, too: what is inside may be preempted for long, and the deadlock is worse. */
 	enum ls_gate_how how = how_to_wait(ctx, false, true, v->count);
-	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
+	bool on = sleeps(how) || how == LS_GATE_YIELD;
 
 	if (may_begin(v->plan, ctx, v->ip))
 		return;
 	if (on)
-		limit = how == LS_GATE_SLEEP ? BEGIN_SLEEP : BEGIN_YIELD;
+		limit = sleeps(how) ? BEGIN_SLEEP : BEGIN_YIELD;
 	else
 		limit = may_spin(start) ? BEGIN_SPIN : 0;
 	ignore(true);
@@ -331,14 +337,15 @@ noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const str
 	u32 level;
 	struct ls_ctx *ctx = ls_context_of(pc, v->count, &level);
 	bool interrupted = m->flags[side] == LS_CONFIRM_INTERRUPTED, deadly = ls_plan_deadly(m), met;
+	bool holding = deadly || (ctx->depth && ls_gate_spares(m, side, ctx));
 	enum ls_gate_how how =
-		v->spin ? LS_GATE_SPIN : how_to_wait(ctx, interrupted, deadly, v->count);
-	bool on = how == LS_GATE_SLEEP || how == LS_GATE_YIELD;
+		v->spin ? LS_GATE_SPIN : how_to_wait(ctx, interrupted, holding, v->count);
+	bool on = sleeps(how) || how == LS_GATE_YIELD;
 	u32 turns = MAX_TURNS;
 	u64 limit = ls_gate_patience(m, side, how, now);
 
 	/* Nothing spares a task that is to end: it may wait as the one side, and then as the other. */
-	if (!limit || (!deadly && now < READ_ONCE(*task_pause())) || (how != LS_GATE_SLEEP && !may_spin(now)))
+	if (!limit || (!deadly && now < READ_ONCE(*task_pause())) || (!sleeps(how) && !may_spin(now)))
 		return LS_GATE_NO_WAIT;
 	if (!ls_gate_enter(m, side, (u64)current, raw_smp_processor_id(), &v->at, now))
 		return LS_GATE_NO_WAIT;
@@ -363,7 +370,7 @@ noinline enum ls_gate_waited ls_gate_wait(struct ls_plan *m, u32 side, const str
 		preempt_disable_notrace();
 	ignore(false);
 	limit = passed(now);
-	if (how != LS_GATE_SLEEP)
+	if (!sleeps(how))
 		this_cpu_ptr(&spent)->ns += limit;
 	WRITE_ONCE(*task_pause(), now + 2 * limit);
 	return met ? LS_GATE_TOGETHER : LS_GATE_ALONE;

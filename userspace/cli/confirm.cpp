@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // lockscope confirm: make the sides of findings meet while a test runs.
-#include "cli/child.h"
 #include "cli/cli.h"
+#include "cli/copies.h"
 #include "cli/deadly.h"
 #include "cli/suppressed.h"
 #include "cli/watch.h"
@@ -39,14 +39,13 @@ using Json = nlohmann::json;
 
 constexpr auto kPoll = std::chrono::milliseconds(50);
 constexpr int kPollsPerTick = 2;
-/* A test that ends at once is not started more often than this. */
-constexpr auto kLeastRun = std::chrono::milliseconds(20);
+constexpr std::size_t kMostJobs = 64;
 
 struct ConfirmArgs {
 	std::string id, store = kDefaultStore, kmod, output;
-	std::size_t top = 0, repeat = 1;
+	std::size_t top = 0, repeat = 1, jobs = 2;
 	double duration = 60;
-	bool hidden = false, deadly = false;
+	bool hidden = false, deadly = false, errors = false;
 	std::vector<std::string> command;
 	SuppressionOptions suppressions;
 };
@@ -79,9 +78,11 @@ Result<std::vector<Finding>> chosen(const Model &model, const ConfirmArgs &optio
 		return analysed.error();
 	std::vector<Finding> out;
 	for (auto &finding : analysed->findings) {
-		if (options.id.empty()
-			    ? (!finding.hidden() || options.hidden) && out.size() < options.top
-			    : finding.id.rfind(options.id, 0) == 0)
+		const bool open = !options.errors || (finding.severity == Severity::Error &&
+						      finding.confidence != Confidence::Confirmed);
+		if (options.id.empty() ? (!finding.hidden() || options.hidden) && open &&
+						 out.size() < options.top
+				       : finding.id.rfind(options.id, 0) == 0)
 			out.push_back(std::move(finding));
 	}
 	if (options.id.empty())
@@ -113,12 +114,10 @@ Status of_this_kernel(const Model &model, const std::string &store)
 }
 
 /* Repeats the command until all is settled or the time is over. @proof: of a deadly plan. */
-Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
-		std::optional<Child> &child, DeadlyProof *proof)
+Status run_test(const ConfirmArgs &options, Session &session, Prover &prover, Copies &test,
+		DeadlyProof *proof)
 {
 	const auto start = Clock::now();
-	auto begun = start;
-	bool warned = false;
 	const auto over = [&] {
 		return stop_signal() != 0 || prover.settled() ||
 		       Clock::now() - start >= std::chrono::duration<double>(options.duration);
@@ -126,21 +125,7 @@ Status run_test(const ConfirmArgs &options, Session &session, Prover &prover,
 	/* Its sides are kept apart from the start. */
 	LS_TRY_STATUS(prover.tick());
 	for (int i = 0; !over(); i++) {
-		if (child && child->poll()) {
-			if (child->status() != 0 && !warned)
-				std::fprintf(stderr, "lockscope: the test ended with status %d\n",
-					     child->status());
-			warned = warned || child->status() != 0;
-			child.reset();
-		}
-		if (!child && !options.command.empty() &&
-		    (i == 0 || Clock::now() - begun >= kLeastRun)) {
-			auto started = Child::start(options.command, Child::Group::Own);
-			if (!started)
-				return started.error();
-			child.emplace(std::move(*started));
-			begun = Clock::now();
-		}
+		LS_TRY_STATUS(test.tick());
 		std::this_thread::sleep_for(kPoll);
 		if (i % kPollsPerTick != 0)
 			continue;
@@ -237,11 +222,11 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 		LS_TRY_STATUS(session->begin());
 		LS_TRY_STATUS(session->drain());
 		catch_signals();
-		std::optional<Child> child;
+		Copies test(options.command, options.jobs);
 		for (std::size_t run = 0; run < options.repeat && !stop_signal(); run++) {
 			if (run > 0)
 				prover.restart();
-			LS_TRY_STATUS(run_test(options, *session, prover, child,
+			LS_TRY_STATUS(run_test(options, *session, prover, test,
 					       proof ? &*proof : nullptr));
 			for (std::size_t i = 0; i < prover.size(); i++)
 				for (auto &answer : answers)
@@ -250,8 +235,7 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 							   prover.seconds_to_confirm(i));
 		}
 		/* Without a plan the sides of a test that still runs are not kept apart. */
-		if (child && !child->poll())
-			child->stop();
+		test.stop();
 		LS_TRY_STATUS(prover.end());
 		LS_TRY_STATUS(session->finish());
 		LS_TRY_STATUS(watch->end());
@@ -405,6 +389,11 @@ void add_confirm_command(CLI::App &app, Globals &globals)
 			    "begin anew so often, and say how often it was confirmed")
 		->check(CLI::Range(1, 100000))
 		->capture_default_str();
+	command->add_option("--jobs", options->jobs,
+			    "copies of COMMAND that run beside each other; there is one until it "
+			    "has run once, or for 5 s")
+		->check(CLI::Range(std::size_t{1}, kMostJobs))
+		->capture_default_str();
 	command->add_flag(
 		"--deadly", options->deadly,
 		"in a guest, let the deadlock happen, and keep evidence of it in --output");
@@ -413,6 +402,9 @@ void add_confirm_command(CLI::App &app, Globals &globals)
 		->default_val("proof")
 		->needs(command->get_option("--deadly"));
 	command->add_flag("--hidden", options->hidden, "with --top, hidden findings as well");
+	command->add_flag("--errors", options->errors,
+			  "with --top, only errors that are not confirmed yet")
+		->needs("--top");
 	add_kmod_option(command, options->kmod);
 	command->add_option(
 		       "ID_FILE", *positional,

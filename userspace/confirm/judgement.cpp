@@ -273,8 +273,8 @@ std::string advice(const PlannedFinding &finding, const ls_confirm_state &state,
 	if (c.unhindered < kExpected)
 		return "the one that waits holds another lock or its CPU, and may keep the other "
 		       "one away by that";
-	return "the test may run one after the other: run each in a task of its own, both at the "
-	       "same time";
+	return "the test may run one after the other: run two copies of it at once (confirm "
+	       "--jobs), or each in a task of its own";
 }
 
 std::string not_reached(const PlannedFinding &finding, const ls_confirm_state &state,

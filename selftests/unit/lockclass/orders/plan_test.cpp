@@ -39,7 +39,7 @@ struct Plans {
 		meets = std::make_unique<ls_plan[]>(plans.size());
 		ls_confirm_init(&confirm, meets.get(), plans.data(),
 				static_cast<ls_u32>(plans.size()), points.data(),
-				static_cast<ls_u32>(points.size()));
+				static_cast<ls_u32>(points.size()), 0);
 	}
 	bool valid() const
 	{
@@ -328,7 +328,8 @@ TEST(Plan, OtherInstancesDoNotMeet)
 
 TEST(Plan, AWaitWithALockOrTheCpuMayKeepOthersAway)
 {
-	for (const auto how : {LS_GATE_SLEEP, LS_GATE_YIELD, LS_GATE_SPIN, LS_GATE_STAY}) {
+	for (const auto how :
+	     {LS_GATE_SLEEP, LS_GATE_HOLD, LS_GATE_YIELD, LS_GATE_SPIN, LS_GATE_STAY}) {
 		Plans p({sides(2)});
 		ASSERT_TRUE(enter(p[0], 0, 1, 0, kA, kMs));
 		EXPECT_FALSE(ls_gate_leave(&p[0], 0, how, 3 * kMs));
@@ -346,7 +347,6 @@ TEST(Plan, SidesThatPartAreNotConfirmed)
 	ls_gate_open(&m, 1, LS_GATE_MET, false);
 	ASSERT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2 * kMs));
 	EXPECT_EQ(ls_gate_watch(&m, 0, 1, kA, kC), LS_GATE_PARTED);
-	EXPECT_EQ(m.state.sides[0].parted, 1u);
 	EXPECT_EQ(m.state.confirmed, 0u);
 	/* It took another way altogether: the next round begins. */
 	ASSERT_TRUE(enter(m, 0, 1, 0, kA, 10 * kMs));
@@ -356,6 +356,29 @@ TEST(Plan, SidesThatPartAreNotConfirmed)
 	EXPECT_FALSE(enter(m, 0, 5, 0, kA, 20 * kMs)) << "still watched";
 	EXPECT_TRUE(enter(m, 0, 1, 0, kA, 20 * kMs)) << "by its own task";
 	EXPECT_EQ(m.state.sides[0].parted, 2u);
+}
+
+/* It acquires the locks of all that is on a list, that of the other side among them. */
+TEST(Plan, AWalkComesToTheRightLock)
+{
+	for (const bool comes : {false, true}) {
+		Plans p({sides(2)});
+		ls_plan &m = p[0];
+		ASSERT_TRUE(enter(m, 0, 1, 0, kA, kMs));
+		ASSERT_EQ(ls_gate_arrive(&m, 1, 2, kB, kA), LS_GATE_MET);
+		ls_gate_open(&m, 1, LS_GATE_MET, false);
+		ASSERT_TRUE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, 2000 * kMs));
+		for (ls_u64 other = kC; other < kC + 8; other++)
+			EXPECT_EQ(ls_gate_watch(&m, 0, 1, kA, other), LS_GATE_PARTED);
+		EXPECT_FALSE(enter(m, 0, 3, 0, kA, 2050 * kMs)) << "it goes on";
+		if (comes) {
+			EXPECT_EQ(ls_gate_watch(&m, 0, 1, kA, kB), LS_GATE_PROVEN);
+			ls_gate_prove(&m, 0);
+		}
+		EXPECT_TRUE(enter(m, 0, 3, 0, kA, 2150 * kMs));
+		EXPECT_EQ(m.state.sides[0].parted, comes ? 0u : 1u);
+		EXPECT_EQ(m.state.confirmed, comes ? 2u : 0u);
+	}
 }
 
 TEST(Plan, OneSideMeetsItself)
@@ -498,7 +521,7 @@ TEST(Plan, OneSiteBeginsSidesOfTwoPlans)
 	Plans p({sides(2), sides(2)});
 	p.points.push_back({first_site(0, 0), 1, 0, LS_CONFIRM_FIRST, 0});
 	ls_confirm_init(&p.confirm, p.meets.get(), p.plans.data(), 2, p.points.data(),
-			static_cast<ls_u32>(p.points.size()));
+			static_cast<ls_u32>(p.points.size()), 0);
 	const auto bars = [&](ls_u64 other, const ls_ctx *own) {
 		return ls_confirm_bars(&p.confirm, own, first_site(0, 0), other);
 	};
@@ -537,6 +560,67 @@ TEST(Plan, PatienceIsBounded)
 	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_YIELD, kMs), 4 * kMs);
 	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_STAY, kMs), 4 * kMs);
 	EXPECT_EQ(ls_gate_patience(&m, 0, LS_GATE_SPIN, kMs), kMs / 4);
+}
+
+/* A test that does one thing after the other: each side comes a few times a second. */
+TEST(Plan, AWaitSpansTheTimeBetweenTwoArrivals)
+{
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	const auto patience = [&](ls_gate_how how) {
+		return ls_gate_patience(&m, 0, how, 6000 * kMs);
+	};
+	m.state.sides[0].lasts = 1000;
+	m.gates[0].fails = 4;
+	EXPECT_EQ(patience(LS_GATE_SLEEP), 8 * kMs) << "the other one never came";
+	m.state.sides[1].lasts = 12;
+	EXPECT_EQ(patience(LS_GATE_SLEEP), 1000 * kMs) << "every 500 ms";
+	EXPECT_EQ(patience(LS_GATE_HOLD), 1000 * kMs);
+	EXPECT_EQ(patience(LS_GATE_YIELD), 4 * kMs) << "it has a CPU";
+	m.gates[0].fails = 1;
+	EXPECT_EQ(patience(LS_GATE_SLEEP), 2 * kMs) << "short ones first";
+	m.gates[0].fails = 64;
+	m.state.sides[1].lasts = 1;
+	EXPECT_EQ(patience(LS_GATE_SLEEP), 2000 * kMs) << "no longer than that";
+	m.state.sides[1].lasts = 6000;
+	m.state.sides[1].firsts = 12;
+	EXPECT_EQ(patience(LS_GATE_SLEEP), 1000 * kMs) << "each of its runs walks a list";
+	m.state.sides[1].firsts = 6000;
+	EXPECT_EQ(patience(LS_GATE_SLEEP), 64 * kMs) << "it comes often";
+}
+
+TEST(Plan, LongWaitsPassTheTurnSooner)
+{
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	for (ls_u64 i = 0; i < 3; i++) {
+		EXPECT_EQ(m.turn, 1u) << i;
+		ASSERT_TRUE(enter(m, 0, 1, 0, kA, 10000 * i * kMs));
+		EXPECT_FALSE(ls_gate_leave(&m, 0, LS_GATE_SLEEP, (10000 * i + 2000) * kMs));
+	}
+	EXPECT_EQ(m.turn, 0u);
+}
+
+TEST(Plan, ATaskSleepsWithLocksThatTheOthersDoNotHave)
+{
+	constexpr ls_u32 kShared = LS_SHARED << LS_VAL_READ_SHIFT;
+	Plans p({sides(2)});
+	ls_plan &m = p[0];
+	const auto ctx = holding({first_site(5, 0)});
+	ctx->held[0].lock = kC;
+	EXPECT_FALSE(ls_gate_spares(&m, 0, ctx.get())) << "what the other one needs is not known";
+	ls_confirm_arrival *other = ls_plan_arrival(&m, 1);
+	other->nr_held = 2;
+	other->held[0].lock = kA;
+	EXPECT_TRUE(ls_gate_spares(&m, 0, ctx.get()));
+	other->held[1].lock = kC;
+	EXPECT_FALSE(ls_gate_spares(&m, 0, ctx.get()));
+	other->held[1].val = kShared;
+	EXPECT_FALSE(ls_gate_spares(&m, 0, ctx.get())) << "a reader excludes a writer";
+	ctx->held[0].val = kShared;
+	EXPECT_TRUE(ls_gate_spares(&m, 0, ctx.get()));
+	other->nr_held = LS_CONFIRM_HELD + 1;
+	EXPECT_FALSE(ls_gate_spares(&m, 0, ctx.get())) << "not all are kept";
 }
 
 /*
