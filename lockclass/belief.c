@@ -52,6 +52,11 @@ bool ls_most(ls_u64 some, ls_u64 all)
 	return some > all / 2 && refuted(some, all);
 }
 
+bool ls_semaphore_doubted(ls_u64 releases, ls_u64 unmatched, ls_u64 instances, ls_u64 handed)
+{
+	return refuted(unmatched, releases) || refuted(handed, instances);
+}
+
 enum ls_semaphore_use ls_semaphore_used(ls_u64 releases, ls_u64 unmatched, ls_u64 instances,
 					ls_u64 handed)
 {

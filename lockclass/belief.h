@@ -43,7 +43,8 @@ enum ls_belief ls_believe(ls_u64 against, ls_u64 n);
  *   mixed   more than one release in LS_BELIEF_RARELY came from elsewhere, or more than
  *	     one instance in so many, and LS_BELIEF_LEAST, was handed over: whatever
  *	     was observed with it held may have been after that.
- *	     Findings through the class are warnings at most.
+ *	     Findings through the class are warnings at most, and notes where one of the rules is
+ *	     refuted (ls_semaphore_doubted()).
  *   lock    all others. Only these take part in an error.
  *
  * False negatives: a deadlock through semaphores of a class most of which are handed over
@@ -64,6 +65,12 @@ enum ls_semaphore_use {
 	LS_SEMAPHORE_MIXED,
 	LS_SEMAPHORE_SIGNAL,
 };
+
+/*
+ * Is one of the two rules refuted, whatever becomes of its opposite? Then a semaphore that is held
+ * is as likely to be on its way to another context. Any context.
+ */
+bool ls_semaphore_doubted(ls_u64 releases, ls_u64 unmatched, ls_u64 instances, ls_u64 handed);
 
 /*
  * @unmatched of @releases came from a context that had not acquired; @handed of @instances

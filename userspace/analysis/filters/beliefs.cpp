@@ -118,6 +118,13 @@ bool handed_over(const Model &model, ClassId cls)
 	return counts && use(*counts) == LS_SEMAPHORE_MIXED;
 }
 
+bool often_handed_over(const Model &model, ClassId cls)
+{
+	const auto *counts = semaphore_counts(model, cls);
+	return counts && ls_semaphore_doubted(counts->releases, counts->unmatched_releases,
+					      counts->instances, counts->handed);
+}
+
 bool always_handed_over(const Model &model, ClassId cls)
 {
 	const auto *counts = semaphore_counts(model, cls);

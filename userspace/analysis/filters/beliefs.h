@@ -25,6 +25,9 @@ bool counts_events(const Model &model, ClassId cls);
 /// Is it a semaphore that is a lock, but is handed over too often to prove anything? See
 /// ls_semaphore_used().
 bool handed_over(const Model &model, ClassId cls);
+/// Is it refuted that its context releases it, or that this is so of an instance all its life?
+/// See ls_semaphore_doubted().
+bool often_handed_over(const Model &model, ClassId cls);
 /// Is it one of which every instance was released by another context at some time, with too
 /// few releases to call this an exception?
 bool always_handed_over(const Model &model, ClassId cls);

@@ -30,7 +30,8 @@
  *                           another context, or one instance
  *                           in fifty was handed over
  *                           (lockclass/belief.h);
- *                           a note if each instance was handed
+ *                           a note if more than a fifth were (at
+ *                           1 %), or if each instance was handed
  *                           over once and there are too few
  *                           releases for a belief, or no set of
  *                           instances was observed on all sides
@@ -328,8 +329,9 @@ void demote_counting(const Model &model, Finding &finding)
 					 " is at times released by another context "
 					 "than the one that acquired it: " +
 					 describe_semaphore(*semaphore_counts(model, cls)),
-				 always_handed_over(model, cls) ? Severity::Note
-								: Severity::Warning});
+				 always_handed_over(model, cls) || often_handed_over(model, cls)
+					 ? Severity::Note
+					 : Severity::Warning});
 		if (!counts_events(model, cls))
 			continue;
 		finding.filters.push_back(

@@ -193,6 +193,16 @@ TEST(Semaphore, UseFollowsFromReleasesAndInstances)
 			<< c.instances;
 }
 
+TEST(Semaphore, DoubtedWhereARuleIsRefuted)
+{
+	EXPECT_TRUE(ls_semaphore_doubted(458, 130, 328, 16)) << "xlog_in_core.ic_sema";
+	EXPECT_TRUE(ls_semaphore_doubted(20655, 1382, 676, 279)) << "xfs_buf.b_sema";
+	EXPECT_FALSE(ls_semaphore_doubted(1000, 21, 1, 1));
+	EXPECT_FALSE(ls_semaphore_doubted(1000, 200, 100, 20)) << "a fifth";
+	EXPECT_FALSE(ls_semaphore_doubted(50, 1, 2, 2)) << "too few";
+	EXPECT_FALSE(ls_semaphore_doubted(0, 0, 0, 0));
+}
+
 TEST(Semaphore, InstancesDecideAsWell)
 {
 	ls_class cls{};
