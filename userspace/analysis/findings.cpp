@@ -447,12 +447,18 @@ private:
 		}
 	}
 
-	/* Cycles with two instances of a class, where no shorter one stands. */
+	/*
+	 * Cycles with two instances of a class, where no shorter one stands; errors only, where
+	 * what stands is none.
+	 */
 	void add_nested(Orders &orders, std::set<Shape> &known, std::vector<Finding> &out) const
 	{
-		Standing standing;
-		for (const auto &finding : out)
+		Standing standing, errors;
+		for (const auto &finding : out) {
 			standing.add(finding);
+			if (is_visible_error(finding))
+				errors.add(finding);
+		}
 		std::vector<std::pair<Shape, Cycle>> cycles;
 		std::set<std::uint32_t> edges;
 		for (auto &classes : nested_cycles(model_, orders.runs, orders.graph)) {
@@ -462,7 +468,7 @@ private:
 				    classes.end());
 			Shape shape{FindingKind::LockOrderCycle, std::move(classes)};
 			auto cycle = orders.find(shape);
-			if (!cycle || standing.shortens(shape) || known.contains(shape))
+			if (!cycle || errors.shortens(shape) || known.contains(shape))
 				continue;
 			for (auto edge : *cycle)
 				if (!orders.facts.contains(edge))
@@ -471,13 +477,16 @@ private:
 		}
 		orders.facts.merge(chain_facts(model_, orders.runs, orders.graph, edges));
 		for (const auto &[shape, cycle] : cycles) {
-			if (standing.shortens(shape) || !known.insert(shape).second)
+			if (errors.shortens(shape) || !known.insert(shape).second)
 				continue;
 			Finding finding = cycle_finding(orders, shape, cycle);
-			if (finding.hidden())
+			const bool error = is_visible_error(finding);
+			if (finding.hidden() || (!error && standing.shortens(shape)))
 				continue;
 			finding.further = true;
 			standing.add(finding);
+			if (error)
+				errors.add(finding);
 			out.push_back(std::move(finding));
 		}
 	}

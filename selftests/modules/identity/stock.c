@@ -88,7 +88,7 @@ static __side void stock_files_ok_backwards(void)
  * is their order, not the numbers'. The twin's change places; of the fault's the second
  * parent is locked under the child once. All are of one class, and the twin runs first.
  */
-ROLE_PAIR(stock_order, struct path, stock_path, stock_put, EXT4("a"), EXT4("b"))
+ROLE_PAIR(stock_order, struct path, stock_path, stock_put, EXT4("e"), EXT4("f"))
 ROLE_PAIR(stock_order_ok, struct path, stock_path, stock_put, EXT4("c"), EXT4("d"))
 
 static void stock_unlock(struct path **of)
