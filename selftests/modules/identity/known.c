@@ -123,23 +123,28 @@ static __side void known_frame_ok_am(void)
 /*
  * Two types from one function that allocates for others: of two sizes in one cache, or with
  * mutexes that two functions initialise. The first objects show that, later ones are
- * distinguished.
+ * distinguished. Locks of a kernel with lockdep are larger.
  */
+#define LS_LARGE (sizeof(struct mutex) > 64)
+#define LS_WORDS ((LS_LARGE ? 480 : 112) / sizeof(long) - sizeof(struct mutex) / sizeof(long) - \
+		  DIV_ROUND_UP(sizeof(spinlock_t), sizeof(long)))
+
 struct ls_left {
 	unsigned long id;
 	spinlock_t lock;
 	struct mutex m;
-	unsigned long more[9];
+	unsigned long more[LS_WORDS];
 };
 
 struct ls_right {
 	unsigned long id;
 	spinlock_t lock;
 	struct mutex m;
-	unsigned long more[10];
+	unsigned long more[LS_WORDS + 1];
 };
 
-static_assert(sizeof(struct ls_left) > 96 && sizeof(struct ls_right) <= 128);
+static_assert(sizeof(struct ls_left) > (LS_LARGE ? 256 : 96) &&
+	      sizeof(struct ls_right) <= (LS_LARGE ? 512 : 128));
 
 #define WRAPPED(name)							\
 	static struct ls_left *name##_left;				\
