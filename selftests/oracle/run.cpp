@@ -49,6 +49,10 @@ Options parse(int argc, char **argv)
 			o.gates = true;
 			continue;
 		}
+		if (is("--strict")) {
+			o.strict = true;
+			continue;
+		}
 		if (is("--list")) {
 			o.list = true;
 			continue;

@@ -171,6 +171,14 @@ std::string describe(const Finding &finding)
 	return out;
 }
 
+std::string filters_of(const Finding &finding)
+{
+	std::string out;
+	for (const auto &filter : finding.filters)
+		out += (out.empty() ? "" : " ") + filter.name;
+	return out;
+}
+
 } // namespace
 
 Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std::string &folder)
@@ -237,7 +245,8 @@ Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std
 				{finding.kind, std::move(dependencies), finding.severity,
 				 finding.hidden(), describe(finding),
 				 finding.filters.size() == 1 &&
-					 finding.filters[0].name == "passed-before"});
+					 finding.filters[0].name == "passed-before",
+				 filters_of(finding)});
 		});
 	}
 	return outcomes;

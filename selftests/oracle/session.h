@@ -21,8 +21,9 @@ struct Said {
 	std::vector<Dependency> dependencies; ///< canonical()
 	Severity severity = Severity::Error;
 	bool hidden = false;
-	std::string text = {}; ///< title and filters
-	bool passed = false;   ///< passed-before is its only filter
+	std::string text = {};	  ///< title and filters
+	bool passed = false;	  ///< passed-before is its only filter
+	std::string filters = {}; ///< their names
 
 	bool touches(const std::vector<Dependency> &others) const;
 	/// All of its dependencies are among @others.

@@ -70,7 +70,7 @@ std::size_t contexts_of(const Deadlock &deadlock)
 } // namespace
 
 std::vector<Disagreement> compare(const Program &program, const Answer &answer,
-				  const Outcome &outcome)
+				  const Outcome &outcome, bool strict)
 {
 	std::vector<Disagreement> out;
 	for (const Deadlock &deadlock : answer.can) {
@@ -91,6 +91,26 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 			       (s.within(needed) || shorter_with_interrupt(s, needed) ||
 				same_ends(s, needed));
 		};
+		/* All of its orders ran, and two contexts can have it. */
+		std::set<Dependency> errors;
+		for (const Said &s : outcome.report)
+			if (!s.hidden && s.severity == Severity::Error)
+				errors.insert(s.dependencies.begin(), s.dependencies.end());
+		if (strict && contexts_of(deadlock) > 1 &&
+		    !std::includes(errors.begin(), errors.end(), sorted.begin(), sorted.end()) &&
+		    !any_of(outcome.report, [&](const Said &s) {
+			    return shows(s) && s.severity == Severity::Error;
+		    })) {
+			std::string why;
+			for (const Said &s : outcome.report)
+				if (exact(s))
+					why = (s.hidden ? "hidden " : "") + s.filters;
+			if (why.empty())
+				for (const Said &s : outcome.report)
+					if (shows(s))
+						why = "(other) " + s.filters;
+			add("no-error: " + why);
+		}
 		if (any_of(outcome.report, shows))
 			continue;
 		/* Each of its dependencies is shown, in other rings. */
