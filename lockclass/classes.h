@@ -49,11 +49,13 @@ enum ls_class_state {
 #define LS_CLASS_PASSED 1024u	/* each acquisition counts, see kmod/out/claims.c */
 #define LS_CLASS_TOLD 2048u	/* an acquisition that cannot return was printed, see kmod/check/hang.c */
 #define LS_CLASS_SPUN 4096u	/* CPUs that spin for each other were printed, see kmod/check/spinners.c */
+#define LS_CLASS_USES 8192u	/* instances used in interrupts are compared, see uses.h */
 #define LS_CLASS_MARKER (LS_CLASS_KMALLOC | LS_CLASS_REFINE)
 #define LS_CLASS_KEY_ASKS (LS_CLASS_MARKER | LS_CLASS_ASK)	/* its key has LS_KEY_ASK */
 #define LS_CLASS_UNORDERED (LS_CLASS_SIGNAL | LS_CLASS_HANDED)
 #define LS_CLASS_REPORTED \
-	(LS_CLASS_SAME | LS_CLASS_CONFIRMED | LS_CLASS_PASSED | LS_CLASS_TOLD | LS_CLASS_SPUN)
+	(LS_CLASS_SAME | LS_CLASS_CONFIRMED | LS_CLASS_PASSED | LS_CLASS_TOLD | LS_CLASS_SPUN |	\
+	 LS_CLASS_USES)
 
 struct ls_class {
 	ls_u8 state;		/* written last */
@@ -61,14 +63,16 @@ struct ls_class {
 	ls_u8 origin;		/* enum ls_origin */
 	ls_u8 refinement;	/* enum ls_refinement of the module, of a class and of markers */
 	ls_u16 marks;
-	ls_u16 inversions;	/* acquired in both orders, reported to the thread */
+	ls_u8 inversions;	/* acquired in both orders, reported to the thread */
+	ls_u8 uses;		/* instances reported for uses.h */
 	ls_u32 offset;
 	ls_u32 object_size;
 	ls_u32 canonical;	/* 0 until the thread has named it */
 	ls_u64 addr;		/* symbol address, allocation, initialiser or acquire site */
 	ls_u64 key;
 	ls_u64 cache;		/* slab cache, for invalidation only */
-	ls_u32 pairs;		/* instance pairs reported to the thread so far */
+	ls_u16 pairs;		/* instance pairs reported to the thread so far */
+	ls_u16 use_looks;	/* acquisitions compared for uses.h */
 	ls_u32 usage;		/* LS_USE_* reported to the thread */
 	/*
 	 * Gates (edges.h) that some holder with hardirqs, softirqs on did not have; completions:

@@ -105,6 +105,7 @@ static enum ls_chain_result add_chain(struct ls_ctx *ctx, u64 key, u32 val, u64 
  */
 static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 val, u64 key, bool quiet)
 {
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
 	struct ls_added added = { 0 };
 	struct ls_chain *data = NULL;
 	struct ls_event *e = NULL;
@@ -137,12 +138,14 @@ static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 			      ls_gates_new(ctx, lock, val, &added);
 	if (noted)
 		added.mask |= ls_passed_new(ctx, lock, val, &added);
-	if (quiet || ls_load(&ls.classes.table[val & LS_VAL_CLASS_MASK].marks) & LS_CLASS_PASSED) {
+	if (quiet || ls_load(&c->marks) & (LS_CLASS_PASSED | LS_CLASS_USES)) {
 		added.gated = true;
 		added.looks |= LS_LOOKS_GATED;
 	}
-	if (!chain || gated || added.flags || added.mask)
-		added.usage = ls_usage_is_new(ctx, val, ls_usage(val));
+	if (ls_load(&c->marks) & LS_CLASS_USES)
+		ls_uses_looked(c);
+	if (!chain || gated || added.flags || added.mask || (wanted && ls_usage_compares(ctx, val)))
+		added.usage = ls_usage_is_new(ctx, lock, val, ls_usage(val));
 	/*
 	 * What is to be reported first may be postponed. The worker may set the mark meanwhile:
 	 * what was not compared does not clear it.
@@ -182,7 +185,7 @@ static bool learn(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 ip, u32 v
 		ls_instances_seen(ctx, lock, val, added.mask);
 		ls_gates_seen(ctx, lock, val, added.mask);
 		mark_reported(val, added.flags);
-		ls_usage_mark(ctx, val, ls_usage(val));
+		ls_usage_mark(ctx, lock, val, ls_usage(val));
 		ls_event_fill(e, ctx, LS_SIGHT_ACQUIRE, lock, ip, val, added.mask,
 			      chain & LS_CHAIN_INDEX, added.flags, added.related);
 		ls_passed_seen((struct ls_rec_sight *)(e + 1), ctx, lock, val);

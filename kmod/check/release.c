@@ -19,13 +19,13 @@ static void release_usage(struct ls_cpu *pc, struct ls_ctx *ctx, u64 lock, u64 i
 {
 	struct ls_event *e;
 
-	if (!ls_usage_is_new(ctx, val, ls_usage_on(val, val)))
+	if (!ls_usage_is_new(ctx, lock, val, ls_usage_on(val, val)))
 		return;
 	ctx->busy = 1;
 	barrier();
 	e = ls_event_reserve(pc, ctx);
 	if (e) {
-		ls_usage_mark(ctx, val, ls_usage_on(val, val));
+		ls_usage_mark(ctx, lock, val, ls_usage_on(val, val));
 		ls_event_fill(e, ctx, LS_SIGHT_RELEASE, lock, ip, val, 0, 0, 0, 0);
 		ls_ring_commit(e);
 		ls_wake_worker();

@@ -3,9 +3,10 @@
 #ifndef LOCKSCOPE_USAGE_H
 #define LOCKSCOPE_USAGE_H
 
-#include "classes.h"
 #include "core/state.h"
 #include "edges.h"
+#include "identity/alloc.h"
+#include "uses.h"
 
 /* Signature of all held locks. */
 static inline u32 ls_gates_of(const struct ls_ctx *ctx)
@@ -17,51 +18,56 @@ static inline u32 ls_gates_of(const struct ls_ctx *ctx)
 	return gates;
 }
 
-/* Is @use of class @c, with @gates held, not reported yet? */
-static inline bool ls_use_is_new(const struct ls_class *c, u32 use, u32 gates)
+/* The instance for that is asked for only where it counts. */
+static inline bool ls_is_use_new(u64 lock, u32 val, u32 use, u32 gates)
 {
-	return use & ~ls_load(&c->usage) ||
-	       (use & LS_USE_ON_ANY_HARDIRQ && ~(ls_load(&c->absent[0]) | gates)) ||
-	       (use & LS_USE_ON_ANY_SOFTIRQ && ~(ls_load(&c->absent[1]) | gates)) ||
-	       (use & LS_USE_IN_ANY_HARDIRQ && ~(ls_load(&c->absent_in[0]) | gates)) ||
-	       (use & LS_USE_IN_ANY_SOFTIRQ && ~(ls_load(&c->absent_in[1]) | gates));
+	const struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+
+	return ls_use_is_new(c, &ls.seen, ls_uses_compares(c) ? ls_lock_instance(lock) : 0, use, gates);
 }
 
-static inline void ls_use_mark(struct ls_class *c, u32 use, u32 gates)
+static inline void ls_mark_use(u64 lock, u32 val, u32 use, u32 gates)
 {
-	ls_fetch_or(&c->usage, use);
-	if (use & LS_USE_ON_ANY_HARDIRQ)
-		ls_fetch_or(&c->absent[0], ~gates);
-	if (use & LS_USE_ON_ANY_SOFTIRQ)
-		ls_fetch_or(&c->absent[1], ~gates);
-	if (use & LS_USE_IN_ANY_HARDIRQ)
-		ls_fetch_or(&c->absent_in[0], ~gates);
-	if (use & LS_USE_IN_ANY_SOFTIRQ)
-		ls_fetch_or(&c->absent_in[1], ~gates);
+	struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];
+	bool counts = ls_uses_compares(c) || ls_uses_clash(ls_load(&c->usage) | use);
+
+	ls_use_mark(c, &ls.seen, counts ? ls_lock_instance(lock) : 0, use, gates);
 }
 
-/* Does acquiring @val with the held locks, or releasing it, show a new usage? */
-static inline bool ls_usage_is_new(const struct ls_ctx *ctx, u32 val, u32 own)
+/* Is a class compared of what is held, or of @val? */
+static inline bool ls_usage_compares(const struct ls_ctx *ctx, u32 val)
 {
-	u32 i, gates = ls_gates_of(ctx);
+	u32 i;
 
-	if (ls_use_is_new(&ls.classes.table[val & LS_VAL_CLASS_MASK], own, gates))
+	if (ls_uses_compares(&ls.classes.table[val & LS_VAL_CLASS_MASK]))
 		return true;
 	for (i = 0; i < ctx->depth; i++)
-		if (ls_use_is_new(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK],
-			       ls_usage_on(ctx->held[i].val, val), gates))
+		if (ls_uses_compares(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK]))
 			return true;
 	return false;
 }
 
-static inline void ls_usage_mark(const struct ls_ctx *ctx, u32 val, u32 own)
+/* Does acquiring @lock as @val with the held locks, or releasing it, show a new usage? */
+static inline bool ls_usage_is_new(const struct ls_ctx *ctx, u64 lock, u32 val, u32 own)
 {
 	u32 i, gates = ls_gates_of(ctx);
 
-	ls_use_mark(&ls.classes.table[val & LS_VAL_CLASS_MASK], own, gates);
+	if (ls_is_use_new(lock, val, own, gates))
+		return true;
 	for (i = 0; i < ctx->depth; i++)
-		ls_use_mark(&ls.classes.table[ctx->held[i].val & LS_VAL_CLASS_MASK],
-			 ls_usage_on(ctx->held[i].val, val), gates);
+		if (ls_is_use_new(ctx->held[i].lock, ctx->held[i].val, ls_usage_on(ctx->held[i].val, val),
+				  gates))
+			return true;
+	return false;
+}
+
+static inline void ls_usage_mark(const struct ls_ctx *ctx, u64 lock, u32 val, u32 own)
+{
+	u32 i, gates = ls_gates_of(ctx);
+
+	ls_mark_use(lock, val, own, gates);
+	for (i = 0; i < ctx->depth; i++)
+		ls_mark_use(ctx->held[i].lock, ctx->held[i].val, ls_usage_on(ctx->held[i].val, val), gates);
 }
 
 #endif /* LOCKSCOPE_USAGE_H */

@@ -52,6 +52,7 @@ static void forget(void)
 		ls.classes.table[id].pairs = 0;
 		ls.classes.table[id].inversions = 0;
 		ls.classes.table[id].usage = 0;
+		ls.classes.table[id].uses = ls.classes.table[id].use_looks = 0;
 		ls.classes.table[id].absent[0] = ls.classes.table[id].absent[1] = 0;
 		ls.classes.table[id].absent_in[0] = ls.classes.table[id].absent_in[1] = 0;
 	}

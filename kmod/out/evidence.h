@@ -12,6 +12,7 @@
 /* wanted.c */
 u32 ls_wanted_add(u32 from, u32 to);
 void ls_wanted_gated(u32 from, u32 to);
+void ls_wanted_uses(u32 id);
 void ls_wanted_work(u32 nr, bool all);
 bool ls_wanted_pending(void);
 const u32 *ls_wanted_observations(u32 number, u32 *nr);

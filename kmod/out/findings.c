@@ -80,6 +80,14 @@ static void on_cycle(void *cookie, u32 kind, const struct ls_finding_edge *edges
 		.id = ++nr_findings, .kind = kind, .nr_edges = nr,
 	};
 
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (edges[i].from >= LS_CLASS_HARDIRQ)
+			ls_wanted_uses(edges[i].to);
+		if (edges[i].to >= LS_CLASS_HARDIRQ)
+			ls_wanted_uses(edges[i].from);
+	}
 	ls_log_append(&rec, sizeof(rec), edges, nr * sizeof(*edges), NULL);
 	trace_finding(rec.id, rec.kind, nr, ls_class_name(edges[0].from));
 	ls_evidence_cycle(kind, edges, nr);

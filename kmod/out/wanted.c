@@ -97,14 +97,32 @@ void ls_wanted_gated(u32 from, u32 to)
 }
 
 /*
+ * The instances of canonical class @id that are used in interrupts, or with them on, are needed:
+ * of each acquisition, for a while (lockclass/uses.h).
+ */
+void ls_wanted_uses(u32 id)
+{
+	struct ls_class *c = &ls.classes.table[id];
+
+	lockdep_assert_held(&ls_work_mutex);
+	if (c->origin == LS_ORIGIN_STATIC || ls_load(&c->marks) & LS_CLASS_USES ||
+	    ls_load(&c->use_looks))
+		return;
+	ls_fetch_or(&c->marks, (u16)LS_CLASS_USES);
+	gated_unmarked = true;
+}
+
+/*
  * Is canonical class @to one of which each acquisition is compared (claims.c)? Then that of
  * @data, a chain that is not marked yet, is marked so as well.
  */
-static bool mark_passed(struct ls_chain *data, u32 to)
+static bool mark_compared(struct ls_chain *data, u32 to)
 {
-	if (!(ls_load(&ls.classes.table[to].marks) & LS_CLASS_PASSED))
+	u16 marks = ls_load(&ls.classes.table[to].marks) & (LS_CLASS_PASSED | LS_CLASS_USES);
+
+	if (!marks)
 		return false;
-	ls_fetch_or(&ls.classes.table[data->val & LS_VAL_CLASS_MASK].marks, (u16)LS_CLASS_PASSED);
+	ls_fetch_or(&ls.classes.table[data->val & LS_VAL_CLASS_MASK].marks, marks);
 	if (ls_load(&data->looks) & LS_LOOKS_GATED)
 		return false;
 	if (nr_gated < GATED_CHAINS)
@@ -153,7 +171,7 @@ static void look_at_chain(struct ls_chain *data, u32 *vals, bool passed)
 			gated |= ask_for_gates(vals[i], data->val);
 	}
 	if (passed == passing)
-		gated |= mark_passed(data, to);
+		gated |= mark_compared(data, to);
 	if (passed)
 		newest = newest > looked_for ? 0 : ls_tagtab_find(&numbers, key_of(0, to));
 	if (newest <= looked_for && !gated)

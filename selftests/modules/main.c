@@ -48,6 +48,7 @@ static const struct ls_table ls_tables[] = {
 	{ "order", order_wrapper_cases },
 	{ "order", order_work_cases },
 	{ "verdict", verdict_irq_cases },
+	{ "verdict", verdict_irq_object_cases },
 	{ "verdict", verdict_inversion_cases },
 	{ "verdict", verdict_wait_cases },
 	{ "verdict", verdict_sleep_cases },

@@ -128,6 +128,7 @@ extern const struct ls_case order_known_cases[];
 extern const struct ls_case order_wrapper_cases[];
 extern const struct ls_case order_work_cases[];
 extern const struct ls_case verdict_irq_cases[];
+extern const struct ls_case verdict_irq_object_cases[];
 extern const struct ls_case verdict_inversion_cases[];
 extern const struct ls_case verdict_wait_cases[];
 extern const struct ls_case verdict_sleep_cases[];

@@ -123,47 +123,33 @@ void Module::find_news(std::uint32_t val, News &news) const
 	}
 }
 
-bool Module::use_is_new(std::uint32_t id, std::uint32_t use, std::uint32_t signature) const
-{
-	const ls_class &c = classes_[id];
-	return use & ~c.usage || (use & LS_USE_ON_ANY_HARDIRQ && ~(c.absent[0] | signature)) ||
-	       (use & LS_USE_ON_ANY_SOFTIRQ && ~(c.absent[1] | signature)) ||
-	       (use & LS_USE_IN_ANY_HARDIRQ && ~(c.absent_in[0] | signature)) ||
-	       (use & LS_USE_IN_ANY_SOFTIRQ && ~(c.absent_in[1] | signature));
-}
-
-bool Module::usage_is_new(std::uint32_t val, std::uint32_t own) const
+bool Module::usage_is_new(std::uint64_t lock, std::uint32_t val, std::uint32_t own) const
 {
 	const std::uint32_t held = signature();
-	if (use_is_new(class_of(val), own, held))
+	if (ls_use_is_new(&classes_[class_of(val)], &seen_, lock, own, held))
 		return true;
 	for (std::uint32_t i = 0; i < ctx_.depth; i++)
-		if (use_is_new(class_of(ctx_.held[i].val), ls_usage_on(ctx_.held[i].val, val),
-			       held))
+		if (ls_use_is_new(&classes_[class_of(ctx_.held[i].val)], &seen_, ctx_.held[i].lock,
+				  ls_usage_on(ctx_.held[i].val, val), held))
 			return true;
 	return false;
 }
 
-void Module::mark_use(std::uint32_t id, std::uint32_t use, std::uint32_t signature)
-{
-	ls_class &c = classes_[id];
-	c.usage |= use;
-	if (use & LS_USE_ON_ANY_HARDIRQ)
-		c.absent[0] |= ~signature;
-	if (use & LS_USE_ON_ANY_SOFTIRQ)
-		c.absent[1] |= ~signature;
-	if (use & LS_USE_IN_ANY_HARDIRQ)
-		c.absent_in[0] |= ~signature;
-	if (use & LS_USE_IN_ANY_SOFTIRQ)
-		c.absent_in[1] |= ~signature;
-}
-
-void Module::mark_usage(std::uint32_t val, std::uint32_t own)
+void Module::mark_usage(std::uint64_t lock, std::uint32_t val, std::uint32_t own)
 {
 	const std::uint32_t held = signature();
-	mark_use(class_of(val), own, held);
+	ls_use_mark(&classes_[class_of(val)], &seen_, lock, own, held);
 	for (std::uint32_t i = 0; i < ctx_.depth; i++)
-		mark_use(class_of(ctx_.held[i].val), ls_usage_on(ctx_.held[i].val, val), held);
+		ls_use_mark(&classes_[class_of(ctx_.held[i].val)], &seen_, ctx_.held[i].lock,
+			    ls_usage_on(ctx_.held[i].val, val), held);
+}
+
+bool Module::usage_compares(std::uint32_t val) const
+{
+	bool compares = ls_uses_compares(&classes_[class_of(val)]);
+	for (std::uint32_t i = 0; i < ctx_.depth; i++)
+		compares |= ls_uses_compares(&classes_[class_of(ctx_.held[i].val)]);
+	return compares;
 }
 
 /* ls_instances_look() */
@@ -283,12 +269,15 @@ bool Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		news.mask |= new_instances(lock, val, news) | new_gates(lock, val, news);
 	if (noted)
 		news.mask |= new_past(lock, val, news);
-	if (classes_[class_of(val)].marks & LS_CLASS_PASSED) {
+	ls_class &own = classes_[class_of(val)];
+	if (own.marks & (LS_CLASS_PASSED | LS_CLASS_USES)) {
 		news.gated = true;
 		news.looks |= LS_LOOKS_GATED;
 	}
-	if (!chain || gated || news.flags || news.mask)
-		news.usage = usage_is_new(val, ls_usage(val));
+	if (own.marks & LS_CLASS_USES)
+		ls_uses_looked(&own);
+	if (!chain || gated || news.flags || news.mask || (wanted && usage_compares(val)))
+		news.usage = usage_is_new(lock, val, ls_usage(val));
 	if (wanted && gated && !news.gated && !news.mask && !news.usage)
 		ls_chains_ungate(data);
 	if (chain && !news.flags && !news.mask && !news.usage) {
@@ -309,7 +298,7 @@ bool Module::slow_path(std::uint64_t lock, std::uint64_t ip, std::uint32_t val, 
 		gates_seen(lock, val, news.mask);
 		if (news.flags & kSame)
 			classes_[class_of(val)].marks |= LS_CLASS_SAME;
-		mark_usage(val, ls_usage(val));
+		mark_usage(lock, val, ls_usage(val));
 		past_seen(lock, val, news.mask);
 		event(LS_SIGHT_ACQUIRE, lock, ip, val, news.mask, chain & LS_CHAIN_INDEX,
 		      news.flags);
@@ -376,9 +365,9 @@ void Module::release(std::uint64_t lock, std::uint32_t id, bool read, std::uint3
 	if (!trusted || !(val & ~now & (LS_VAL_IRQ_OFF | LS_VAL_BH_OFF)))
 		return;
 	const std::uint32_t held_as = (val & (LS_VAL_CLASS_MASK | LS_VAL_READ_MASK)) | now;
-	if (!usage_is_new(held_as, ls_usage_on(held_as, held_as)))
+	if (!usage_is_new(lock, held_as, ls_usage_on(held_as, held_as)))
 		return;
-	mark_usage(held_as, ls_usage_on(held_as, held_as));
+	mark_usage(lock, held_as, ls_usage_on(held_as, held_as));
 	event(LS_SIGHT_RELEASE, lock, ip(runner_.function, place * 16), held_as, 0, 0, 0);
 }
 
@@ -540,6 +529,16 @@ void Module::take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint3
 			nested_.try_emplace({s.held[i].lock, s.lock}, ordinal);
 }
 
+/* ls_wanted_uses() */
+bool Module::want_uses(std::uint32_t id)
+{
+	ls_class &c = classes_[id];
+	if (c.origin == LS_ORIGIN_STATIC || c.marks & LS_CLASS_USES || c.use_looks)
+		return false;
+	c.marks |= LS_CLASS_USES;
+	return true;
+}
+
 /* ls_judge_settle(), ls_wanted_gated(), look_at_chains() */
 void Module::work()
 {
@@ -552,8 +551,15 @@ void Module::work()
 			fresh_.insert(dependency);
 	}
 	court_.gated.clear();
-	const bool passed = take_claims();
-	if (fresh_.empty() && unmarked.empty() && !passed)
+	bool compared = take_claims();
+	/* on_cycle() */
+	for (; asked_ < told.size(); asked_++)
+		for (const auto &edge : told[asked_].edges)
+			for (const auto &[one, other] :
+			     {std::pair{edge.from, edge.to}, std::pair{edge.to, edge.from}})
+				if (one >= LS_CLASS_HARDIRQ)
+					compared |= want_uses(other);
+	if (fresh_.empty() && unmarked.empty() && !compared)
 		return;
 	for (std::uint32_t id = 1; id <= chains_.nr; id++) {
 		ls_chain *data = ls_chains_get(&chains_, id);
@@ -565,8 +571,9 @@ void Module::work()
 		bool look = std::any_of(fresh_.begin(), fresh_.end(), [&](const Dependency &d) {
 			return d.second == class_of(data->val);
 		});
-		bool gated = classes_[class_of(data->val)].marks & LS_CLASS_PASSED &&
-			     !(data->looks & LS_LOOKS_GATED);
+		bool gated =
+			classes_[class_of(data->val)].marks & (LS_CLASS_PASSED | LS_CLASS_USES) &&
+			!(data->looks & LS_LOOKS_GATED);
 		for (std::size_t i = 1; i < vals.size(); i++) {
 			const Dependency dependency{class_of(vals[i]), class_of(data->val)};
 			if (fresh_.contains(dependency))

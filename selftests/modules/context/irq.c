@@ -6,7 +6,6 @@
 #include <linux/bottom_half.h>
 #include <linux/interrupt.h>
 #include <linux/irqflags.h>
-#include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "selftest.h"
@@ -174,60 +173,6 @@ static __side void irq_try_ok_hrtimer(void)
 
 LS_TAKES(irq_try_ok_task, irq_try_ok_l, spin_lock, spin_unlock)
 
-/* Two objects of one type: what is done to one can be done to the other. */
-struct ls_irq_object {
-	unsigned long serial;
-	spinlock_t lock;
-};
-
-static struct ls_irq_object *irq_object_two[2];
-
-static __side int irq_object_setup(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		irq_object_two[i] = kzalloc(sizeof(**irq_object_two), GFP_KERNEL);
-		if (!irq_object_two[i])
-			return -ENOMEM;
-		spin_lock_init(&irq_object_two[i]->lock);
-	}
-	return 0;
-}
-
-static void irq_object_teardown(void)
-{
-	kfree(irq_object_two[0]);
-	kfree(irq_object_two[1]);
-}
-
-LS_TAKES(irq_object_hrtimer, irq_object_two[0]->lock, spin_lock, spin_unlock)
-LS_TAKES(irq_object_task, irq_object_two[1]->lock, spin_lock, spin_unlock)
-
-static struct ls_irq_object *irq_object_ok_two[2];
-
-static __side int irq_object_ok_setup(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		irq_object_ok_two[i] = kzalloc(sizeof(**irq_object_ok_two), GFP_KERNEL);
-		if (!irq_object_ok_two[i])
-			return -ENOMEM;
-		spin_lock_init(&irq_object_ok_two[i]->lock);
-	}
-	return 0;
-}
-
-static void irq_object_ok_teardown(void)
-{
-	kfree(irq_object_ok_two[0]);
-	kfree(irq_object_ok_two[1]);
-}
-
-LS_TAKES(irq_object_ok_hrtimer, irq_object_ok_two[0]->lock, spin_lock, spin_unlock)
-LS_TAKES(irq_object_ok_task, irq_object_ok_two[1]->lock, spin_lock_irq, spin_unlock_irq)
-
 /* No interrupt has this number, so no line is disabled; the annotation alone counts. */
 #define NO_LINE 0x7ffffffeu
 
@@ -320,13 +265,5 @@ const struct ls_case verdict_irq_cases[] = {
 	  .side = { { irq_line_hrtimer, LS_HRTIMER }, { irq_line_task } } },
 	{ "irq_line_ok", LS_TWIN, LS_IRQ_STATE, "the same, and lockdep believes its author", "irq_line_ok_l",
 	  .side = { { irq_line_ok_hrtimer, LS_HRTIMER }, { irq_line_ok_task } } },
-	{ "irq_object", LS_FAULT, LS_IRQ_STATE, "two objects of a type, one of them in hardirq",
-	  "irq_object_setup",
-	  .setup = irq_object_setup, .teardown = irq_object_teardown,
-	  .side = { { irq_object_hrtimer, LS_HRTIMER }, { irq_object_task } } },
-	{ "irq_object_ok", LS_TWIN, LS_IRQ_STATE, "two objects of a type, both with hardirqs off",
-	  "irq_object_ok_setup",
-	  .setup = irq_object_ok_setup, .teardown = irq_object_ok_teardown,
-	  .side = { { irq_object_ok_hrtimer, LS_HRTIMER }, { irq_object_ok_task } } },
 	{ }
 };
