@@ -175,6 +175,13 @@ Status heed_deadlocks(Session &session, const Prover &prover, std::vector<Answer
 	return success();
 }
 
+/* No context waited: what an earlier test showed of it says more. */
+bool says_less(const Answer &answer)
+{
+	return answer.finding.verdict && answer.verdict->result == VerdictResult::NotReached &&
+	       answer.verdict->tries == 0;
+}
+
 /* The finding with its verdict, as lockscope show has it. */
 Status add_finding(const DeadlyProof &proof, const ConfirmArgs &options, const std::string &id)
 {
@@ -241,7 +248,7 @@ Status prove(const ConfirmArgs &options, std::vector<Answer> &answers,
 		LS_TRY_STATUS(watch->end());
 		LS_TRY_STATUS(heed_deadlocks(*session, prover, answers));
 		for (const auto &answer : answers)
-			if (answer.verdict && !answer.happened)
+			if (answer.verdict && !answer.happened && !says_less(answer))
 				LS_TRY_STATUS(session->recorder().put_verdict(*answer.verdict));
 		LS_TRY_STATUS(session->close());
 		if (module->ours())
