@@ -53,6 +53,7 @@ struct ls_gate {
 	ls_u32 cpu;		/* of the waiting context */
 	ls_u32 fails;		/* waits in a row without a meeting */
 	ls_u32 arrived;		/* side that arrived at the meeting */
+	ls_u32 strange;		/* another side arrived for another instance during this wait */
 	ls_u32 walks;		/* while it is watched, it acquired other locks last */
 	ls_u64 task;		/* the waiting context: any number that identifies it */
 	struct ls_gate_object at;	/* instance that it is about to acquire, or its access */
@@ -123,7 +124,7 @@ LS_INLINE bool ls_plan_deadly(const struct ls_plan *m)
 /*
  * May @ctx, about to begin side @side, wait for long with what it holds? No other side had any of it
  * when it arrived; it may still have acquired and released one before. Those that never arrived
- * may need it.
+ * may need it. Of a race: no.
  */
 bool ls_gate_spares(const struct ls_plan *m, ls_u32 side, const struct ls_ctx *ctx);
 

@@ -75,7 +75,8 @@ static ls_u64 longest_sleep(const struct ls_plan *m, ls_u32 side, ls_u64 now)
 {
 	ls_u32 fails = ls_load(&m->gates[side].fails);
 	ls_u64 doubled = 2 * MS << (fails / 2 < 5 ? fails / 2 : 5);
-	ls_u64 expected = fails < FAILS_BEFORE_LONG ? 0 : 2 * interval(m, side, now);
+	/* Accesses come often, and each is both: the other side waits at its own gate meanwhile. */
+	ls_u64 expected = race(m) || fails < FAILS_BEFORE_LONG ? 0 : 2 * interval(m, side, now);
 
 	if (expected > LONGEST_SLEEP)
 		expected = LONGEST_SLEEP;
@@ -92,6 +93,8 @@ bool ls_gate_spares(const struct ls_plan *m, ls_u32 side, const struct ls_ctx *c
 {
 	ls_u32 i, k, a, h;
 
+	if (race(m))
+		return false;
 	for (k = 0; k < m->nr_sides; k++) {
 		const struct ls_confirm_side *s = &m->state.sides[k];
 		ls_u64 kept = ls_load(&s->lasts);
@@ -172,6 +175,7 @@ bool ls_gate_enter(struct ls_plan *m, ls_u32 side, ls_u64 task, ls_u32 cpu,
 	g->at = *at;
 	g->came = g->passed = 0;
 	ls_store(&g->walks, 0);
+	g->strange = 0;
 	g->holds = 0;
 	ls_store(&g->since, now);
 	ls_fetch_add(&m->state.sides[side].waits, 1);
@@ -222,6 +226,14 @@ bool ls_gate_leave(struct ls_plan *m, ls_u32 side, enum ls_gate_how how, ls_u64 
 	}
 }
 
+/* A side that walks a list arrives many times, which is one wait for other instances. Claimed. */
+static void count_stranger(struct ls_plan *m, ls_u32 side)
+{
+	if (!m->gates[side].strange)
+		ls_fetch_add(&m->state.sides[side].strangers, 1);
+	m->gates[side].strange = 1;
+}
+
 static bool claim(struct ls_gate *g)
 {
 	ls_u32 state = LS_GATE_WAITING;
@@ -260,7 +272,7 @@ enum ls_gate_arrival ls_gate_arrive(struct ls_plan *m, ls_u32 side, ls_u64 task,
 		}
 	}
 	if (next->at.addr != last) {
-		ls_fetch_add(&m->state.sides[(side + 1) % m->nr_sides].strangers, 1);
+		count_stranger(m, (side + 1) % m->nr_sides);
 		unclaim(m, side, nr);
 		return LS_GATE_NOTHING;
 	}
@@ -328,7 +340,7 @@ enum ls_gate_arrival ls_gate_access(struct ls_plan *m, ls_u32 side, ls_u64 task,
 		return LS_GATE_NOTHING;
 	}
 	if (at->addr >= g->at.addr + g->at.size || g->at.addr >= at->addr + at->size) {
-		ls_fetch_add(&m->state.sides[(side + 1) % m->nr_sides].strangers, 1);
+		count_stranger(m, (side + 1) % m->nr_sides);
 		ls_store_release(&g->state, LS_GATE_WAITING);
 		return LS_GATE_NOTHING;
 	}
@@ -354,7 +366,7 @@ enum ls_gate_arrival ls_gate_interrupt(struct ls_plan *m, ls_u32 side, ls_u32 cp
 	} else {
 		return LS_GATE_HALF;
 	}
-	ls_fetch_add(&m->state.sides[side].strangers, 1);
+	count_stranger(m, side);
 	ls_store_release(&g->state, LS_GATE_WAITING);
 	return LS_GATE_NOTHING;
 }
