@@ -95,7 +95,7 @@ struct ls_confirm_side {
 	__u64 waited_ns;
 	__u64 kept_ns;		/* of these, with a lock held or on a CPU that it kept */
 	__u64 too_atomic;	/* of these, held for microseconds only */
-	__u64 strangers;	/* of these, other sides arrived meanwhile, for another instance */
+	__u64 strangers;	/* waits in which another side arrived for another instance */
 	__u64 met;		/* other sides arrived meanwhile, for the same one */
 	__u64 parted;		/* met, but it did not acquire the others' lock afterwards */
 	__u64 confirmed;	/* it did */

@@ -75,7 +75,7 @@ static ls_u64 longest_sleep(const struct ls_plan *m, ls_u32 side, ls_u64 now)
 {
 	ls_u32 fails = ls_load(&m->gates[side].fails);
 	ls_u64 doubled = 2 * MS << (fails / 2 < 5 ? fails / 2 : 5);
-	/* Accesses come often, and each is both: the other side waits at its own gate meanwhile. */
+	/* The other side of a race waits at its own gate, and does not come meanwhile. */
 	ls_u64 expected = race(m) || fails < FAILS_BEFORE_LONG ? 0 : 2 * interval(m, side, now);
 
 	if (expected > LONGEST_SLEEP)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is new about the use of a class in interrupts, and with them on. A class in both states
- * is a deadlock only where one instance was (states.h), so the instances of one that was are
- * told apart: those of a class with an end of an inversion as well. Slow paths of hooks, any
- * context.
+ * Is the use of a class in interrupts, or with interrupts on, new? A class in both states is a
+ * deadlock only where one instance was in both (states.h). So each instance of such a class is
+ * reported, and of a class at an end of an inversion. Slow paths of hooks, any context.
  */
 #ifndef LOCKSCOPE_USES_H
 #define LOCKSCOPE_USES_H
@@ -25,12 +24,23 @@ LS_INLINE bool ls_uses_clash(ls_u32 usage)
 	       (usage & LS_USE_IN_ANY_SOFTIRQ && usage & LS_USE_ON_ANY_SOFTIRQ);
 }
 
-/* Are instances of @c compared? Static locks are classes of their own; interrupts spin. */
+/* Has @c instances that an interrupt may wait for? A static lock is a class of its own. */
+LS_INLINE bool ls_uses_differ(const struct ls_class *c)
+{
+	return c->origin != LS_ORIGIN_STATIC && LS_SPINNING_KINDS >> c->kind & 1;
+}
+
+/* Are instances of @c compared? */
 LS_INLINE bool ls_uses_compares(const struct ls_class *c)
 {
 	return (ls_load(&c->marks) & LS_CLASS_USES || ls_uses_clash(ls_load(&c->usage))) &&
-	       c->origin != LS_ORIGIN_STATIC && LS_SPINNING_KINDS >> c->kind & 1 &&
-	       ls_load(&c->uses) < LS_USES_REPORTED;
+	       ls_uses_differ(c) && ls_load(&c->uses) < LS_USES_REPORTED;
+}
+
+/* @c is at an end of an inversion: is it to be LS_CLASS_USES? Once. */
+LS_INLINE bool ls_uses_want(const struct ls_class *c)
+{
+	return ls_uses_differ(c) && !(ls_load(&c->marks) & LS_CLASS_USES) && !ls_load(&c->use_looks);
 }
 
 LS_INLINE ls_u64 ls_use_key(ls_u64 lock, ls_u32 use)
@@ -50,7 +60,7 @@ LS_INLINE bool ls_use_is_new(const struct ls_class *c, const struct ls_seen *see
 	       (use && ls_uses_compares(c) && !ls_seen_has(seen, ls_use_key(lock, use)));
 }
 
-/* It is reported. */
+/* @use of @lock is reported, see ls_use_is_new(). */
 LS_INLINE void ls_use_mark(struct ls_class *c, struct ls_seen *seen, ls_u64 lock, ls_u32 use,
 			   ls_u32 gates)
 {
@@ -71,7 +81,7 @@ LS_INLINE void ls_use_mark(struct ls_class *c, struct ls_seen *seen, ls_u64 lock
 	}
 }
 
-/* Class @c was acquired, and LS_CLASS_USES has it compared: for how long? */
+/* An acquisition of class @c, LS_CLASS_USES, was compared. The last one ends that. */
 LS_INLINE void ls_uses_looked(struct ls_class *c)
 {
 	if (ls_fetch_add(&c->use_looks, 1) >= LS_USES_LOOKS ||

@@ -18,7 +18,7 @@ static inline u32 ls_gates_of(const struct ls_ctx *ctx)
 	return gates;
 }
 
-/* The instance for that is asked for only where it counts. */
+/* See ls_use_is_new(). Only compared classes need the instance, which costs a look-up. */
 static inline bool ls_is_use_new(u64 lock, u32 val, u32 use, u32 gates)
 {
 	const struct ls_class *c = &ls.classes.table[val & LS_VAL_CLASS_MASK];

@@ -15,6 +15,7 @@
 #include "out/evidence.h"
 #include "out/out.h"
 #include "tagtab.h"
+#include "uses.h"
 
 #define WANTED_BITS 12
 #define WANTED_MAX 1024
@@ -105,8 +106,7 @@ void ls_wanted_uses(u32 id)
 	struct ls_class *c = &ls.classes.table[id];
 
 	lockdep_assert_held(&ls_work_mutex);
-	if (c->origin == LS_ORIGIN_STATIC || ls_load(&c->marks) & LS_CLASS_USES ||
-	    ls_load(&c->use_looks))
+	if (!ls_uses_want(c))
 		return;
 	ls_fetch_or(&c->marks, (u16)LS_CLASS_USES);
 	gated_unmarked = true;

@@ -533,7 +533,7 @@ void Module::take_nesting(const ls_rec_sight &s, std::uint32_t flags, std::uint3
 bool Module::want_uses(std::uint32_t id)
 {
 	ls_class &c = classes_[id];
-	if (c.origin == LS_ORIGIN_STATIC || c.marks & LS_CLASS_USES || c.use_looks)
+	if (!ls_uses_want(&c))
 		return false;
 	c.marks |= LS_CLASS_USES;
 	return true;

@@ -243,10 +243,7 @@ Result<std::vector<Outcome>> run_session(const std::vector<Job> &jobs, const std
 		locate(classes, [&](std::size_t program, std::vector<Dependency> dependencies) {
 			outcomes[program].report.push_back(
 				{finding.kind, std::move(dependencies), finding.severity,
-				 finding.hidden(), describe(finding),
-				 finding.filters.size() == 1 &&
-					 finding.filters[0].name == "passed-before",
-				 filters_of(finding)});
+				 finding.hidden(), describe(finding), filters_of(finding)});
 		});
 	}
 	return outcomes;

@@ -22,7 +22,6 @@ struct Said {
 	Severity severity = Severity::Error;
 	bool hidden = false;
 	std::string text = {};	  ///< title and filters
-	bool passed = false;	  ///< passed-before is its only filter
 	std::string filters = {}; ///< their names
 
 	bool touches(const std::vector<Dependency> &others) const;

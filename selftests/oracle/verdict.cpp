@@ -2,7 +2,9 @@
 #include "verdict.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
 
 namespace lockscope::oracle {
 
@@ -67,6 +69,29 @@ std::size_t contexts_of(const Deadlock &deadlock)
 	return contexts.size();
 }
 
+/// All orders of a deadlock ran, and two contexts can have it: is it no visible error, nor each of
+/// its dependencies in one? Then the filters of what is @exact, or else @shows it.
+std::optional<std::string> no_error(const Outcome &outcome, const std::set<Dependency> &needed,
+				    const auto &exact, const auto &shows)
+{
+	std::set<Dependency> errors;
+	std::string why, other;
+	for (const Said &s : outcome.report) {
+		const bool error = !s.hidden && s.severity == Severity::Error;
+		if (error && shows(s))
+			return std::nullopt;
+		if (error)
+			errors.insert(s.dependencies.begin(), s.dependencies.end());
+		if (exact(s))
+			why = (s.hidden ? "hidden " : "") + s.filters;
+		else if (shows(s))
+			other = "(other) " + s.filters;
+	}
+	if (std::includes(errors.begin(), errors.end(), needed.begin(), needed.end()))
+		return std::nullopt;
+	return why.empty() ? other : why;
+}
+
 } // namespace
 
 std::vector<Disagreement> compare(const Program &program, const Answer &answer,
@@ -91,26 +116,9 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 			       (s.within(needed) || shorter_with_interrupt(s, needed) ||
 				same_ends(s, needed));
 		};
-		/* All of its orders ran, and two contexts can have it. */
-		std::set<Dependency> errors;
-		for (const Said &s : outcome.report)
-			if (!s.hidden && s.severity == Severity::Error)
-				errors.insert(s.dependencies.begin(), s.dependencies.end());
-		if (strict && contexts_of(deadlock) > 1 &&
-		    !std::includes(errors.begin(), errors.end(), sorted.begin(), sorted.end()) &&
-		    !any_of(outcome.report, [&](const Said &s) {
-			    return shows(s) && s.severity == Severity::Error;
-		    })) {
-			std::string why;
-			for (const Said &s : outcome.report)
-				if (exact(s))
-					why = (s.hidden ? "hidden " : "") + s.filters;
-			if (why.empty())
-				for (const Said &s : outcome.report)
-					if (shows(s))
-						why = "(other) " + s.filters;
-			add("no-error: " + why);
-		}
+		if (strict && contexts_of(deadlock) > 1)
+			if (const auto why = no_error(outcome, sorted, exact, shows))
+				add("no-error: " + *why);
 		if (any_of(outcome.report, shows))
 			continue;
 		/* Each of its dependencies is shown, in other rings. */
@@ -141,7 +149,7 @@ std::vector<Disagreement> compare(const Program &program, const Answer &answer,
 		 * Each program is small enough for all of it to be seen. What one context alone
 		 * does is a warning in any case.
 		 */
-		if (said.passed && any_of(answer.can, [&](const Deadlock &d) {
+		if (said.filters == "passed-before" && any_of(answer.can, [&](const Deadlock &d) {
 			    return is_it(d.dependencies) && contexts_of(d) > 1;
 		    }))
 			out.push_back({"passed-before: " + std::string(name(said.kind)),

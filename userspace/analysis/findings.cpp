@@ -448,8 +448,8 @@ private:
 	}
 
 	/*
-	 * Cycles with two instances of a class, where no shorter one stands; errors only, where
-	 * what stands is none.
+	 * Cycles with two instances of a class, where no shorter one is shown as an error. Where a
+	 * shorter one is a warning, only those that are errors.
 	 */
 	void add_nested(Orders &orders, std::set<Shape> &known, std::vector<Finding> &out) const
 	{

@@ -204,6 +204,12 @@ Chances chances(const PlannedFinding &finding, const ls_confirm_state &state, do
 	return out;
 }
 
+/* Does a run walk a list? Then the arrivals that are kept are the end of one run. */
+bool walks(const ls_confirm_side &side)
+{
+	return side.lasts > LS_CONFIRM_ARRIVALS && side.lasts > 2 * side.firsts;
+}
+
 /* Why it cannot happen, if that is shown. */
 std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_state &state,
 			       const Chances &c, const ConfirmNames &names)
@@ -222,7 +228,8 @@ std::optional<Verdict> refuted(const PlannedFinding &finding, const ls_confirm_s
 	const Pairs pairs =
 		compare(state.sides[0], state.sides[n - 1], finding.sides.front().access());
 	const auto least = std::min(closings(state.sides[0]), closings(state.sides[n - 1]));
-	if (!interrupts && pairs.matching == 0 && c.strangers + c.parted >= kStrangers) {
+	if (!interrupts && pairs.matching == 0 && c.strangers + c.parted >= kStrangers &&
+	    !walks(state.sides[0]) && !walks(state.sides[n - 1])) {
 		out.reason = "instances";
 		out.why = "the sides met " + with_commas(c.strangers + c.parted) +
 			  " times, and never " +

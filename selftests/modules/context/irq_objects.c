@@ -61,106 +61,63 @@ LS_TAKES(irq_object_ok_hrtimer, irq_object_ok_two[0]->lock, spin_lock, spin_unlo
 LS_TAKES(irq_object_ok_task, irq_object_ok_two[1]->lock, spin_lock_irq, spin_unlock_irq)
 
 /*
- * Interrupts are on with either, and that is well known before one of them is acquired in an
- * interrupt; from then on it counts which one. Both are made at one place.
+ * Two objects that one function makes. That tasks acquire the first one as they do is long known
+ * when an interrupt acquires the second one, which a task acquires later.
  */
 #define KNOWN_ROUNDS 100
 #define LATE_ROUNDS 4
 #define LATE_MS 600
 
-static struct ls_irq_object *irq_other_two[2];
-
-static __side struct ls_irq_object *irq_other_make(void)
-{
-	struct ls_irq_object *object = kzalloc(sizeof(*object), GFP_KERNEL);
-
-	if (object)
-		spin_lock_init(&object->lock);
-	return object;
+#define IRQ_OTHER(name, take, give)					\
+static struct ls_irq_object *name##_two[2];				\
+									\
+static __side struct ls_irq_object *name##_make(void)			\
+{									\
+	struct ls_irq_object *object = kzalloc(sizeof(*object), GFP_KERNEL); \
+									\
+	if (object)							\
+		spin_lock_init(&object->lock);				\
+	return object;							\
+}									\
+									\
+static __side int name##_setup(void)					\
+{									\
+	name##_two[0] = name##_make();					\
+	name##_two[1] = name##_make();					\
+	return name##_two[0] && name##_two[1] ? 0 : -ENOMEM;		\
+}									\
+									\
+static void name##_teardown(void)					\
+{									\
+	kfree(name##_two[0]);						\
+	kfree(name##_two[1]);						\
+}									\
+									\
+static __side void name##_first(void)					\
+{									\
+	unsigned int i;							\
+									\
+	for (i = 0; i < KNOWN_ROUNDS; i++) {				\
+		take(&name##_two[0]->lock);				\
+		give(&name##_two[0]->lock);				\
+	}								\
+}									\
+									\
+LS_TAKES(name##_hrtimer, name##_two[1]->lock, spin_lock, spin_unlock)	\
+									\
+static __side void name##_task(void)					\
+{									\
+	unsigned int i;							\
+									\
+	for (i = 0; i < LATE_ROUNDS; i++) {				\
+		msleep(LATE_MS);					\
+		take(&name##_two[1]->lock);				\
+		give(&name##_two[1]->lock);				\
+	}								\
 }
 
-static __side int irq_other_setup(void)
-{
-	irq_other_two[0] = irq_other_make();
-	irq_other_two[1] = irq_other_make();
-	return irq_other_two[0] && irq_other_two[1] ? 0 : -ENOMEM;
-}
-
-static void irq_other_teardown(void)
-{
-	kfree(irq_other_two[0]);
-	kfree(irq_other_two[1]);
-}
-
-static __side void irq_other_first(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < KNOWN_ROUNDS; i++) {
-		spin_lock(&irq_other_two[0]->lock);
-		spin_unlock(&irq_other_two[0]->lock);
-	}
-}
-
-LS_TAKES(irq_other_hrtimer, irq_other_two[1]->lock, spin_lock, spin_unlock)
-
-static __side void irq_other_task(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < LATE_ROUNDS; i++) {
-		msleep(LATE_MS);
-		spin_lock(&irq_other_two[1]->lock);
-		spin_unlock(&irq_other_two[1]->lock);
-	}
-}
-
-static struct ls_irq_object *irq_other_ok_two[2];
-
-static __side struct ls_irq_object *irq_other_ok_make(void)
-{
-	struct ls_irq_object *object = kzalloc(sizeof(*object), GFP_KERNEL);
-
-	if (object)
-		spin_lock_init(&object->lock);
-	return object;
-}
-
-static __side int irq_other_ok_setup(void)
-{
-	irq_other_ok_two[0] = irq_other_ok_make();
-	irq_other_ok_two[1] = irq_other_ok_make();
-	return irq_other_ok_two[0] && irq_other_ok_two[1] ? 0 : -ENOMEM;
-}
-
-static void irq_other_ok_teardown(void)
-{
-	kfree(irq_other_ok_two[0]);
-	kfree(irq_other_ok_two[1]);
-}
-
-static __side void irq_other_ok_first(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < KNOWN_ROUNDS; i++) {
-		spin_lock_irq(&irq_other_ok_two[0]->lock);
-		spin_unlock_irq(&irq_other_ok_two[0]->lock);
-	}
-}
-
-LS_TAKES(irq_other_ok_hrtimer, irq_other_ok_two[1]->lock, spin_lock, spin_unlock)
-
-static __side void irq_other_ok_task(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < LATE_ROUNDS; i++) {
-		msleep(LATE_MS);
-		spin_lock_irq(&irq_other_ok_two[1]->lock);
-		spin_unlock_irq(&irq_other_ok_two[1]->lock);
-	}
-}
+IRQ_OTHER(irq_other, spin_lock, spin_unlock)
+IRQ_OTHER(irq_other_ok, spin_lock_irq, spin_unlock_irq)
 
 const struct ls_case verdict_irq_object_cases[] = {
 	{ "irq_object", LS_FAULT, LS_IRQ_STATE, "two objects of a type, one of them in hardirq",

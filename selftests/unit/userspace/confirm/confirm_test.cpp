@@ -312,6 +312,10 @@ TEST_F(ConfirmTest, RefutedByInstances)
 	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached);
 	state->sides[0].strangers = 30;
 	EXPECT_EQ(judged(plan).reason, "instances");
+	state->sides[1].firsts = 10;
+	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached)
+		<< "ten walks: others are not kept";
+	state->sides[1].firsts = state->sides[1].lasts;
 	state->sides[0].met = 1;
 	EXPECT_EQ(judged(plan).result, VerdictResult::NotReached) << "met, and still on its way";
 	state->sides[0].parted = 1;
